@@ -55,7 +55,7 @@ fn latency(criterion: &mut Criterion) {
     let values: Vec<f32> = (0..256).map(|at| at as f32).collect();
     let data = View::new(&values, &[4, 8, 8]).expect("fits");
     let op = BatchToSpace::new(&[1, 2, 2], &[0; 3], &[0; 3]);
-    let plan = op.plan::<f32>(&layout(&[4, 8, 8])).expect("legal");
+    let plan = op.plan(&Spec::<f32>::of(&layout(&[4, 8, 8]))).expect("legal");
     let mut memory = vec![0.0f32; 256];
     let mut out = ViewMut::new(&mut memory, &[1, 16, 16]).expect("fits");
     let mut group = criterion.benchmark_group("latency/batch_to_space_256");

@@ -3,7 +3,7 @@
 use crate::inverse::par;
 use gather_core::{
     BatchToSpace, DepthToSpace, Layout, Mode, Par, RearrangePlan, SpaceAttributes, SpaceOperator, SpaceToBatch,
-    SpaceToDepth, Tensor, View, ViewMut,
+    SpaceToDepth, Spec, Tensor, View, ViewMut,
 };
 
 /// A workload: data of four dimensions, and what is made of it.
@@ -63,7 +63,7 @@ const FITS: &str = "a workload's attributes fit its shape";
 
 impl<A: SpaceAttributes> Rearrange for SpaceOperator<A> {
     fn plan(&self, data: &Layout) -> RearrangePlan<f32> {
-        SpaceOperator::plan(self, data).expect(FITS)
+        SpaceOperator::plan(self, &Spec::of(data)).expect(FITS)
     }
 
     fn run_into(&self, data: &View<'_, f32>, out: &mut ViewMut<'_, f32>) {

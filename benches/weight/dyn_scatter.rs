@@ -10,7 +10,7 @@ fn rows(table: &[f32], ids: &[u32]) -> Vec<f32> {
         (View::new(&places, &[ids.len(), 1]).unwrap(), View::new(&updates, &[ids.len(), 16]).unwrap());
     let (zeros, places, updates) = (DynView::from(&zeros), DynView::from(&places), DynView::from(&updates));
     let add = ScatterNd::new().reduction(Reduction::Add);
-    let sums = add.run_dyn(&Registry::builtin(), &zeros, &places, &updates).unwrap();
+    let sums = add.run(&zeros, &places, &updates).unwrap();
     sums.downcast::<f32>().unwrap().as_slice().to_vec()
 }
 

@@ -161,7 +161,7 @@ fn batch_to_space<T: Element + PartialEq>(side: usize, data: &[T]) -> Result<Lin
     let (small, block) = (side / BLOCK, BLOCK as i64);
     let view = View::new(data, &[BLOCK * BLOCK, small, small])?;
     let operator = BatchToSpace::new(&[1, block, block], &[0; 3], &[0; 3]).par(Par::Seq);
-    let plan = operator.plan(view.layout())?;
+    let plan = operator.plan(&view)?;
     let times = compare(
         plan.output_shape(),
         |out| plan.run_into(black_box(&view), &mut out.view_mut()),

@@ -21,7 +21,7 @@ mod print;
 
 use std::collections::HashMap;
 
-use gather_core::{Bags, EmbeddingBag, Error, Gather, Layout, Par, Reduction, Spec, Tensor, View};
+use gather_core::{Bags, EmbeddingBag, Error, Gather, Layout, Par, Reduction, Spec, Tensor, View, zeros};
 
 /// Elements of a vector.
 const DIM: usize = 32;
@@ -192,14 +192,17 @@ impl Model {
         }
 
         // Back to the tables: the adjoints of both gathers, and of the bags. A mean hands an equal share to each part.
-        let mut to_words = gather.adjoint(words.shape(), &center_ids, &View::new(&to_centers, &[count, DIM])?)?;
+        let mut to_words =
+            gather.adjoint().run(&zeros(words.shape())?, &center_ids, &View::new(&to_centers, &[count, DIM])?)?;
         for (row, share) in to_words.as_mut_slice().chunks_mut(DIM).zip(&text.parts.shares) {
             row.iter_mut().for_each(|slope| *slope *= share);
         }
         let (parts, owners) = (&text.parts.ids, &text.parts.words);
         let each = gather.run(&to_words.view(), &View::new(owners, &[owners.len()])?)?;
-        let to_parts = gather.adjoint(self.parts.shape(), &View::new(parts, &[parts.len()])?, &each.view())?;
-        let to_others = gather.adjoint(self.others.shape(), &other_ids, &View::new(&to_others, &[count, DIM])?)?;
+        let to_parts =
+            gather.adjoint().run(&zeros(self.parts.shape())?, &View::new(parts, &[parts.len()])?, &each.view())?;
+        let to_others =
+            gather.adjoint().run(&zeros(self.others.shape())?, &other_ids, &View::new(&to_others, &[count, DIM])?)?;
         for (table, gradient) in [(&mut self.parts, to_parts), (&mut self.others, to_others)] {
             table.as_mut_slice().iter_mut().zip(gradient.as_slice()).for_each(|(x, slope)| *x -= RATE * slope);
         }

@@ -156,16 +156,21 @@ pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
 pub use crate::call::gather::valid::ValidPlan;
 pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-pub use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
-pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
+pub use crate::call::operator::{HasAttributes, HasReduction, Operator, TakesIndices};
+pub use crate::call::scatter::adjoint::AdjointOf;
+pub use crate::call::scatter::plan::ScatterPlan;
+pub use crate::call::scatter::reduces::Reduces;
+pub use crate::call::scatter::{ScatterAttributes, ScatterOperator, Scattering};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
+pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
-pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped};
+pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, Unconverted};
 pub use crate::call::source::map::{MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
+pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
-pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
+pub use crate::call::space::plan::RearrangePlan;
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::given::Given;
@@ -326,7 +331,7 @@ macro_rules! map_kernels {
     };
 }
 
-/// Emits reductions of your own: what [`run_reduce`](ScatterOperator::run_reduce) does with an element and an update.
+/// Emits reductions of your own: what a scatter does with an element and an update, by [`reduce_by`](ScatterOperator::reduce_by).
 ///
 /// ```
 /// use gather_core::{ScatterNd, View};
@@ -339,7 +344,7 @@ macro_rules! map_kernels {
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let (sets, ids, bits) = ([1u64, 0, 8], [2u16, 0, 2], [1, 2, 4]);
 ///     let (sets, ids) = (View::new(&sets, &[3])?, View::new(&ids, &[3, 1])?);
-///     let sets = ScatterNd::new().run_reduce(&UNION, &sets, &ids, &View::new(&bits, &[3])?)?;
+///     let sets = ScatterNd::new().reduce_by(&UNION).run(&sets, &ids, &View::new(&bits, &[3])?)?;
 ///     assert_eq!(sets.as_slice(), [3, 0, 13]);
 ///     Ok(())
 /// }

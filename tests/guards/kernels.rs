@@ -90,7 +90,14 @@ impl Runs<'_> {
         };
         let operator = operator.negative_index(picks.negative).out_of_bounds(out).level(self.level);
         let layouts = [&data.shape, &picks.exact.shape, &updates.shape].map(|shape| spread(shape));
-        let plan = operator.plan_on::<T, I>(&layouts[0], &layouts[1], &layouts[2]).unwrap();
+        let plan = operator
+            .plan_into(
+                &Spec::<T>::of(&layouts[0]),
+                &Spec::<I>::of(&layouts[1]),
+                &Spec::<T>::of(&layouts[2]),
+                &layouts[0],
+            )
+            .unwrap();
         self.ran.insert((op, plan.explain().kernel()));
         let what = || format!("{operator:?} on {} {:?}, {} {:?}", T::DTYPE, data.shape, I::TYPE, picks.exact.shape);
         let tensors = (updates, &picks.narrow, expected);
@@ -149,7 +156,7 @@ impl Runs<'_> {
         data: &Dense<T>,
         expected: &Dense<T>,
     ) {
-        self.ran.insert((op, operator.plan::<T>(&spread(&data.shape)).unwrap().explain().kernel()));
+        self.ran.insert((op, operator.plan(&Spec::<T>::of(&spread(&data.shape))).unwrap().explain().kernel()));
         self.pages.copy(&PLACES, operator, (data, expected));
     }
 

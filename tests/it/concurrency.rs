@@ -114,7 +114,7 @@ fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     let panels = panels.plan(&Spec::<u64>::of(&layout(&[50, 100])), &Spec::<i32>::of(&layout(&[50, 100]))).unwrap();
     let found =
         GatherNd::new().plan(&Spec::<u64>::of(&layout(&[8, 8])), &Spec::<i32>::of(&layout(&[2500, 2]))).unwrap();
-    let space = BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan::<u64>(&layout(&[8, 300])).unwrap();
+    let space = BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan(&Spec::<u64>::of(&layout(&[8, 300]))).unwrap();
     let work = |seed: u64| {
         for round in 0..20 {
             let element = |at: usize| at as u64 * 1_000_003 + seed * 1009 + round;

@@ -251,7 +251,7 @@ fn plans_that_are_used_again_give_what_fresh_calls_give() {
         let gather_plan = gather.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&list)).unwrap();
         let elements_plan = elements.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&square)).unwrap();
         let nd_plan = nd.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&tuples)).unwrap();
-        let space_plan = space.plan::<u32>(&table).unwrap();
+        let space_plan = space.plan(&Spec::<u32>::of(&table)).unwrap();
         for round in 0..200 {
             // Every other round has indices out of range, so that failing and succeeding calls alternate.
             let dim = if round % 2 == 0 { 4 } else { 9 };

@@ -272,13 +272,25 @@ fn plans_choose_and_name_methods() {
             GatherElements::new(0).plan(&Spec::<f32>::of(&layout(&shape)), &Spec::<i64>::of(&layout(&shape))).unwrap();
         assert_eq!(gather.explain().method() == Method::Panels, gathered, "{shape:?}");
         let op = ScatterElements::new(0).reduction(Reduction::Add);
-        let scatter = op.plan::<f32, i64>(&shape, &layout(&shape), &layout(&shape)).unwrap();
+        let scatter = op
+            .plan(
+                &Spec::<f32>::new(&shape).unwrap(),
+                &Spec::<i64>::of(&layout(&shape)),
+                &Spec::<f32>::of(&layout(&shape)),
+            )
+            .unwrap();
         assert_eq!(scatter.explain().method() == Method::Panels, scattered, "{shape:?}");
     }
     // Scatters prefetch as many rows as have some bytes.
     for (row, ahead) in [(16, 128), (256, 8)] {
         let op = ScatterNd::new().reduction(Reduction::Add).method(Method::Prefetched);
-        let plan = op.plan::<f32, i64>(&[1000, row], &layout(&[10, 1]), &layout(&[10, row])).unwrap();
+        let plan = op
+            .plan(
+                &Spec::<f32>::new(&[1000, row]).unwrap(),
+                &Spec::<i64>::of(&layout(&[10, 1])),
+                &Spec::<f32>::of(&layout(&[10, row])),
+            )
+            .unwrap();
         let explain = plan.explain().to_string();
         assert!(explain.contains(&format!(", fetched {ahead} ahead\n")), "{explain}");
     }

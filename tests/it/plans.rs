@@ -64,7 +64,7 @@ fn a_plan_says_what_it_will_do() {
     let pairs = op.plan(&Spec::<f32>::of(&layout(&[1000, 2])), &Spec::<u8>::of(&layout(&[8]))).unwrap();
     assert_eq!(pairs.explain().kernel(), "gather_x64_u8_r1__scalar", "pairs of f32 are moved as units of 64 bits");
     let copy = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]).level(Level::Scalar);
-    let copy = copy.plan::<u8>(&layout(&[2, 5, 100])).unwrap();
+    let copy = copy.plan(&Spec::<u8>::of(&layout(&[2, 5, 100]))).unwrap();
     assert_eq!(copy.explain().kernel(), "rearrange_rows_r1__scalar");
 }
 

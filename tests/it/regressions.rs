@@ -280,7 +280,7 @@ fn plans_for_outputs_with_gaps_make_no_fresh_tensors() {
 
     let op = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]);
     let batch = View::new(&[1u32, 2, 3, 4], &[2, 2]).unwrap();
-    let plan = op.plan_into::<u32>(batch.layout(), &Layout::strided(&[1, 4], &[4000, 1000]).unwrap()).unwrap();
+    let plan = op.plan_into(&batch, &Layout::strided(&[1, 4], &[4000, 1000]).unwrap()).unwrap();
     let got = plan.run(&batch).unwrap_err();
     assert_eq!(got.to_string(), "the plan was made for other strides of output, of shape [1, 4]");
 }
@@ -361,7 +361,7 @@ fn huge_elements_do_not_pass_over_the_stack() {
                 Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. })),
             }
         }
-        let out = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(&REGISTRY, &data).unwrap();
+        let out = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).registry(&REGISTRY).run(&data).unwrap();
         assert!(out.as_bytes() == bytes);
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();

@@ -5,7 +5,7 @@
 mod space;
 
 use gather_core::{
-    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Registry, Shape, Tensor, View,
+    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Shape, Tensor, View,
 };
 
 pub use self::space::Space;
@@ -222,12 +222,11 @@ impl Operator {
             Some(indices) => erased(indices)?,
             None => None,
         };
-        let registry = Registry::builtin();
         let out = match (self, indices) {
             (Operator::Gather(op), Some(indices)) => op.run(&view, &indices),
             (Operator::GatherElements(op), Some(indices)) => op.run(&view, &indices),
             (Operator::GatherNd(op), Some(indices)) => op.run(&view, &indices),
-            (Operator::Space(op), None) => op.run_dyn(&registry, &view),
+            (Operator::Space(op), None) => op.run_dyn(&view),
             _ => return Err("indices that are missing, or not wanted".into()),
         };
         let back = |out: DynTensor| {

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use gather_core::{
-    DynTensor, DynViewMut, Element, Error, Index, Op, Reduction, Registry, ScatterAttributes, ScatterElements,
-    ScatterNd, ScatterOperator, Shape, Tensor, View, ViewMut,
+    DynTensor, DynViewMut, Element, Error, Index, Op, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
+    ScatterOperator, Shape, Spec, Tensor, View, ViewMut,
 };
 
 use crate::cases::{Case, Expected};
@@ -165,7 +165,7 @@ impl Inputs<'_> {
         }
         let on = ran.map(|()| back(on));
 
-        let planned = op.plan::<T, I>(shape, indices.layout(), updates.layout());
+        let planned = op.plan(&Spec::<T>::new(shape).unwrap(), &indices, &updates);
         let planned = planned.and_then(|plan| plan.run(&view, &indices, &updates));
         let planned = planned.map(|out: Tensor<T>| back(out.into_vec()));
         Ok(vec![("fresh", fresh), ("into", into), ("in place", on), ("planned", planned)])
@@ -215,8 +215,7 @@ impl Inputs<'_> {
                 _strings => return Err("strings have no type-erased form".to_owned()));
             Ok(TensorData { dtype: self.data.dtype.clone(), shape, values: Some(values) })
         };
-        let registry = Registry::builtin();
-        let fresh = op.run_dyn(&registry, &data, &indices, &updates);
+        let fresh = op.run(&data, &indices, &updates);
 
         let before = with_values!(self.data.values.as_ref().ok_or("no data")?,
             values => crate::values::bytes(values).to_vec(),
@@ -224,7 +223,7 @@ impl Inputs<'_> {
         let mut bytes = before.clone();
         let mut on =
             DynViewMut::from_bytes(data.dtype(), &mut bytes, data.shape()).map_err(|error| error.to_string())?;
-        let ran = op.run_dyn_on(&registry, &mut on, &indices, &updates);
+        let ran = op.run_on(&mut on, &indices, &updates);
         let as_fresh = match (&ran, &fresh) {
             (Ok(()), Ok(fresh)) => fresh.as_bytes() == bytes,
             (Err(mine), Err(theirs)) => mine == theirs && bytes == before,

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use gather_core::{
     Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, Given, IndexAttributes,
-    IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, Registry, ScatterAttributes, ScatterElements,
-    ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows,
+    IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, ScatterAttributes, ScatterElements, ScatterNd,
+    ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows, zeros,
 };
 
 use crate::support::RULES;
@@ -100,12 +100,18 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_adjoint_any_count::<u32, i64>(layout, ids, gradient(ids).view().layout()),
+            |ids| {
+                op.adjoint().plan_any_count(
+                    &Spec::<u32>::of(layout),
+                    &Spec::<i64>::of(ids),
+                    &Spec::<u32>::of(gradient(ids).view().layout()),
+                )
+            },
             |plan, ids| {
                 let mut out = Tensor::filled(shape, 0).unwrap();
                 plan.run_on(&mut out.view_mut(), ids, &gradient(ids.layout()).view()).map(|()| out)
             },
-            |ids| op.adjoint(shape, ids, &gradient(ids.layout()).view()),
+            |ids| op.adjoint().run(&zeros(shape).unwrap(), ids, &gradient(ids.layout()).view()),
         );
         // Plans with nulls are for indices of one component.
         if shape.len() > 1 && inner.last() == Some(&2) {
@@ -207,7 +213,6 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
     updates: impl Fn(&[usize]) -> Vec<usize>,
 ) {
     let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
-    let registry = Registry::builtin();
     let rows = |ids: &Layout| Tensor::filled(&updates(ids.shape()), 1u32).unwrap();
     for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
         use ScatterOutOfBounds::{Clamp, Drop, Error, Wrap};
@@ -215,7 +220,13 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
             let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
             let what = format!("{op:?} of {shape:?}");
             let fresh = |ids: &View<'_, i64>| op.run(&data, ids, &rows(ids.layout()).view());
-            let typed = |ids: &Layout| op.plan_any_count::<u32, i64>(shape, ids, &contiguous(&updates(ids.shape())));
+            let typed = |ids: &Layout| {
+                op.plan_any_count(
+                    &Spec::<u32>::new(shape).unwrap(),
+                    &Spec::<i64>::of(ids),
+                    &Spec::<u32>::of(&contiguous(&updates(ids.shape()))),
+                )
+            };
             agree(&what, inner, typed, |plan, ids| plan.run(&data, ids, &rows(ids.layout()).view()), fresh);
             agree(
                 &what,
@@ -232,7 +243,11 @@ fn scatters<A: ScatterAttributes + Copy + Debug>(
                 inner,
                 |ids| {
                     let rows = contiguous(&updates(ids.shape()));
-                    op.plan_dyn_any_count(&registry, u32::DTYPE, shape, IndexType::I64, ids, &rows)
+                    op.plan_any_count(
+                        &Spec::dynamic(u32::DTYPE, &Layout::contiguous(shape).unwrap()),
+                        &Spec::dynamic(IndexType::I64.dtype(), ids),
+                        &Spec::dynamic(u32::DTYPE, &rows),
+                    )
                 },
                 |plan, ids| {
                     let rows = rows(ids.layout());

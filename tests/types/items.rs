@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use gather_core::{
     Bags, DType, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather, GatherElements,
     GatherNd, Layout, Method, OutOfBounds, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds,
-    Tensor, View, ViewMut,
+    Spec, Tensor, View, ViewMut, zeros, zeros_dyn,
 };
 use gather_tests::oracle::Dense;
 use half::{bf16, f16};
@@ -265,7 +265,7 @@ fn scatters_of<T: Many>() {
     let (a, b) = (view(&data), view(&flat_data));
     let rows: Vec<i32> = (0..40).map(|at| (mixed(6, at) % 6) as i32).collect();
     let rows = View::new(&rows, &[40, 1]).unwrap();
-    let (registry, i) = (Registry::builtin().with(&SET), DynView::from(&rows));
+    let (registry, i) = (const { &Registry::builtin().with(&SET) }, DynView::from(&rows));
     let methods = [None, Some(Method::Direct), Some(Method::Grouped), Some(Method::Accumulated), Some(Method::Panels)];
     for (reduction, include_self) in ALL.into_iter().flat_map(|reduction| [(reduction, true), (reduction, false)]) {
         for (method, par) in methods.into_iter().flat_map(|method| [(method, Par::Seq), (method, Par::Threads(3))]) {
@@ -281,16 +281,16 @@ fn scatters_of<T: Many>() {
             let expected = expected.unwrap();
             assert_flat(got.as_slice(), expected.as_slice(), &op);
             let (layout, updates) = (rows.layout(), view(&new));
-            let plan = op.plan::<T, i32>(&[5, 3], layout, updates.layout()).unwrap();
+            let plan = op.plan(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::of(layout), &updates).unwrap();
             assert_flat(plan.run(&a, &rows, &updates).unwrap().as_slice(), expected.as_slice(), &op);
-            if let Ok(plan) = op.plan_any_count::<T, i32>(&[5, 3], layout, updates.layout()) {
+            if let Ok(plan) = op.plan_any_count(&Spec::<T>::new(&[5, 3]).unwrap(), &Spec::<i32>::of(layout), &updates) {
                 assert_flat(plan.run(&a, &rows, &updates).unwrap().as_slice(), expected.as_slice(), &op);
             }
             let (d, u) = (DynView::from(&a), DynView::from(&updates));
-            assert_dyn::<T>(op.run_dyn(&registry, &d, &i, &u), &Ok(expected.clone()), &op);
+            assert_dyn::<T>(op.registry(registry).run(&d, &i, &u), &Ok(expected.clone()), &op);
             let mut on = data.clone();
             let mut on_view = ViewMut::new(&mut on.values, &[5, 3]).unwrap();
-            op.run_dyn_on(&registry, &mut DynViewMut::from(&mut on_view), &i, &u).unwrap();
+            op.registry(registry).run_on(&mut DynViewMut::from(&mut on_view), &i, &u).unwrap();
             assert_flat(&on.values, expected.as_slice(), &op);
         }
     }
@@ -331,18 +331,30 @@ fn adjoints_of<T: Many>() {
     let flattened = flat(&terms);
     let rows: Vec<i32> = (0..40).map(|at| (mixed(8, at) % 5) as i32).collect();
     let (list, tuples) = (View::new(&rows, &[40]).unwrap(), View::new(&rows, &[40, 1]).unwrap());
-    let expected = Gather::new(0).adjoint(&[5, 3, T::COUNT], &list, &view(&flattened)).unwrap();
-    let (gradient, registry) = (view(&terms), Registry::builtin().with(&SET));
+    let expected = Gather::new(0).adjoint().run(&zeros(&[5, 3, T::COUNT]).unwrap(), &list, &view(&flattened)).unwrap();
+    let (gradient, registry) = (view(&terms), const { &Registry::builtin().with(&SET) });
     let (op, nd) = (Gather::new(0), GatherNd::new());
-    assert_flat(op.adjoint(&[5, 3], &list, &gradient).unwrap().as_slice(), expected.as_slice(), &op);
-    assert_flat(nd.adjoint(&[5, 3], &tuples, &gradient).unwrap().as_slice(), expected.as_slice(), &nd);
+    assert_flat(
+        op.adjoint().run(&zeros(&[5, 3]).unwrap(), &list, &gradient).unwrap().as_slice(),
+        expected.as_slice(),
+        &op,
+    );
+    assert_flat(
+        nd.adjoint().run(&zeros(&[5, 3]).unwrap(), &tuples, &gradient).unwrap().as_slice(),
+        expected.as_slice(),
+        &nd,
+    );
     let (i, g) = (DynView::from(&list), DynView::from(&gradient));
-    assert_dyn::<T>(op.adjoint_dyn(&registry, &[5, 3], &i, &g), &Ok(expected.clone()), &op);
+    assert_dyn::<T>(
+        op.registry(registry).adjoint().run(&zeros_dyn(g.dtype(), &[5, 3]).unwrap(), &i, &g),
+        &Ok(expected.clone()),
+        &op,
+    );
     // Into columns that are turned around, in plans and on what another batch has left.
     let mut sums = Dense::from_fn(&[5, 3], |_| T::ZERO);
     let layout = Layout::strided(&[5, 3], &[3, -1]).unwrap();
     let turned = View::strided(&terms.values, &[40, 3], &[3, -1], 2).unwrap();
-    let plan = op.plan_adjoint::<T, i32>(&layout, list.layout(), turned.layout()).unwrap();
+    let plan = op.adjoint().plan_into(&Spec::<T>::of(&layout), &list, &turned, &layout).unwrap();
     plan.run_on(&mut ViewMut::strided(&mut sums.values, &[5, 3], &[3, -1], 2).unwrap(), &list, &turned).unwrap();
     assert_flat(&sums.values, expected.as_slice(), &op);
     let picks = Dense { values: (0..120).map(|at| (mixed(9, at) % 5) as i64).collect(), shape: vec![40, 3] };
@@ -351,8 +363,12 @@ fn adjoints_of<T: Many>() {
         shape: vec![40, 3, T::COUNT],
     };
     let op = GatherElements::new(0);
-    let expected = op.adjoint(&[5, 3, T::COUNT], &view(&each), &view(&flattened)).unwrap();
-    assert_flat(op.adjoint(&[5, 3], &view(&picks), &gradient).unwrap().as_slice(), expected.as_slice(), &op);
+    let expected = op.adjoint().run(&zeros(&[5, 3, T::COUNT]).unwrap(), &view(&each), &view(&flattened)).unwrap();
+    assert_flat(
+        op.adjoint().run(&zeros(&[5, 3]).unwrap(), &view(&picks), &gradient).unwrap().as_slice(),
+        expected.as_slice(),
+        &op,
+    );
 }
 
 #[test]
@@ -372,7 +388,7 @@ fn other_types_are_refused() {
     let refused = |dtype: DType, error: Error| assert!(error.to_string().ends_with(&format!("of {dtype}")), "{error}");
     let sum = EmbeddingBag::new(Reduction::Add);
     refused(Silent::DTYPE, sum.run(&table, &Bags::packed(&ids)).unwrap_err());
-    refused(Silent::DTYPE, Gather::new(0).adjoint(&[2], &list, &table).unwrap_err());
+    refused(Silent::DTYPE, Gather::new(0).adjoint().run(&zeros(&[2]).unwrap(), &list, &table).unwrap_err());
     let pairs = [[Silent { x: 1.0, y: 2.0 }; 2]; 2];
     let pairs = View::new(&pairs, &[2]).unwrap();
     refused(<[Silent; 2]>::DTYPE, sum.run(&pairs, &Bags::packed(&ids)).unwrap_err());

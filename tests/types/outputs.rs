@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error,
-    Gather, GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction, Registry,
+    Gather, GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction,
     ScatterElements, ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
 };
 
@@ -120,13 +120,13 @@ fn scatters_and_their_plans() {
         let nd = ScatterNd::new().reduction(reduction);
         let run = || nd.run(&data, &indices, &updates);
         agrees("ScatterNd", OLD, run, into!(|out| nd.run_into(&data, &indices, &updates, out)));
-        let plan = nd.plan(data.shape(), indices.layout(), updates.layout()).unwrap();
+        let plan = nd.plan(&data, &indices, &updates).unwrap();
         let run = || plan.run(&data, &indices, &updates);
         agrees("ScatterPlan", OLD, run, into!(|out| plan.run_into(&data, &indices, &updates, out)));
     }
     let nd = ScatterNd::new();
-    let run = || nd.run_reduce(&LARGER, &data, &indices, &updates);
-    agrees("run_reduce", OLD, run, into!(|out| nd.run_reduce_into(&LARGER, &data, &indices, &updates, out)));
+    let run = || nd.reduce_by(&LARGER).run(&data, &indices, &updates);
+    agrees("run_reduce", OLD, run, into!(|out| nd.reduce_by(&LARGER).run_into(&data, &indices, &updates, out)));
 
     let wide: Vec<u8> = (0..24).map(|at| at % 6).collect();
     let wide = View::new(&wide, &[6, 4]).unwrap();
@@ -160,7 +160,7 @@ fn bags_and_spaces_and_their_plans() {
     let blocks = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]);
     let data = View::new(&table, &[4, 3, 2]).unwrap();
     agrees("BatchToSpace", OLD, || blocks.run(&data), into!(|out| blocks.run_into(&data, out)));
-    let plan = blocks.plan(data.layout()).unwrap();
+    let plan = blocks.plan(&data).unwrap();
     agrees("RearrangePlan", OLD, || plan.run(&data), into!(|out| plan.run_into(&data, out)));
     let padded = SpaceToBatch::new(&[1, 2, 1], &[0, 1, 0], &[0, 2, 0]);
     agrees("SpaceToBatch", OLD, || padded.run(&data), into!(|out| padded.run_into(&data, out)));
@@ -189,7 +189,6 @@ fn agrees_dyn(
 
 #[test]
 fn types_known_at_run_time() {
-    let registry = Registry::builtin();
     let (table, ids, new) = (numbers(24), [2u32, 0, 5], numbers(12));
     let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[3]).unwrap());
     let (data, indices) = (DynView::from(&data), DynView::from(&indices));
@@ -204,12 +203,18 @@ fn types_known_at_run_time() {
     let (tuples, rows) = (View::new(&ids, &[3, 1]).unwrap(), View::new(&new, &[3, 4]).unwrap());
     let (tuples, updates) = (DynView::from(&tuples), DynView::from(&rows));
     let nd = ScatterNd::new();
-    let run = || nd.run_dyn(&registry, &data, &tuples, &updates);
-    agrees_dyn("ScatterNd", run, |out| nd.run_dyn_into(&registry, &data, &tuples, &updates, out));
+    let run = || nd.run(&data, &tuples, &updates);
+    agrees_dyn("ScatterNd", run, |out| nd.run_into(&data, &tuples, &updates, out));
     let layouts = (tuples.layout(), updates.layout());
-    let plan = nd.plan_dyn(&registry, f32::DTYPE, &[6, 4], IndexType::U32, layouts.0, layouts.1).unwrap();
+    let plan = nd
+        .plan(
+            &Spec::dynamic(f32::DTYPE, &Layout::contiguous(&[6, 4]).unwrap()),
+            &Spec::dynamic(IndexType::U32.dtype(), layouts.0),
+            &Spec::dynamic(f32::DTYPE, layouts.1),
+        )
+        .unwrap();
     let run = || plan.run(&data, &tuples, &updates);
-    agrees_dyn("DynScatterPlan", run, |out| plan.run_into(&data, &tuples, &updates, out));
+    agrees_dyn("ScatterPlan<Any, Any>", run, |out| plan.run_into(&data, &tuples, &updates, out));
 
     let packed = View::new(&ids, &[1, 3]).unwrap();
     let packed = DynView::from(&packed);
@@ -219,10 +224,10 @@ fn types_known_at_run_time() {
     agrees_dyn("DynBagPlan", || plan.run(&data, &packed, None), |out| plan.run_into(&data, &packed, None, out));
 
     let blocks = BatchToSpace::new(&[1, 2], &[0; 2], &[0; 2]);
-    let run = || blocks.run_dyn(&registry, &data);
-    agrees_dyn("BatchToSpace", run, |out| blocks.run_dyn_into(&registry, &data, out));
-    let plan = blocks.plan_dyn(&registry, f32::DTYPE, data.layout()).unwrap();
-    agrees_dyn("DynRearrangePlan", || plan.run(&data), |out| plan.run_into(&data, out));
+    let run = || blocks.run(&data);
+    agrees_dyn("BatchToSpace", run, |out| blocks.run_into(&data, out));
+    let plan = blocks.plan(&data).unwrap();
+    agrees_dyn("RearrangePlan<Any>", || plan.run(&data), |out| plan.run_into(&data, out));
 }
 
 #[test]

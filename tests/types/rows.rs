@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use gather_core::{
     BatchToSpace, DynView, Element, Gather, GatherElements, GatherNd, Index, IndexType, KernelInfo, Level,
-    NegativeIndex, Op, OutOfBounds, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds,
+    NegativeIndex, Op, OutOfBounds, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, Spec,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 use half::{bf16, f16};
@@ -104,7 +104,7 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             let (spread, narrowed) = (Spread::new(&updates), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
             let (ids, new) = (narrowed.view(), spread.view());
-            assert_kernel(row, &op.plan::<T, I>(&shape, ids.layout(), new.layout()).unwrap().explain());
+            assert_kernel(row, &op.plan(&Spec::<T>::new(&shape).unwrap(), &ids, &new).unwrap().explain());
             let got = dense(&op.run(&view(&data), &ids, &new).unwrap());
             let replace = |_: &T, new: &T| *new;
             assert_eq!(got, oracle::scatter_elements(&data, &indices, &updates, 0, ZERO, replace).unwrap(), "{row:?}");
@@ -117,7 +117,7 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             let (spread, narrowed) = (Spread::new(&updates), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
             let (ids, new) = (narrowed.view(), spread.view());
-            assert_kernel(row, &op.plan::<T, I>(&[3, 4], ids.layout(), new.layout()).unwrap().explain());
+            assert_kernel(row, &op.plan(&Spec::<T>::new(&[3, 4]).unwrap(), &ids, &new).unwrap().explain());
             let got = dense(&op.run(&view(&data), &ids, &new).unwrap());
             let replace = |_: &T, new: &T| *new;
             assert_eq!(got, oracle::scatter_nd(&data, &indices, &updates, 0, ZERO, replace).unwrap(), "{row:?}");
@@ -140,7 +140,7 @@ fn run_copy<T: Sample>(row: &KernelInfo, lanes: usize, last_block: usize) {
     let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
     let op = BatchToSpace::new(&signed(&block), &signed(&begin), &signed(&end)).level(row.level);
     let spread = Spread::new(&data);
-    assert_kernel(row, &op.plan::<T>(spread.view().layout()).unwrap().explain());
+    assert_kernel(row, &op.plan(&spread.view()).unwrap().explain());
     let got = op.run(&spread.view()).unwrap();
     assert_eq!(dense(&got), oracle::batch_to_space(&data, &block, &begin, &end), "{row:?}");
 }

@@ -22,7 +22,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use array::{Input, Output};
-use operator::{IndexAdd, Inputs, Operator, Planned};
+use operator::{Inputs, Operator, Planned};
 
 type Array<'py> = Bound<'py, PyUntypedArray>;
 
@@ -79,7 +79,7 @@ fn plan<'py>(
         "gather_nd" => Box::new(gathers()?.on(GatherNd::new().batch_dims(batch_dims))),
         "scatter_elements" => Box::new(scatters()?.on(ScatterElements::new(axis))),
         "scatter_nd" => Box::new(scatters()?.on(ScatterNd::new().batch_dims(batch_dims))),
-        "index_add" => Box::new(IndexAdd(gathers()?.on(Gather::new(axis)))),
+        "index_add" => Box::new(gathers()?.on(Gather::new(axis)).adjoint()),
         "batch_to_space" => Box::new(BatchToSpace::new(&block_shape, &crops_begin, &crops_end).par(par)),
         "space_to_batch" => Box::new(SpaceToBatch::new(&block_shape, &pads_begin, &pads_end).par(par)),
         "depth_to_space" => Box::new(DepthToSpace::new(block_size, mode()?).par(par)),

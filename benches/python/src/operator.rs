@@ -1,9 +1,8 @@
 //! The operators behind one face.
 
 use gather_core::{
-    DType, DynPlan, DynRearrangePlan, DynScatterPlan, DynView, DynViewMut, Error, Explain, Gather, IndexAttributes,
-    IndexOperator, IndexType, Layout, Reduction, Registry, ScatterAttributes, ScatterOperator, Shape, SpaceAttributes,
-    SpaceOperator, Spec,
+    Any, DynPlan, DynView, DynViewMut, Error, Explain, IndexAttributes, IndexOperator, RearrangePlan, Reduction,
+    Registry, ScatterAttributes, ScatterOperator, ScatterPlan, Shape, SpaceAttributes, SpaceOperator, Spec,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -63,11 +62,6 @@ fn needed<T>(name: &str, argument: Option<T>) -> PyResult<T> {
     argument.ok_or_else(|| PyValueError::new_err(format!("{name} are missing")))
 }
 
-/// The type of indices.
-fn index_type(dtype: DType) -> Result<IndexType, Error> {
-    IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
-}
-
 /// An operator with its attributes.
 pub(crate) trait Operator: Sync {
     /// The shape of the result.
@@ -97,6 +91,11 @@ pub(crate) trait Planned: Send + Sync {
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()>;
 }
 
+/// What a plan is made for.
+fn spec(input: &Input<'_>) -> Spec<Any> {
+    Spec::dynamic(input.dtype(), input.layout())
+}
+
 impl<A: IndexAttributes + Sync> Operator for IndexOperator<A> {
     fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
         self.output_shape(inputs.data.layout().shape(), inputs.indices()?.layout().shape()).map_err(python)
@@ -108,82 +107,41 @@ impl<A: IndexAttributes + Sync> Operator for IndexOperator<A> {
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
         let (data, indices) = (&inputs.data, inputs.indices()?);
-        let spec = |input: &Input<'_>| Spec::dynamic(input.dtype(), input.layout());
         boxed(IndexOperator::plan(self, &spec(data), &spec(indices)))
     }
 }
 
-impl<A: SpaceAttributes + Sync> Operator for SpaceOperator<A> {
+impl<A: SpaceAttributes + Clone + Sync> Operator for SpaceOperator<A> {
     fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
         self.output_shape(inputs.data.layout().shape()).map_err(python)
     }
 
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        self.run_dyn_into(&KERNELS, &views.data, out).map_err(python)
+        self.clone().registry(&KERNELS).run_into(&views.data, out).map_err(python)
     }
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
-        boxed(self.plan_dyn(&KERNELS, inputs.data.dtype(), inputs.data.layout()))
+        boxed(self.clone().registry(&KERNELS).plan(&spec(&inputs.data)))
     }
 }
 
-impl<A: ScatterAttributes + Sync> Operator for ScatterOperator<A> {
+impl<A: ScatterAttributes + Clone + Sync> Operator for ScatterOperator<A> {
     fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
         let (indices, updates) = (inputs.indices()?.layout(), inputs.updates()?.layout());
         self.output_shape(inputs.data.layout().shape(), indices.shape(), updates.shape()).map_err(python)
     }
 
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        self.run_dyn_into(&KERNELS, &views.data, views.indices()?, views.updates()?, out).map_err(python)
+        self.clone().registry(&KERNELS).run_into(&views.data, views.indices()?, views.updates()?, out).map_err(python)
     }
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
         let (data, indices, updates) = (&inputs.data, inputs.indices()?, inputs.updates()?);
-        let index = index_type(indices.dtype()).map_err(python)?;
-        boxed(self.plan_dyn(&KERNELS, data.dtype(), data.layout().shape(), index, indices.layout(), updates.layout()))
+        boxed(self.clone().registry(&KERNELS).plan(&spec(data), &spec(indices), &spec(updates)))
     }
 
     fn calculates(&self) -> bool {
         self.get_reduction() != Reduction::None
-    }
-}
-
-/// A copy of data to which the adjoint of a Gather is added.
-pub(crate) struct IndexAdd(pub(crate) Gather);
-
-impl IndexAdd {
-    fn plan_for(
-        &self,
-        data: (DType, &Layout),
-        indices: (DType, &Layout),
-        updates: &Layout,
-    ) -> PyResult<DynScatterPlan> {
-        let index = index_type(indices.0).map_err(python)?;
-        self.0.plan_adjoint_dyn(&KERNELS, data.0, data.1, index, indices.1, updates).map_err(python)
-    }
-}
-
-impl Operator for IndexAdd {
-    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
-        Ok(Shape::from(inputs.data.layout().shape()))
-    }
-
-    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        let (indices, updates) = (views.indices()?, views.updates()?);
-        let out_like = (views.data.dtype(), out.layout());
-        let plan = self.plan_for(out_like, (indices.dtype(), indices.layout()), updates.layout())?;
-        plan.run_into(&views.data, indices, updates, out).map_err(python)
-    }
-
-    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
-        let (indices, updates) = (inputs.indices()?, inputs.updates()?);
-        let out = Layout::contiguous(inputs.data.layout().shape()).map_err(python)?;
-        let indices = (indices.dtype(), indices.layout());
-        Ok(Box::new(self.plan_for((inputs.data.dtype(), &out), indices, updates.layout())?))
-    }
-
-    fn calculates(&self) -> bool {
-        true
     }
 }
 
@@ -212,6 +170,6 @@ macro_rules! planned {
 
 planned! {
     DynPlan: |views| (&views.data, views.indices()?);
-    DynRearrangePlan: |views| (&views.data);
-    DynScatterPlan: |views| (&views.data, views.indices()?, views.updates()?);
+    RearrangePlan<Any>: |views| (&views.data);
+    ScatterPlan<Any, Any>: |views| (&views.data, views.indices()?, views.updates()?);
 }

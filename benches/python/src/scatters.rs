@@ -6,7 +6,6 @@ use gather_core::{
 };
 use pyo3::prelude::*;
 
-use crate::operator::IndexAdd;
 use crate::{Array, gathers, policy, run};
 
 /// What the scatters take.
@@ -107,5 +106,5 @@ pub(crate) fn index_add<'py>(
     threads: Option<usize>,
 ) -> PyResult<Array<'py>> {
     let op = gathers::Settings::new(negative_index, out_of_bounds, threads)?.on(Gather::new(axis));
-    run(&IndexAdd(op), data, Some(indices), Some(updates), out)
+    run(&op.adjoint(), data, Some(indices), Some(updates), out)
 }

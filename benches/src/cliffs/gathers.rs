@@ -160,7 +160,11 @@ fn scatter(name: String, shape: [usize; 3], reversed: bool) -> Case {
         let strides = steps.map(|step| step as isize);
         let [whole, of_updates] = [Layout::contiguous(&shape), Layout::strided(&shape, &strides)];
         let op = ScatterElements::new(1).reduction(Reduction::Add).level(level).par(Par::Seq);
-        let plan = op.plan::<f32, i64>(&shape, &whole.expect("a layout"), &of_updates.expect("a layout"));
+        let plan = op.plan(
+            &Spec::<f32>::new(&shape).unwrap(),
+            &Spec::<i64>::of(&whole.expect("a layout")),
+            &Spec::<f32>::of(&of_updates.expect("a layout")),
+        );
         let plan = plan.expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), updates.clone()), (ids, updates));
         Row::new(
@@ -198,7 +202,7 @@ fn adjoint(name: String, rows: usize, columns: usize, n: usize) -> Case {
             move |to| {
                 let mut to = ViewMut::strided(to, &[rows, columns], &[1, rows as isize], 0).expect("a table");
                 let (ids, gradient) = (View::new(&ours.0, &[n]), View::new(&ours.1, &[n, columns]));
-                op.adjoint_on(&mut to, &ids.expect("ids"), &gradient.expect("a gradient")).expect("ids in range");
+                op.adjoint().run_on(&mut to, &ids.expect("ids"), &gradient.expect("a gradient")).expect("ids in range");
             },
             move |to| {
                 let (ids, gradient) = &theirs;

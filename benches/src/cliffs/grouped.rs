@@ -1,6 +1,6 @@
 //! Scatters whose intermediate results are no elements, or that leave out what the destination holds.
 
-use gather_core::{Layout, Level, Par, Reduction, ScatterElements, ScatterNd, View, ViewMut};
+use gather_core::{Layout, Level, Par, Reduction, ScatterElements, ScatterNd, Spec, View, ViewMut};
 use half::{bf16, f16};
 
 use super::{Case, Row};
@@ -54,7 +54,11 @@ fn grouped<T: Number, const ROW: usize>(
         let op = ScatterNd::new().reduction(reduction).include_self(include_self).par(Par::Seq).level(level);
         let layout = |shape: &[usize]| Layout::contiguous(shape).expect("a layout");
         let plan = op
-            .plan::<T, i64>(&[rows, ROW], &layout(&[updates, 1]), &layout(&[updates, ROW]))
+            .plan(
+                &Spec::<T>::new(&[rows, ROW]).unwrap(),
+                &Spec::<i64>::of(&layout(&[updates, 1])),
+                &Spec::<T>::of(&layout(&[updates, ROW])),
+            )
             .expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), new.clone()), (ids, new));
         Row::new(
@@ -112,7 +116,9 @@ fn last_axis() -> Case {
         let new: Vec<f32> = (0..rows * columns).map(|_| random.fraction() as f32 - 0.5).collect();
         let layout = Layout::contiguous(&LAST_AXIS).expect("a layout");
         let op = ScatterElements::onnx18(1, Reduction::Add).par(Par::Seq).level(level);
-        let plan = op.plan::<f32, i64>(&LAST_AXIS, &layout, &layout).expect("a level of this machine");
+        let plan = op
+            .plan(&Spec::<f32>::new(&LAST_AXIS).unwrap(), &Spec::<i64>::of(&layout), &Spec::<f32>::of(&layout))
+            .expect("a level of this machine");
         let (ours, theirs) = ((ids.clone(), new.clone()), (ids, new));
         Row::new(
             &vec![0.0f32; rows * columns],

@@ -1,6 +1,6 @@
 //! Scatters: histograms.
 
-use gather_core::{Index, Layout, Level, Par, Reduction, ScatterElements, View, ViewMut};
+use gather_core::{Index, Layout, Level, Par, Reduction, ScatterElements, Spec, View, ViewMut};
 
 use super::{Case, Row};
 use crate::inputs::Position;
@@ -63,6 +63,10 @@ fn plan<I: Index>(level: Level, bins: usize, step: isize) -> gather_core::Scatte
     ScatterElements::onnx18(0, Reduction::Add)
         .par(Par::Seq)
         .level(level)
-        .plan(&[bins], &indices.expect("a layout"), &updates.expect("a layout"))
+        .plan(
+            &Spec::new(&[bins]).expect("a layout"),
+            &Spec::of(&indices.expect("a layout")),
+            &Spec::of(&updates.expect("a layout")),
+        )
         .expect("a level of this machine")
 }

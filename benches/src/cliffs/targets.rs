@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use gather_core::{Index, Layout, Level, Par, Reduction, ScatterNd, ScatterPlan, View, ViewMut};
+use gather_core::{Index, Level, Par, Reduction, ScatterNd, ScatterPlan, Spec, View, ViewMut};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -176,10 +176,11 @@ impl Scatter {
         };
         let (begin, new) = (numbers(rows * ROW), numbers(updates * ROW));
         let inputs = Rc::new((targets.ids(updates, rows), new));
-        let layout = |shape: &[usize]| Layout::contiguous(shape).expect("a layout");
+        let rows_of = |rows: usize| Spec::<T>::new(&[rows, ROW]).expect("a layout");
+        let ids = Spec::<I>::new(&[updates, 1]).expect("a layout");
         let op = ScatterNd::new().reduction(R::REDUCTION).include_self(include_self).par(Par::Seq).level(level);
         let plan: ScatterPlan<T, I> =
-            op.plan(&[rows, ROW], &layout(&[updates, 1]), &layout(&[updates, ROW])).expect("a level of this machine");
+            op.plan(&rows_of(rows), &ids, &rows_of(updates)).expect("a level of this machine");
         let theirs = Rc::clone(&inputs);
         let call = move |out: &mut [T]| {
             let ids = View::new(&inputs.0, &[updates, 1]).expect("an index for each update");

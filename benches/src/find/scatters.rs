@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    Element, Par, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, View, ViewMut,
+    Element, Par, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Spec, View, ViewMut,
 };
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -111,7 +111,9 @@ fn make<T: Element<Number: Number> + Pod, I: Id, A: ScatterAttributes + Clone + 
     let [updates_of, data_of] = [&updates_at, &data_at].map(|place| place.of_numbers(numbers));
     let nest = shapes.nest(&updates_of, &data_of, &ids_at, numbers);
     let include_self = op.get_include_self();
-    let plan = op.plan::<T, I>(&shapes.data, &ids_at.layout(), &updates_at.layout()).expect("a valid call");
+    let plan = op
+        .plan(&Spec::<T>::of(&data_at.layout()), &Spec::<I>::of(&ids_at.layout()), &Spec::of(&updates_at.layout()))
+        .expect("a valid call");
     let name = format!(
         "{name}, {:?} by {} {order}, updates {}, {:?}, {}% bad, {}",
         shapes.data,

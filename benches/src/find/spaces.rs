@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    BatchToSpace, DepthToSpace, Element, Mode, Par, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth,
+    BatchToSpace, DepthToSpace, Element, Mode, Par, SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth, Spec,
 };
 use half::f16;
 
@@ -200,7 +200,7 @@ fn make<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
     let op = op.clone().par(Par::Seq).level(draw.level);
     let data = Rc::new(draw.values::<T>(at.len));
     let face = draw.pick(&Face::ALL);
-    let plan = op.plan::<T>(&at.layout()).expect("a valid call");
+    let plan = op.plan(&Spec::of(&at.layout())).expect("a valid call");
     let out_at = Place::contiguous(out);
     let name = format!("{name}, {}, {}", at.name(), face.name(&out_at));
     let explained = plan.explain().to_string();

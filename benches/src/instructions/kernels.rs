@@ -266,7 +266,7 @@ impl Kernel {
             Kind::GatherNd { .. } => planned!(GatherNd::new()),
             Kind::BatchToSpace { block, begin, end } => {
                 let op = BatchToSpace::new(&block, &begin, &end).level(level).par(Par::Seq);
-                AnyPlan::Copy(Box::new(op.plan(&data).expect("a legal call")))
+                AnyPlan::Copy(Box::new(op.plan(&Spec::of(&data)).expect("a legal call")))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Planned scatters in place: every index is checked, then rows are added one by one.
 
 use gather_core::{
-    Index, Level, Par, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, View, ViewMut,
+    Index, Level, Par, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Spec, View, ViewMut,
 };
 
 use super::kernels::{gather_counted_call, levels};
@@ -43,7 +43,13 @@ fn scatter<I: Index + Position, A: ScatterAttributes + Clone>(
     let (shape, index_shape, update_shape) = ([ROWS, row], [UPDATES, 1], [UPDATES, row]);
     let (shape, index_shape, update_shape) = (&shape[..rank], &index_shape[..rank], &update_shape[..rank]);
     let op = op.clone().reduction(Reduction::Add).level(level).par(Par::Seq);
-    let plan = op.plan::<f32, I>(shape, &layout(index_shape), &layout(update_shape)).expect(LEGAL);
+    let plan = op
+        .plan(
+            &Spec::<f32>::new(shape).unwrap(),
+            &Spec::<I>::of(&layout(index_shape)),
+            &Spec::<f32>::of(&layout(update_shape)),
+        )
+        .expect(LEGAL);
     let (indices, views) =
         (View::new(&ids, index_shape).expect(LEGAL), View::new(&updates, update_shape).expect(LEGAL));
     let mut out = vec![0f32; ROWS * row];

@@ -146,7 +146,7 @@ fn elements(level: Level) {
 fn blocks(level: Level) {
     let values = numbers(&IMAGES);
     let op = BatchToSpace::new(&BLOCK, &[0; 4], &[0; 4]).par(Par::Seq).level(level);
-    let plan = op.plan::<f32>(&layout(&IMAGES)).expect(LEGAL);
+    let plan = op.plan(&Spec::<f32>::of(&layout(&IMAGES))).expect(LEGAL);
     let data = View::new(&values, &IMAGES).expect(LEGAL);
     let mut memory = vec![f32::NAN; values.len()];
     let mut out = ViewMut::new(&mut memory, plan.output_shape()).expect(LEGAL);

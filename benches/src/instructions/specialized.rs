@@ -4,7 +4,7 @@
 //! A function runs its loops at the level of the machine. So it has one count, under the name of the planned call with
 //! the word `specialised` in place of a level.
 
-use gather_core::{BatchToSpace, Element, Gather, GatherNd, Par, View, ViewMut};
+use gather_core::{BatchToSpace, Element, Gather, GatherNd, Par, Spec, View, ViewMut};
 use half::f16;
 
 use super::kernels::levels;
@@ -138,7 +138,7 @@ fn image() {
     let data = View::new(&values, &PARTS).expect(LEGAL);
     for level in levels() {
         let op = BatchToSpace::new(&BLOCK, &[0; 4], &[0; 4]).par(Par::Seq).level(level);
-        let plan = op.plan::<f32>(&layout(&PARTS)).expect(LEGAL);
+        let plan = op.plan(&Spec::<f32>::of(&layout(&PARTS))).expect(LEGAL);
         check_planned(&name(level.name()), (&expected, plan.output_shape()), |out| {
             plan.run_into(&data, out).expect(LEGAL)
         });

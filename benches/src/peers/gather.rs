@@ -123,7 +123,7 @@ impl Operator {
             Operator::Nd(op) => {
                 op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
             }
-            Operator::Space(op) => op.plan(&data).map(|plan| AnyPlan::Copy(Box::new(plan))),
+            Operator::Space(op) => op.plan(&Spec::of(&data)).map(|plan| AnyPlan::Copy(Box::new(plan))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The tensors of a workload, and the plain loop.
 
-use gather_core::{Error, Gather, Layout, Output, Reduction, ScatterElements, ScatterNd, ScatterPlan, Tensor, ViewMut};
+use gather_core::{Error, Gather, Output, Reduction, ScatterElements, ScatterNd, ScatterPlan, Spec, Tensor, ViewMut};
 
 use super::{Kind, Spread, Workload};
 use crate::buffer::Buffer;
@@ -61,8 +61,8 @@ impl Tensors {
     }
 
     /// The layout of indices.
-    fn layouts(&self) -> Result<(Layout, Layout), Error> {
-        Ok((Layout::contiguous(self.workload.indices)?, Layout::contiguous(&self.workload.updates())?))
+    fn specs(&self) -> Result<[Spec<f32>; 2], Error> {
+        Ok([Spec::new(self.workload.data)?, Spec::new(&self.workload.updates())?])
     }
 
     /// A plan for a number of threads.
@@ -70,11 +70,11 @@ impl Tensors {
     /// # Errors
     /// None for a workload of the list.
     pub fn plan(&self, threads: usize) -> Result<ScatterPlan<f32, i64>, Error> {
-        let ((indices, updates), data) = (self.layouts()?, self.workload.data);
+        let ([data, updates], indices) = (self.specs()?, Spec::new(self.workload.indices)?);
         match self.op(threads) {
-            Op::Elements(op) => op.plan(data, &indices, &updates),
-            Op::Nd(op) => op.plan(data, &indices, &updates),
-            Op::Adjoint(op) => op.plan_adjoint(&Layout::contiguous(data)?, &indices, &updates),
+            Op::Elements(op) => op.plan(&data, &indices, &updates),
+            Op::Nd(op) => op.plan(&data, &indices, &updates),
+            Op::Adjoint(op) => op.adjoint().plan(&data, &indices, &updates),
         }
     }
 
@@ -203,7 +203,7 @@ impl Ways for Tensors {
         let done = match self.op(threads) {
             Op::Elements(op) => op.run_into(&data, &indices, &updates, &mut to),
             Op::Nd(op) => op.run_into(&data, &indices, &updates, &mut to),
-            Op::Adjoint(op) => op.adjoint_on(&mut to, &indices, &updates),
+            Op::Adjoint(op) => op.adjoint().run_on(&mut to, &indices, &updates),
         };
         done.expect("indices in range");
     }
@@ -214,7 +214,7 @@ impl Ways for Tensors {
             Op::Elements(op) => op.run(&data, &indices, &updates),
             Op::Nd(op) => op.run(&data, &indices, &updates),
             Op::Adjoint(op) => Tensor::new(self.data().to_vec(), self.workload.data)
-                .and_then(|mut out| op.adjoint_on(&mut out.view_mut(), &indices, &updates).map(|()| out)),
+                .and_then(|mut out| op.adjoint().run_on(&mut out.view_mut(), &indices, &updates).map(|()| out)),
         };
         done.expect("indices in range")
     }

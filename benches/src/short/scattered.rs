@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{DynScatterPlan, DynView, DynViewMut, Element, IndexType, Par, Reduction, Registry, ScatterNd};
+use gather_core::{Any, DynView, DynViewMut, Element, IndexType, Par, Reduction, ScatterNd, Spec};
 use gather_core::{ScatterPlan, View, ViewMut};
 
 use super::ring::Ring;
@@ -17,11 +17,10 @@ const SHAPE: [usize; 2] = [ROWS, DIM];
 /// Rows of updates that are added.
 pub(super) struct Added {
     op: ScatterNd,
-    registry: Registry,
     count: usize,
     plan: ScatterPlan<f32, u32>,
     any_count: ScatterPlan<f32, u32>,
-    dynamic: DynScatterPlan,
+    dynamic: ScatterPlan<Any, Any>,
     ring: Ring<u32>,
     updates: Vec<f32>,
     out: Vec<f32>,
@@ -32,14 +31,20 @@ impl Added {
     pub(super) fn new(count: usize) -> Self {
         let op = ScatterNd::new().reduction(Reduction::Add).par(Par::Seq);
         let (ids, updates) = (layout(&[count, 1]), layout(&[count, DIM]));
-        let (registry, dtype) = (Registry::builtin(), f32::DTYPE);
+        let (from, to, by) = (Spec::of(&layout(&SHAPE)), Spec::of(&updates), Spec::of(&ids));
+        let dtype = f32::DTYPE;
         Added {
             op,
             count,
-            plan: op.plan(&SHAPE, &ids, &updates).expect(LEGAL),
-            any_count: op.plan_any_count(&SHAPE, &ids, &updates).expect(LEGAL),
-            dynamic: op.plan_dyn(&registry, dtype, &SHAPE, IndexType::U32, &ids, &updates).expect(LEGAL),
-            registry,
+            plan: op.plan(&from, &by, &to).expect(LEGAL),
+            any_count: op.plan_any_count(&from, &by, &to).expect(LEGAL),
+            dynamic: op
+                .plan(
+                    &Spec::dynamic(dtype, &layout(&SHAPE)),
+                    &Spec::dynamic(IndexType::U32.dtype(), &ids),
+                    &Spec::dynamic(dtype, &updates),
+                )
+                .expect(LEGAL),
             ring: Ring::new(ROWS),
             updates: (0..count * DIM).map(|at| (at % 13) as f32).collect(),
             out: vec![0.0; ROWS * DIM],
@@ -57,7 +62,7 @@ impl Call for Added {
     }
 
     fn batch(&mut self, way: Way, calls: usize) -> Duration {
-        let Added { op, registry, count, plan, any_count, dynamic, ring, updates, out } = self;
+        let Added { op, count, plan, any_count, dynamic, ring, updates, out } = self;
         let lists = ring.take(calls * *count).chunks_exact(*count);
         if way == Way::Loop {
             return clock(|| lists.for_each(|ids| loops::add(updates, black_box(DIM), ids, out)));
@@ -73,7 +78,7 @@ impl Call for Added {
                 clock(|| {
                     dyn_lists.iter().map(black_box).for_each(|ids| match way {
                         Way::Dyn => dynamic.run_on(&mut out, ids, &dyn_updates).expect(LEGAL),
-                        _ => op.run_dyn_on(registry, &mut out, ids, &dyn_updates).expect(LEGAL),
+                        _ => op.run_on(&mut out, ids, &dyn_updates).expect(LEGAL),
                     });
                 })
             }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use gather_core::ViewMut;
-use gather_core::{BatchToSpace, DynRearrangePlan, DynView, DynViewMut, Element, Par, RearrangePlan, Registry, View};
+use gather_core::{Any, BatchToSpace, DynView, DynViewMut, Element, Par, RearrangePlan, Spec, View};
 
 use super::{Call, LEGAL, Way, clock, layout, loops};
 
@@ -20,20 +20,18 @@ const LEN: usize = BLOCK * BLOCK * SIDE * SIDE;
 /// A call with its inputs.
 pub(super) struct Space {
     op: BatchToSpace,
-    registry: Registry,
     data: Vec<f32>,
     plan: RearrangePlan<f32>,
-    dynamic: DynRearrangePlan,
+    dynamic: RearrangePlan<Any>,
     out: Vec<f32>,
 }
 
 impl Space {
     pub(super) fn new() -> Self {
         let op = BatchToSpace::new(&[1, BLOCK as i64, BLOCK as i64], &[0; 3], &[0; 3]).par(Par::Seq);
-        let registry = Registry::builtin();
-        let plan = op.plan(&layout(&SHAPE)).expect(LEGAL);
-        let dynamic = op.plan_dyn(&registry, f32::DTYPE, &layout(&SHAPE)).expect(LEGAL);
-        Space { op, registry, data: (0..LEN).map(|at| at as f32).collect(), plan, dynamic, out: vec![0.0; LEN] }
+        let plan = op.plan(&Spec::of(&layout(&SHAPE))).expect(LEGAL);
+        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &layout(&SHAPE))).expect(LEGAL);
+        Space { op, data: (0..LEN).map(|at| at as f32).collect(), plan, dynamic, out: vec![0.0; LEN] }
     }
 }
 
@@ -47,7 +45,7 @@ impl Call for Space {
     }
 
     fn batch(&mut self, way: Way, calls: usize) -> Duration {
-        let Space { op, registry, data, plan, dynamic, out } = self;
+        let Space { op, data, plan, dynamic, out } = self;
         if way == Way::Loop {
             return clock(|| {
                 (0..calls).for_each(|_| loops::blocks(black_box(data), black_box([SIDE; 2]), black_box(BLOCK), out));
@@ -62,7 +60,7 @@ impl Call for Space {
                 clock(|| {
                     (0..calls).for_each(|_| match way {
                         Way::Dyn => dynamic.run_into(black_box(&data), &mut out).expect(LEGAL),
-                        _ => op.run_dyn_into(registry, black_box(&data), &mut out).expect(LEGAL),
+                        _ => op.run_into(black_box(&data), &mut out).expect(LEGAL),
                     });
                 })
             }

@@ -19,9 +19,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gather_core::{
-    BatchToSpace, DynTensor, DynView, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Registry,
-};
+use gather_core::{BatchToSpace, DynTensor, DynView, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds};
 use lexopt::{Arg, ValueExt};
 
 const USAGE: &str = "usage: npy OP [--axis N] [--batch-dims N] [--out-of-bounds zero|error|clamp|wrap] \
@@ -134,7 +132,6 @@ fn run(options: &Options) -> Result<String, String> {
 }
 
 fn apply(options: &Options, inputs: &[DynView<'_>]) -> Result<DynTensor, String> {
-    let registry = Registry::builtin();
     let axis = options.axis.unwrap_or(0);
     let batch_dims = options.batch_dims.unwrap_or(0);
     let negative = options.negative.unwrap_or_default();
@@ -160,7 +157,7 @@ fn apply(options: &Options, inputs: &[DynView<'_>]) -> Result<DynTensor, String>
             let block = options.block_shape.as_deref().unwrap_or(&ones);
             let begin = options.crops_begin.as_deref().unwrap_or(&zeros);
             let end = options.crops_end.as_deref().unwrap_or(&zeros);
-            BatchToSpace::new(block, begin, end).run_dyn(&registry, data)
+            BatchToSpace::new(block, begin, end).run(data)
         }
         (op, _) => return Err(format!("unknown operator `{op}` ({USAGE})")),
     };

@@ -79,8 +79,8 @@ pub trait TakesIndices: Sealed {
     fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut Self::OutOfBounds);
 }
 
-/// A kind of operator that reduces rows. Sealed: scatters and bags.
-pub trait Reduces: Sealed {
+/// A kind of operator with a [`Reduction`]. Sealed: scatters and bags, unless they reduce by one of the caller's own.
+pub trait HasReduction: Sealed {
     #[doc(hidden)]
     fn reduction(&self) -> Reduction;
 
@@ -90,10 +90,10 @@ pub trait Reduces: Sealed {
 
 /// Implements [`HasAttributes`] for a kind with a field `attributes`.
 macro_rules! has_attributes {
-    ($Kind:ident) => {
-        impl<A> Sealed for $Kind<A> {}
+    ($Kind:ident<A $(, $R:ident)?>) => {
+        impl<A $(, $R)?> Sealed for $Kind<A $(, $R)?> {}
 
-        impl<A> HasAttributes for $Kind<A> {
+        impl<A $(, $R)?> HasAttributes for $Kind<A $(, $R)?> {
             type Attributes = A;
 
             fn attributes(&self) -> &A {
@@ -111,8 +111,8 @@ pub(super) use has_attributes;
 /// Implements [`TakesIndices`] for a kind, whose fields are the meaning of negative indices and the policy of a type
 /// for indices out of range.
 macro_rules! takes_indices {
-    ($Kind:ident$(<$A:ident>)?: $($negative:ident).+, $($out_of_bounds:ident).+: $OutOfBounds:ty) => {
-        impl$(<$A>)? TakesIndices for $Kind$(<$A>)? {
+    ($Kind:ident$(<$($A:ident),+>)?: $($negative:ident).+, $($out_of_bounds:ident).+: $OutOfBounds:ty) => {
+        impl$(<$($A),+>)? TakesIndices for $Kind$(<$($A),+>)? {
             type OutOfBounds = $OutOfBounds;
 
             fn policy(&self) -> (NegativeIndex, $OutOfBounds) {
@@ -188,6 +188,40 @@ impl<K: HasAttributes> Operator<K> {
         self.kind.attributes()
     }
 
+    /// Calls on tensors whose types are known at run time run by the kernels of a registry, in place of the built-in
+    /// ones. Calls whose types the compiler knows ask no registry.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Element, Gather, Registry, View};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+    /// #[repr(C)]
+    /// struct Pixel([u8; 3]);
+    ///
+    /// gather_core::kernels! {
+    ///     /// Pixels by 32-bit ids.
+    ///     static PIXELS;
+    ///     elements: [Pixel];
+    ///     indices: [u32];
+    ///     ranks: 1;
+    ///     ops: [gather];
+    /// }
+    ///
+    /// static REGISTRY: Registry = Registry::builtin().with(&PIXELS);
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let image = View::new(&[Pixel([1, 2, 3]), Pixel([4, 5, 6])], &[2])?;
+    ///     let pixels = Gather::new(0).registry(&REGISTRY).run(&DynView::from(&image), &[1u32])?;
+    ///     assert_eq!(pixels.downcast::<Pixel>()?.as_slice(), [Pixel([4, 5, 6])]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn registry(mut self, registry: &'static Registry) -> Self {
+        self.registry = Chosen(Some(registry));
+        self
+    }
+
     /// The operator with other attributes.
     pub(crate) fn with_attributes(mut self, change: impl FnOnce(&mut K::Attributes)) -> Self {
         change(self.kind.attributes_mut());
@@ -223,7 +257,7 @@ impl<K: TakesIndices> Operator<K> {
     }
 }
 
-impl<K: Reduces> Operator<K> {
+impl<K: HasReduction> Operator<K> {
     /// Sets the reduction: how updates change an element in a scatter, or how the rows of a bag become one row.
     #[must_use]
     pub fn reduction(mut self, reduction: Reduction) -> Self {

@@ -1,10 +1,10 @@
 //! How a type of elements is known: by the compiler, or at run time. What does not ask which is written once.
 
-use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut, check_dtype};
+use crate::tensor::dynamic::{DynTensor, DynView, check_dtype};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
@@ -26,12 +26,9 @@ impl sealed::Sealed for DynView<'_> {}
 /// The types of a plan: an [`Element`] that the compiler knows, or [`Any`]. Sealed.
 ///
 /// # Safety
-/// The target that [`Typing::write`] returns may be read and written along the layout for as long as the view is
-/// borrowed, as elements of the type, or of the data type that is asked for, and no two coordinates share an element
-/// (V1 to V3). Weights that [`Typing::weights`] returns may be read so, as numbers of that type.
+/// Weights that [`Typing::weights`] returns may be read along the layout for as long as the view is borrowed, as numbers
+/// of the type, or of the data type that is asked for (V1, V3).
 pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
-    /// A tensor that is changed in place: [`ViewMut<T>`](ViewMut), or [`DynViewMut`] for [`Any`].
-    type ViewMut<'a>;
     /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Any`].
     type Tensor: Output<Self>;
     /// Weights of rows: [`View<T::Number>`](View), or [`DynView`] for [`Any`].
@@ -40,13 +37,6 @@ pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
     /// A tensor of a data type, without elements.
     #[doc(hidden)]
     fn empty(dtype: DType) -> Self::Tensor;
-
-    /// Where a view begins, and its layout. Types that the compiler knows are not compared.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`].
-    #[doc(hidden)]
-    fn write<'v>(view: &'v mut Self::ViewMut<'_>, dtype: DType) -> Result<(*mut u8, &'v Layout), Error>;
 
     /// Where weights of rows of a data type begin, and their layout.
     ///
@@ -96,18 +86,11 @@ pub unsafe trait Input<T>: sealed::Sealed {
 
 // SAFETY: V1 and V2 of views of `T`.
 unsafe impl<T: Element> Typing for T {
-    type ViewMut<'a> = ViewMut<'a, T>;
     type Tensor = Tensor<T>;
     type Weights<'a> = View<'a, T::Number>;
 
     fn empty(_: DType) -> Tensor<T> {
         Tensor::default()
-    }
-
-    #[inline(always)]
-    fn write<'v>(view: &'v mut ViewMut<'_, T>, dtype: DType) -> Result<(*mut u8, &'v Layout), Error> {
-        debug_assert_eq!(dtype, T::DTYPE);
-        Ok((view.origin().cast(), view.layout()))
     }
 
     #[inline(always)]
@@ -118,17 +101,11 @@ unsafe impl<T: Element> Typing for T {
 
 // SAFETY: V1 to V3 of views of the data type, which is compared.
 unsafe impl Typing for Any {
-    type ViewMut<'a> = DynViewMut<'a>;
     type Tensor = DynTensor;
     type Weights<'a> = DynView<'a>;
 
     fn empty(dtype: DType) -> DynTensor {
         DynTensor::empty(dtype)
-    }
-
-    fn write<'v>(view: &'v mut DynViewMut<'_>, dtype: DType) -> Result<(*mut u8, &'v Layout), Error> {
-        check_dtype(dtype, view.dtype())?;
-        Ok((view.origin(), view.layout()))
     }
 
     fn weights<'v>(view: &'v DynView<'_>, dtype: DType) -> Result<(*const u8, &'v Layout), Error> {

@@ -56,6 +56,16 @@ pub enum ScatterOutOfBounds {
 }
 
 impl ScatterOutOfBounds {
+    /// The policy of the adjoint of a gather: what was filled is dropped.
+    pub(crate) fn of_gather(out_of_bounds: OutOfBounds) -> Self {
+        match out_of_bounds {
+            OutOfBounds::Error => ScatterOutOfBounds::Error,
+            OutOfBounds::Zero => ScatterOutOfBounds::Drop,
+            OutOfBounds::Clamp => ScatterOutOfBounds::Clamp,
+            OutOfBounds::Wrap => ScatterOutOfBounds::Wrap,
+        }
+    }
+
     /// The same for the indices alone, as kernels resolve them: they mark what is to be dropped as they mark what is
     /// to be filled.
     pub(crate) fn of_indices(self) -> OutOfBounds {

@@ -83,7 +83,7 @@ needs_bytes! {
     BatchToSpaceRun: "blocks.run(&square)?;";
     BatchToSpaceRunInto: "blocks.run_into(&square, row)?;";
     BatchToSpaceRunUninit: "blocks.run_into(&square, uninit_row)?;";
-    BatchToSpacePlan: "blocks.plan::<T>(&pair)?;";
+    BatchToSpacePlan: "blocks.plan(&Spec::<T>::of(&pair))?;";
     BatchToSpaceFunction: "batch_to_space(&square, &[1, 2], &[0, 0], &[0, 0])?;";
     MapFrom: "map_kernels! { static MAP = |_value: T| -> u8 { 1 }; }
         Gather::new(0).run(&data.map(&MAP, ()), &indices)?;";

@@ -8,7 +8,7 @@ needs_bytes! {
         .plan_any_count(&Spec::<T>::of(&three), &Spec::<i64>::of(&two))?;";
     GatherNdPlanInto: "GatherNd::new().plan_into(&Spec::<T>::of(&three), &Spec::<i64>::of(&pair), &two)?;";
     GatherNdPlanAnyCount: "GatherNd::new().plan_any_count(&Spec::<T>::of(&three), &Spec::<i64>::of(&pair))?;";
-    BatchToSpacePlanInto: "blocks.plan_into::<T>(&pair, &Layout::contiguous(&[1, 2])?)?;";
+    BatchToSpacePlanInto: "blocks.plan_into(&Spec::<T>::of(&pair), &Layout::contiguous(&[1, 2])?)?;";
     SpaceToBatchFunction: "space_to_batch(&square, &[1, 1], &[0, 0], &[0, 1])?;";
     DepthToSpaceFunction: "depth_to_space(&View::new(&values[..2], &[1, 2, 1])?, 2, Mode::Dcr)?;";
     SpaceToDepthFunction: "space_to_depth(&View::new(&values[..2], &[1, 1, 2])?, 2, Mode::Crd)?;";

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::process::Command;
 
 use gather_core::{
-    BatchToSpace, DynView, Error, Gather, GatherElements, GatherNd, KernelSet, OutOfBounds, Registry, View, ViewMut,
+    BatchToSpace, DynView, Error, Gather, GatherElements, GatherNd, KernelSet, OutOfBounds, Spec, View, ViewMut,
 };
 
 use self::named::NAMED;
@@ -56,7 +56,7 @@ type Given = Result<Option<Vec<u8>>, Error>;
 /// A call on tensors whose types are known at run time.
 macro_rules! dynamic {
     ($op:expr, $set:expr, $data:expr) => {
-        $op.run_dyn(&Registry::builtin().with($set), &$data)
+        $op.registry(crate::common::registry($set)).run(&$data)
     };
     ($op:expr, $set:expr, $data:expr, $indices:expr) => {
         $op.registry(crate::common::registry($set)).run(&$data, &$indices)
@@ -66,7 +66,7 @@ macro_rules! dynamic {
 /// A plan of a call on these tensors.
 macro_rules! planned {
     ($op:expr, $ty:ty, $data:expr) => {
-        $op.plan::<$ty>($data.layout())
+        $op.plan(&Spec::<$ty>::of($data.layout()))
     };
     ($op:expr, $ty:ty, $data:expr, $index:ty, $indices:expr) => {
         $op.plan($data, $indices)

@@ -97,7 +97,7 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
             let ran = op.run_into(&data, &mut ViewMut::new(&mut written, out).unwrap());
             judge("run_into", ran.map(|()| written));
             said("run_uninit", op.run_into(&data, &mut ViewMut::new(&mut fresh(), out).unwrap()));
-            match op.plan::<T>(data.layout()) {
+            match op.plan(&data) {
                 Err(error) => judge("plan", Err(error)),
                 Ok(plan) => {
                     assert_eq!(plan.output_shape(), out);
@@ -112,21 +112,21 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
                 }
             }
             let layout = Layout::contiguous(out).unwrap();
-            match op.plan_into::<T>(data.layout(), &layout) {
+            match op.plan_into(&data, &layout) {
                 Err(error) => judge("plan_into", Err(error)),
                 Ok(plan) => judge("plan_into, run", plan.run(&data).map(Tensor::into_vec)),
             }
-            let registry = set.map_or(Registry::builtin(), |set| Registry::builtin().with(set));
+            let own = set.map_or(op.clone(), |set| op.clone().registry(crate::common::registry(set)));
             let erased = DynView::from(&data);
             let tensor = |got: Result<gather_core::DynTensor, Error>| {
                 got.and_then(|out| out.downcast::<T>()).map(Tensor::into_vec)
             };
-            judge("run_dyn", tensor(op.run_dyn(&registry, &erased)));
+            judge("run_dyn", tensor(own.run(&erased)));
             let mut written = vec![T::sample(99); len];
             let mut view = ViewMut::new(&mut written, out).unwrap();
-            let ran = op.run_dyn_into(&registry, &erased, &mut DynViewMut::from(&mut view));
+            let ran = own.run_into(&erased, &mut DynViewMut::from(&mut view));
             judge("run_dyn_into", ran.map(|()| written));
-            let planned = op.plan_dyn(&registry, T::DTYPE, data.layout());
+            let planned = own.plan(&erased);
             judge("plan_dyn", tensor(planned.and_then(|plan| plan.run(&erased))));
             match cloned(&op, &data) {
                 // Cloning needs no level.
@@ -181,12 +181,15 @@ fn one_method_takes_each() {
 fn types_without_kernels_are_refused_at_run_time() {
     let values = [Point::sample(0); 4];
     let data = View::new(&values, &[1, 4, 1]).unwrap();
-    let got = DepthToSpace::new(2, Mode::Dcr).run_dyn(&Registry::builtin(), &DynView::from(&data));
+    let got = DepthToSpace::new(2, Mode::Dcr).run(&DynView::from(&data));
     assert_eq!(got.unwrap_err(), Error::UnknownDType { op: Op::DepthToSpace, dtype: Point::DTYPE });
     // A set takes the operators that it lists. Others run by the built-in kernels.
     let data = DynView::from(&data);
-    let own = Registry::builtin().with(&OWN);
-    assert_eq!(BatchToSpace::new(&[1; 3], &[0; 3], &[0; 3]).run_dyn(&own, &data).unwrap().shape(), [1, 4, 1]);
+    static OWN_REGISTRY: Registry = Registry::builtin().with(&OWN);
+    assert_eq!(
+        BatchToSpace::new(&[1; 3], &[0; 3], &[0; 3]).registry(&OWN_REGISTRY).run(&data).unwrap().shape(),
+        [1, 4, 1]
+    );
 }
 
 #[test]

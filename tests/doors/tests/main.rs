@@ -14,6 +14,7 @@ mod nulls;
 mod other_crates;
 mod plans_and_slices;
 mod presets;
+mod product;
 mod row_functions;
 mod scatter;
 mod space;

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Given, IndexType, Layout, Op,
-    Registry, Spec, View, ViewMut, rows, rows_into,
+    Spec, View, ViewMut, rows, rows_into,
 };
 
 use crate::common::{Sample, Setting, policies};
@@ -95,8 +95,7 @@ fn plans_on_slices() {
         assert!(plan.run_slices(&values, &indices, &mut out[..11]).is_err());
         assert_eq!(out, [77; 12], "nothing is written when a length is wrong");
     }
-    let blocks =
-        BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).plan::<u32>(&Layout::contiguous(&[2, 3]).unwrap()).unwrap();
+    let blocks = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).plan(&Spec::<u32>::new(&[2, 3]).unwrap()).unwrap();
     let mut out = [0; 6];
     blocks.run_slices(&[1, 2, 3, 4, 5, 6], &mut out).unwrap();
     assert_eq!(out, [1, 4, 2, 5, 3, 6]);
@@ -152,24 +151,24 @@ fn types_known_at_run_time_into_outputs_and_plans() {
     }
     let blocks = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]);
     let data = View::new(&[1u8, 2, 3, 4], &[2, 2]).unwrap();
-    let (registry, data) = (Registry::builtin(), DynView::from(&data));
+    let data = DynView::from(&data);
     let mut out = [0u8; 4];
-    blocks.run_dyn_into(&registry, &data, &mut DynViewMut::from_bytes(u8::DTYPE, &mut out, &[1, 4]).unwrap()).unwrap();
+    blocks.run_into(&data, &mut DynViewMut::from_bytes(u8::DTYPE, &mut out, &[1, 4]).unwrap()).unwrap();
     assert_eq!(out, [1, 3, 2, 4]);
     let wrong = &mut DynViewMut::from_bytes(i8::DTYPE, &mut out, &[1, 4]).unwrap();
     let mismatch = Error::DTypeMismatch { expected: u8::DTYPE, got: i8::DTYPE };
-    assert_eq!(blocks.run_dyn_into(&registry, &data, wrong).unwrap_err(), mismatch);
+    assert_eq!(blocks.run_into(&data, wrong).unwrap_err(), mismatch);
     let (one, ids) = (Layout::contiguous(&[1]).unwrap(), View::new(&[1u8, 0, 1], &[3]).unwrap());
     let plan = Gather::new(0)
         .plan_any_count(&Spec::dynamic(u8::DTYPE, data.layout()), &Spec::dynamic(IndexType::U8.dtype(), &one))
         .unwrap();
     assert_eq!(plan.run(&data, &DynView::from(&ids)).unwrap().as_bytes(), [3, 4, 1, 2, 3, 4]);
-    let plan = blocks.plan_dyn(&registry, u8::DTYPE, data.layout()).unwrap();
+    let plan = blocks.plan(&data).unwrap();
     assert!(!plan.explain().to_string().is_empty());
     assert_eq!(plan.run_into(&data, wrong).unwrap_err(), mismatch);
     let flat = DynView::from_bytes(u8::DTYPE, &[1; 4], &[4, 1]).unwrap();
     assert!(matches!(plan.run(&flat), Err(Error::PlanMismatch { .. })));
-    let plain = blocks.plan_dyn(&Registry::builtin(), crate::common::Point::DTYPE, data.layout());
+    let plain = blocks.plan(&Spec::dynamic(crate::common::Point::DTYPE, data.layout()));
     assert!(matches!(plain, Err(Error::UnknownDType { op: Op::BatchToSpace, .. })));
     assert_eq!((plan.output_shape(), plan.run(&data).unwrap().as_bytes()), (&[1, 4][..], &[1, 3, 2, 4][..]));
     out = [0; 4];

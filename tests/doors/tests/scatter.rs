@@ -3,8 +3,8 @@
 
 use gather_core::{
     DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
-    NegativeIndex, Op, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, Tensor, View, ViewMut,
-    scatter_elements, scatter_nd,
+    NegativeIndex, Op, Par, Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds, Spec, Tensor, View, ViewMut,
+    scatter_elements, scatter_nd, zeros, zeros_dyn,
 };
 
 use crate::common::{Line, Packed, Point, Sample};
@@ -108,7 +108,7 @@ fn in_place_into_and_planned() {
     op.run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, sums);
 
-    let plan = op.plan::<i32, i64>(&[4], ids.layout(), new.layout()).unwrap();
+    let plan = op.plan(&Spec::<i32>::new(&[4]).unwrap(), &ids, &new).unwrap();
     // The fallback of x86-64 runs all others as blocks.
     let falls_back = cfg!(all(target_arch = "x86_64", not(gather_whole_scalar))) && Level::preferred() == Level::Scalar;
     let method = if falls_back { Method::Blocks } else { Method::Chunks };
@@ -119,7 +119,7 @@ fn in_place_into_and_planned() {
     assert_eq!(out, sums);
     // A plan for every other element, from the last to the first.
     let layout = Layout::strided(&[4], &[-2]).unwrap();
-    let plan = op.plan_on::<i32, i64>(&layout, ids.layout(), new.layout()).unwrap();
+    let plan = op.plan_into(&Spec::<i32>::of(&layout), &ids, &new, &layout).unwrap();
     let mut out = [40, 9, 30, 9, 20, 9, 10];
     plan.run_on(&mut ViewMut::strided(&mut out, &[4], &[-2], 6).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, [45, 9, 30, 9, 20, 9, 12]);
@@ -130,24 +130,28 @@ fn in_place_into_and_planned() {
 fn types_known_at_run_time() {
     let (data, ids, new) = views();
     let (a, i, v) = (DynView::from(&data), DynView::from(&ids), DynView::from(&new));
-    let registry = Registry::builtin();
     let op = ScatterElements::new(0).reduction(Reduction::Add);
     let sums = [12, 20, 30, 45];
-    assert_eq!(op.run_dyn(&registry, &a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
-    let plan = op.plan_dyn(&registry, i32::DTYPE, &[4], IndexType::I64, ids.layout(), new.layout()).unwrap();
+    assert_eq!(op.run(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
+    let plan = op
+        .plan(
+            &Spec::dynamic(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
+            &Spec::dynamic(IndexType::I64.dtype(), ids.layout()),
+            &Spec::dynamic(i32::DTYPE, new.layout()),
+        )
+        .unwrap();
     assert_eq!((plan.output_shape(), plan.explain().bytes()), (&[4][..], 12));
     assert_eq!(plan.run(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
     for planned in [false, true] {
         let mut out = [0; 4];
         let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
         let out_view = &mut DynViewMut::from(&mut typed);
-        if planned { plan.run_into(&a, &i, &v, out_view) } else { op.run_dyn_into(&registry, &a, &i, &v, out_view) }
-            .unwrap();
+        if planned { plan.run_into(&a, &i, &v, out_view) } else { op.run_into(&a, &i, &v, out_view) }.unwrap();
         assert_eq!(out, sums);
         let mut out = DATA;
         let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
         let out_view = &mut DynViewMut::from(&mut typed);
-        if planned { plan.run_on(out_view, &i, &v) } else { op.run_dyn_on(&registry, out_view, &i, &v) }.unwrap();
+        if planned { plan.run_on(out_view, &i, &v) } else { op.run_on(out_view, &i, &v) }.unwrap();
         assert_eq!(out, sums);
     }
     let refused = plan.run(&a, &v, &v);
@@ -158,19 +162,31 @@ fn types_known_at_run_time() {
 #[test]
 fn any_count() {
     let (data, ids, new) = views();
-    let (op, registry) = (ScatterElements::new(0).reduction(Reduction::Add), Registry::builtin());
+    let op = ScatterElements::new(0).reduction(Reduction::Add);
     let (sums, some) = ([12, 20, 30, 45], Layout::contiguous(&[1000]).unwrap());
-    let plan = op.plan_any_count::<i32, i64>(&[4], &some, &some).unwrap();
+    let plan =
+        op.plan_any_count(&Spec::<i32>::new(&[4]).unwrap(), &Spec::<i64>::of(&some), &Spec::<i32>::of(&some)).unwrap();
     assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), sums);
-    let plan = op.plan_dyn_any_count(&registry, i32::DTYPE, &[4], IndexType::I64, &some, &some).unwrap();
+    let plan = op
+        .plan_any_count(
+            &Spec::dynamic(i32::DTYPE, &Layout::contiguous(&[4]).unwrap()),
+            &Spec::dynamic(IndexType::I64.dtype(), &some),
+            &Spec::dynamic(i32::DTYPE, &some),
+        )
+        .unwrap();
     let got = plan.run(&DynView::from(&data), &DynView::from(&ids), &DynView::from(&new)).unwrap();
     assert_eq!(got.downcast::<i32>().unwrap().as_slice(), sums);
-    let plan = Gather::new(0).plan_adjoint_any_count::<i32, i64>(data.layout(), &some, &some).unwrap();
+    let plan =
+        Gather::new(0).adjoint().plan_any_count(&data, &Spec::<i64>::of(&some), &Spec::<i32>::of(&some)).unwrap();
     let mut out = DATA;
     plan.run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, sums);
     let tied = Layout::contiguous(&[2, 2]).unwrap();
-    let refused = ScatterElements::new(1).plan_any_count::<i32, i64>(&[2, 2], &tied, &tied);
+    let refused = ScatterElements::new(1).plan_any_count(
+        &Spec::<i32>::new(&[2, 2]).unwrap(),
+        &Spec::<i64>::of(&tied),
+        &Spec::<i32>::of(&tied),
+    );
     assert!(matches!(refused, Err(Error::FixedCount { op: Op::ScatterElements })));
 }
 
@@ -214,18 +230,18 @@ fn reductions_of_ones_own() {
     let (data, ids, new) = views();
     let op = ScatterElements::new(0);
     let digits = [102, 20, 30, 4014];
-    assert_eq!(op.run_reduce(&DIGITS, &data, &ids, &new).unwrap().as_slice(), digits);
-    let first = op.include_self(false).run_reduce(&DIGITS, &data, &ids, &new).unwrap();
+    assert_eq!(op.reduce_by(&DIGITS).run(&data, &ids, &new).unwrap().as_slice(), digits);
+    let first = op.include_self(false).reduce_by(&DIGITS).run(&data, &ids, &new).unwrap();
     assert_eq!(first.as_slice(), [2, 20, 30, 14]);
     let mut tensor = Tensor::default();
-    op.run_reduce_into(&DIGITS, &data, &ids, &new, &mut tensor).unwrap();
+    op.reduce_by(&DIGITS).run_into(&data, &ids, &new, &mut tensor).unwrap();
     assert_eq!(tensor.as_slice(), digits);
     let mut out = DATA;
-    op.run_reduce_on(&DIGITS, &mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
+    op.reduce_by(&DIGITS).run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, digits);
     for method in [Method::Direct, Method::Grouped, Method::Accumulated] {
         let op = op.method(method).par(Par::Threads(3));
-        let plan = op.plan_reduce::<i32, i64>(&DIGITS, &[4], ids.layout(), new.layout()).unwrap();
+        let plan = op.reduce_by(&DIGITS).plan(&Spec::<i32>::new(&[4]).unwrap(), &ids, &new).unwrap();
         assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), digits);
     }
     assert_eq!(DIGITS.name(), "DIGITS");
@@ -234,44 +250,59 @@ fn reductions_of_ones_own() {
 #[test]
 fn adjoints() {
     let (ids, gradient) = (View::new(&IDS, &[3]).unwrap(), View::new(&NEW, &[3]).unwrap());
-    let (registry, sums) = (Registry::builtin(), [2, 0, 0, 5]);
+    let sums = [2, 0, 0, 5];
     let tuples = View::new(&IDS, &[3, 1]).unwrap();
-    assert_eq!(Gather::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
-    assert_eq!(GatherElements::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
-    assert_eq!(GatherNd::new().adjoint(&[4], &tuples, &gradient).unwrap().as_slice(), sums);
+    assert_eq!(Gather::new(0).adjoint().run(&zeros(&[4]).unwrap(), &ids, &gradient).unwrap().as_slice(), sums);
+    assert_eq!(GatherElements::new(0).adjoint().run(&zeros(&[4]).unwrap(), &ids, &gradient).unwrap().as_slice(), sums);
+    assert_eq!(GatherNd::new().adjoint().run(&zeros(&[4]).unwrap(), &tuples, &gradient).unwrap().as_slice(), sums);
     let mut again = Tensor::new(vec![7; 2], &[2]).unwrap();
     let mut column = [7; 8];
     let mut strided = ViewMut::strided(&mut column, &[4], &[2], 0).unwrap();
-    Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut again).unwrap();
-    Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut strided).unwrap();
+    Gather::new(0).adjoint().run_into(&zeros(&[4]).unwrap(), &ids, &gradient, &mut again).unwrap();
+    Gather::new(0).adjoint().run_into(&zeros(&[4]).unwrap(), &ids, &gradient, &mut strided).unwrap();
     assert_eq!((again.as_slice(), column), (&sums[..], [2, 7, 0, 7, 0, 7, 5, 7]));
     let (dyn_ids, dyn_gradient) = (DynView::from(&ids), DynView::from(&gradient));
-    let fresh = Gather::new(0).adjoint_dyn(&registry, &[4], &dyn_ids, &dyn_gradient).unwrap();
+    let fresh =
+        Gather::new(0).adjoint().run(&zeros_dyn(dyn_gradient.dtype(), &[4]).unwrap(), &dyn_ids, &dyn_gradient).unwrap();
     assert_eq!(fresh.downcast::<i32>().unwrap().as_slice(), sums);
     let mut again = DynTensor::empty(i32::DTYPE);
-    Gather::new(0).adjoint_dyn_into(&registry, &[4], &dyn_ids, &dyn_gradient, &mut again).unwrap();
+    Gather::new(0)
+        .adjoint()
+        .run_into(&zeros_dyn(dyn_gradient.dtype(), &[4]).unwrap(), &dyn_ids, &dyn_gradient, &mut again)
+        .unwrap();
     assert_eq!(again.downcast::<i32>().unwrap().as_slice(), sums);
-    let other = Gather::new(0).adjoint_dyn_into(
-        &registry,
-        &[4],
+    let other = Gather::new(0).adjoint().run_into(
+        &zeros_dyn(dyn_gradient.dtype(), &[4]).unwrap(),
         &dyn_ids,
         &dyn_gradient,
         &mut DynViewMut::from(&mut ViewMut::new(&mut [0u8; 4], &[4]).unwrap()),
     );
     assert_eq!(other.unwrap_err(), Error::DTypeMismatch { expected: i32::DTYPE, got: u8::DTYPE });
-    let refused = Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut ViewMut::new(&mut [0; 5], &[5]).unwrap());
+    let refused = Gather::new(0).adjoint().run_into(
+        &zeros(&[4]).unwrap(),
+        &ids,
+        &gradient,
+        &mut ViewMut::new(&mut [0; 5], &[5]).unwrap(),
+    );
     assert!(matches!(refused, Err(Error::ShapeMismatch { .. })));
     let mut out = DATA;
     let mut view = ViewMut::new(&mut out, &[4]).unwrap();
-    Gather::new(0).adjoint_on(&mut view, &ids, &gradient).unwrap();
+    Gather::new(0).adjoint().run_on(&mut view, &ids, &gradient).unwrap();
     Gather::new(0)
-        .adjoint_dyn_on(&registry, &mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
+        .adjoint()
+        .run_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
         .unwrap();
     let layout = Layout::contiguous(&[4]).unwrap();
-    let plan = Gather::new(0).plan_adjoint::<i32, i64>(&layout, ids.layout(), gradient.layout()).unwrap();
+    let plan = Gather::new(0).adjoint().plan_into(&Spec::<i32>::of(&layout), &ids, &gradient, &layout).unwrap();
     plan.run_on(&mut view, &ids, &gradient).unwrap();
     let plan = Gather::new(0)
-        .plan_adjoint_dyn(&registry, i32::DTYPE, &layout, IndexType::I64, ids.layout(), gradient.layout())
+        .adjoint()
+        .plan_into(
+            &Spec::dynamic(i32::DTYPE, &layout),
+            &Spec::dynamic(IndexType::I64.dtype(), ids.layout()),
+            &Spec::dynamic(i32::DTYPE, gradient.layout()),
+            &layout,
+        )
         .unwrap();
     plan.run_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient)).unwrap();
     assert_eq!(out, [18, 20, 30, 60]);

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Argument, BatchToSpace, DynView, Element, Error, KernelSet, Layout, Method, Op, Registry, Tensor, View, ViewMut,
+    Argument, BatchToSpace, DynView, Element, Error, KernelSet, Layout, Method, Op, Tensor, View, ViewMut,
     batch_to_space,
 };
 
@@ -56,7 +56,7 @@ fn go<T: Sample>(set: Option<&'static KernelSet>) {
             judge("run_into", ran.map(|()| written));
             let mut fresh = vec![MaybeUninit::new(T::sample(99)); len];
             said("run_uninit", op.run_into(&data, &mut ViewMut::new(&mut fresh, &OUT).unwrap()));
-            match op.plan::<T>(data.layout()) {
+            match op.plan(&data) {
                 Err(error) => judge("plan", Err(error)),
                 Ok(plan) => {
                     assert_eq!(plan.output_shape(), OUT);
@@ -74,8 +74,8 @@ fn go<T: Sample>(set: Option<&'static KernelSet>) {
                     assert!(matches!(plan.run(&other), Err(Error::PlanMismatch { .. })));
                 }
             }
-            let registry = set.map_or(Registry::builtin(), |set| Registry::builtin().with(set));
-            let erased = op.run_dyn(&registry, &DynView::from(&data)).and_then(|out| out.downcast::<T>());
+            let own = set.map_or(op.clone(), |set| op.clone().registry(crate::common::registry(set)));
+            let erased = own.run(&DynView::from(&data)).and_then(|out| out.downcast::<T>());
             judge("run_dyn", erased.map(Tensor::into_vec));
             match op.run_cloned(&data) {
                 // Cloning needs no level.
@@ -105,7 +105,7 @@ fn plans_into_strided_outputs() {
     let values: Vec<u32> = (0..60).map(u32::sample).collect();
     let data = View::new(&values, &SHAPE).unwrap();
     let strides = [0, -9, 1];
-    let plan = operator().plan_into::<u32>(data.layout(), &Layout::strided(&OUT, &strides).unwrap()).unwrap();
+    let plan = operator().plan_into(&data, &Layout::strided(&OUT, &strides).unwrap()).unwrap();
     let mut memory = vec![77u32; 45];
     plan.run_into(&data, &mut ViewMut::strided(&mut memory, &OUT, &strides, 36).unwrap()).unwrap();
     assert!(memory.chunks(9).all(|row| row[8] == 77), "the gaps are left alone");
@@ -115,7 +115,7 @@ fn plans_into_strided_outputs() {
     let refused = plan.run_into(&data, &mut ViewMut::new(&mut dense, &OUT).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{refused:?}");
     assert!(matches!(plan.run_slices(&values, &mut dense), Err(Error::PlanMismatch { .. })));
-    let wrong = operator().plan_into::<u32>(data.layout(), &Layout::contiguous(&[5, 8]).unwrap()).unwrap_err();
+    let wrong = operator().plan_into(&data, &Layout::contiguous(&[5, 8]).unwrap()).unwrap_err();
     assert!(
         matches!(wrong, Error::ShapeMismatch { op: Op::BatchToSpace, argument: Argument::Output, .. }),
         "{wrong:?}"
@@ -128,7 +128,7 @@ fn one_method_takes_blocks() {
     let data = View::new(&values, &SHAPE).unwrap();
     for &method in Method::ALL {
         let op = operator().method(method);
-        let got = [op.run(&data).map(drop), op.plan::<u32>(data.layout()).map(drop), op.run_cloned(&data).map(drop)];
+        let got = [op.run(&data).map(drop), op.plan(&data).map(drop), op.run_cloned(&data).map(drop)];
         for got in got {
             match method {
                 Method::Interleaved => assert_eq!(got, Ok(())),
@@ -142,7 +142,7 @@ fn one_method_takes_blocks() {
 fn types_without_kernels_are_refused_at_run_time() {
     let values = [Point::sample(0); 4];
     let data = View::new(&values, &[4, 1]).unwrap();
-    let got = BatchToSpace::new(&[1, 4], &[0; 2], &[0; 2]).run_dyn(&Registry::builtin(), &DynView::from(&data));
+    let got = BatchToSpace::new(&[1, 4], &[0; 2], &[0; 2]).run(&DynView::from(&data));
     assert_eq!(got.unwrap_err(), Error::UnknownDType { op: Op::BatchToSpace, dtype: Point::DTYPE });
 }
 

@@ -3,7 +3,7 @@
 use gather_core::maps::DEQUANTIZE_U8;
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, Given, Index, Layout, Method, OutOfBounds, Par,
-    Registry, View,
+    Registry, Spec, View,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -193,8 +193,9 @@ fn of_tiles<T: Sample>(op: &BatchToSpace, shape: &[usize]) -> &'static str {
     let data = View::new(&values, shape).expect("a view");
     let expected = op.run(&data).expect("a run");
     let data = DynView::from(&data);
-    let plan = op.plan_dyn(registry, T::DTYPE, data.layout()).expect("a plan");
-    for found in [plan.run(&data), op.run_dyn(registry, &data), op.run_dyn(&Registry::builtin().with(&SET), &data)] {
+    let own = op.clone().registry(registry);
+    let plan = own.plan(&data).expect("a plan");
+    for found in [plan.run(&data), own.run(&data)] {
         let found = found.expect("a run").downcast::<T>().expect("elements");
         assert_eq!((found.shape(), found.as_slice()), (expected.shape(), expected.as_slice()));
     }
@@ -227,7 +228,10 @@ fn tiles_by_the_dispatcher() {
     // Whole blocks that stay in one place are plain loops.
     assert_eq!(of_tiles::<u64>(&op(&[1, 3, 1], &[0; 3], &[0; 3]), &[3, 1, 6]), "lines_of_images u64[3, 1, 6]");
     let strided = Layout::strided(&[8, 3, 5, 2], &[30, 10, 2, 15]).expect("a layout");
-    let plan = image.plan_dyn(&Registry::builtin().with(&SET), u16::DTYPE, &strided).expect("a plan");
+    let plan = image
+        .registry(const { &Registry::builtin().with(&SET) })
+        .plan(&Spec::dynamic(u16::DTYPE, &strided))
+        .expect("a plan");
     assert_ne!(plan.explain().kernel(), name);
 }
 

@@ -1,7 +1,7 @@
 //! H1 to H3, H11 and H15: the parameters of SpaceToBatch, DepthToSpace and SpaceToDepth.
 
 use gather_core::{
-    DepthToSpace, DynView, Error, Layout, Mode, Registry, SpaceToBatch, SpaceToDepth, Tensor, View, ViewMut,
+    DepthToSpace, DynView, Error, Layout, Mode, SpaceToBatch, SpaceToDepth, Spec, Tensor, View, ViewMut,
 };
 
 use super::{NONE, agree, text};
@@ -12,10 +12,10 @@ const SIX: &[i32] = &[1, 2, 3, 4, 5, 6];
 macro_rules! call {
     ($op:expr, $data:expr) => {{
         let (op, data) = ($op, View::new($data.0, $data.1).unwrap());
-        let erased = op.run_dyn(&Registry::builtin(), &DynView::from(&data));
+        let erased = op.run(&DynView::from(&data));
         let got: Result<Tensor<i32>, Error> = agree([
             op.run(&data),
-            op.plan::<i32>(data.layout()).and_then(|plan| plan.run(&data)),
+            op.plan(&data).and_then(|plan| plan.run(&data)),
             op.run_cloned(&data),
             erased.map(|tensor| tensor.downcast().unwrap()),
         ]);
@@ -174,11 +174,11 @@ fn h11_outputs_of_another_shape() {
 fn h20_layouts_that_no_memory_has() {
     for far in [isize::MAX, isize::MIN, -1] {
         let layout = Layout::strided(&[2, 4, 6], &[far, 3, far]).unwrap();
-        let depth = SpaceToDepth::new(2, Mode::Dcr).plan::<u64>(&layout).unwrap();
+        let depth = SpaceToDepth::new(2, Mode::Dcr).plan(&Spec::<u64>::of(&layout)).unwrap();
         assert!(depth.explain().to_string().contains("deinterleaved"));
-        let space = DepthToSpace::new(2, Mode::Crd).plan::<u64>(&layout).unwrap();
+        let space = DepthToSpace::new(2, Mode::Crd).plan(&Spec::<u64>::of(&layout)).unwrap();
         assert!(space.explain().to_string().contains("interleaved"));
-        let batch = SpaceToBatch::new(&[1, 3, 2], &[0, 1, 2], &[0, 1, 0]).plan::<u64>(&layout).unwrap();
+        let batch = SpaceToBatch::new(&[1, 3, 2], &[0, 1, 2], &[0, 1, 0]).plan(&Spec::<u64>::of(&layout)).unwrap();
         assert!(batch.explain().to_string().contains("of padding"), "{batch:?}");
     }
 }

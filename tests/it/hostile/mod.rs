@@ -31,9 +31,7 @@ mod values;
 
 use std::fmt::Debug;
 
-use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Registry, Tensor, View,
-};
+use gather_core::{BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Tensor, View};
 
 /// Elements that every door takes.
 trait Plain: Element + Default + PartialEq + Debug {}
@@ -64,10 +62,10 @@ faces!(Gather GatherElements GatherNd);
 
 /// Runs BatchToSpace through all of its doors.
 fn call_space<T: Plain>(op: &BatchToSpace, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-    let erased = op.run_dyn(&Registry::builtin(), &DynView::from(data));
+    let erased = op.run(&DynView::from(data));
     agree([
         op.run(data),
-        op.plan::<T>(data.layout()).and_then(|plan| plan.run(data)),
+        op.plan(&data).and_then(|plan| plan.run(data)),
         op.run_cloned(data),
         erased.map(|tensor| tensor.downcast().unwrap()),
     ])

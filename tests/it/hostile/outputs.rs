@@ -1,8 +1,6 @@
 //! H11, H13, H17 and H19: wrong outputs, less work than threads, tensors at the end of a page, and exact bits.
 
-use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Par, Registry, View, ViewMut,
-};
+use gather_core::{BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Par, View, ViewMut};
 #[cfg(not(target_family = "wasm"))]
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::values::bytes;
@@ -108,7 +106,6 @@ fn h19_bits_survive() {
         let reversed: Vec<T> = order.iter().map(|&at| data[usize::from(at)]).collect();
         let (flat, column) = (View::new(data, &[6]).unwrap(), View::new(data, &[6, 1]).unwrap());
         let (list, tuples) = (View::new(&order, &[6]).unwrap(), View::new(&order, &[6, 1]).unwrap());
-        let registry = Registry::builtin();
         let (dyn_flat, dyn_list, dyn_tuples) = (DynView::from(&flat), DynView::from(&list), DynView::from(&tuples));
         let same = |got: &[u8]| assert_eq!(got, bytes(&reversed), "{}", T::DTYPE);
         let (gather, elements, nd) = (Gather::new(0), GatherElements::new(0), GatherNd::new());
@@ -120,7 +117,7 @@ fn h19_bits_survive() {
         same(nd.run(&dyn_flat, &dyn_tuples).unwrap().as_bytes());
         let space = BatchToSpace::new(&[1, 6], &[0, 0], &[0, 0]);
         assert_eq!(bytes(space.run(&column).unwrap().as_slice()), bytes(data));
-        assert_eq!(space.run_dyn(&registry, &DynView::from(&column)).unwrap().as_bytes(), bytes(data));
+        assert_eq!(space.run(&DynView::from(&column)).unwrap().as_bytes(), bytes(data));
     }
 }
 
@@ -138,7 +135,7 @@ fn h19_misaligned_and_unaligned_views() {
         assert_eq!(got.as_slice(), expected);
     }
 
-    let (registry, order) = (Registry::builtin(), [3i32, -1, 0, 2, 1, 0, 3, 2, 1]);
+    let order = [3i32, -1, 0, 2, 1, 0, 3, 2, 1];
     for shift in 0..8 {
         let place = |from: &[u8]| [&vec![0xee; shift][..], from].concat();
         let (data, list) = (place(bytes(&values[..12])), place(bytes(&order)));
@@ -153,7 +150,7 @@ fn h19_misaligned_and_unaligned_views() {
         assert_eq!(elements, order.iter().enumerate().map(element).collect::<Vec<_>>());
         let found = run(GatherNd::new().run(&data, &list(&[9, 1])));
         assert_eq!(found, rows);
-        let mixed = run(BatchToSpace::new(&[1, 4], &[0, 1], &[0, 0]).run_dyn(&registry, &data));
+        let mixed = run(BatchToSpace::new(&[1, 4], &[0, 1], &[0, 0]).run(&data));
         assert_eq!(mixed, [3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]);
     }
 }

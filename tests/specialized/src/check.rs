@@ -276,10 +276,11 @@ fn by_dispatcher<T: Sample, I: Index>(
     if declared.op == Op::BatchToSpace {
         let list = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Vec<_>>();
         let op = BatchToSpace::new(&list(declared.block), &list(declared.begin), &list(declared.end));
-        let plan = op.plan_dyn(registry, T::DTYPE, data.layout())?;
+        let op = op.registry(registry);
+        let plan = op.plan(&dyn_data)?;
         picked.set(is_declared(plan.explain().kernel()));
         let mut out = ViewMut::new(out, plan.output_shape())?;
-        return op.run_dyn_into(registry, &dyn_data, &mut DynViewMut::from(&mut out));
+        return op.run_into(&dyn_data, &mut DynViewMut::from(&mut out));
     }
     let indices = View::new(indices, index_shape)?;
     let dyn_indices = DynView::from(&indices);

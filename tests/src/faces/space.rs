@@ -1,8 +1,8 @@
 //! The operators that rearrange space: one operand, and parameters that may be tensors.
 
 use gather_core::{
-    BatchToSpace, DepthToSpace, DynTensor, DynView, Element, Error, Mode, Op, Registry, Shape, SpaceToBatch,
-    SpaceToDepth, Tensor, View,
+    BatchToSpace, DepthToSpace, DynTensor, DynView, Element, Error, Mode, Op, Shape, SpaceToBatch, SpaceToDepth,
+    Tensor, View,
 };
 
 use super::erased;
@@ -76,8 +76,8 @@ impl Space {
         each!(self, op => op.run_cloned(data))
     }
 
-    pub(super) fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        each!(self, op => op.run_dyn(registry, data))
+    pub(super) fn run_dyn(&self, data: &DynView<'_>) -> Result<DynTensor, Error> {
+        each!(self, op => op.run(data))
     }
 
     pub(super) fn op(&self) -> Op {

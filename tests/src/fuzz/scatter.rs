@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use arbitrary::{Result, Unstructured};
 use gather_core::{
     Argument, DynView, DynViewMut, Error, Layout, Method, Op, Reduction, Registry, ScatterAttributes, ScatterElements,
-    ScatterNd, ScatterOperator, ScatterOutOfBounds, View, ViewMut,
+    ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, View, ViewMut,
 };
 
 use super::draw::{self, Tuning};
@@ -203,8 +203,8 @@ fn check<T: Number, I: Word, A: ScatterAttributes + Clone + Debug>(case: &Case<A
     expected.is_laid("run_into", &case.out, &|out| op.run_into(&data, &indices, &updates, out));
     let begin = |out: &mut ViewMut<'_, T>| {
         // No update at all copies data.
-        let (no_tuple, no_update) = (View::new(&[], &[0, 0]), View::new(&[], &[&[0], data.shape()].concat()));
-        ScatterNd::new().run_into::<T, u8>(&data, &no_tuple?, &no_update?, out)
+        let (no_tuple, no_update) = (View::new(&[0u8; 0], &[0, 0]), View::new(&[], &[&[0], data.shape()].concat()));
+        ScatterNd::new().run_into(&data, &no_tuple?, &no_update?, out)
     };
     if case.expected.is_ok() {
         expected.is_laid("run_on", &case.out, &|out| {
@@ -217,20 +217,21 @@ fn check<T: Number, I: Word, A: ScatterAttributes + Clone + Debug>(case: &Case<A
         assert!(guarded.is_intact(&case.out, true), "changed before an error");
         assert_eq!(ran, case.expected.as_ref().map(|_| ()).map_err(Error::clone), "run_on");
     }
-    let registry = Registry::builtin().with(&OWN);
+    static REGISTRY: Registry = Registry::builtin().with(&OWN);
+    let own = op.clone().registry(&REGISTRY);
     let (a, i, v) = (DynView::from(&data), DynView::from(&indices), DynView::from(&updates));
-    expected.is_dyn("run_dyn", op.run_dyn(&registry, &a, &i, &v));
-    let run_dyn_into = |out: &mut ViewMut<'_, T>| op.run_dyn_into(&registry, &a, &i, &v, &mut DynViewMut::from(out));
+    expected.is_dyn("run_dyn", own.run(&a, &i, &v));
+    let run_dyn_into = |out: &mut ViewMut<'_, T>| own.run_into(&a, &i, &v, &mut DynViewMut::from(out));
     expected.is_laid("run_dyn_into", &case.out, &run_dyn_into);
     let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
-    match op.plan_on::<T, I>(&out_layout, indices.layout(), updates.layout()) {
+    match op.plan_into(&Spec::<T>::of(&out_layout), &indices, &updates, &out_layout) {
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
             expected.is_laid("plan_on, run_into", &case.out, &|out| plan.run_into(&data, &indices, &updates, out));
         }
         Err(error) => expected.is("plan_on", Err(error)),
     }
-    match op.plan::<T, I>(data.shape(), indices.layout(), updates.layout()) {
+    match op.plan(&Spec::<T>::new(data.shape()).unwrap(), &indices, &updates) {
         Ok(plan) => expected.is("plan, run", plan.run(&data, &indices, &updates)),
         Err(error) => expected.is("plan", Err(error)),
     }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{DynView, DynViewMut, Error, Layout, Registry, SpaceAttributes, SpaceOperator, Tensor, View};
+use gather_core::{DynView, DynViewMut, Error, Layout, Registry, SpaceAttributes, SpaceOperator, Spec, Tensor, View};
 
 use super::elements::{ElementKind, OWN, Sample, WordKind};
 use super::judge::{Expected, OnPanic, misaligned};
@@ -84,10 +84,11 @@ fn check<M: Model, T: Sample>(case: &Case<'_, M>) {
     expected.is_shape(op.output_shape(&case.data.shape));
     expected.is("run", op.run(&data));
     expected.is_written("run_into", &case.out, &|out| op.run_into(&data, out), &|out| op.run_into(&data, out));
-    let (registry, erased) = (Registry::builtin().with(&OWN), DynView::from(&data));
-    expected.is_dyn("run_dyn", op.run_dyn(&registry, &erased));
-    expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&registry, &erased, &mut DynViewMut::from(out)));
-    match op.plan_dyn(&registry, T::DTYPE, data.layout()) {
+    static REGISTRY: Registry = Registry::builtin().with(&OWN);
+    let (own, erased) = (op.clone().registry(&REGISTRY), DynView::from(&data));
+    expected.is_dyn("run_dyn", own.run(&erased));
+    expected.is_laid("run_dyn_into", &case.out, &|out| own.run_into(&erased, &mut DynViewMut::from(out)));
+    match own.plan(&erased) {
         Ok(plan) => {
             expected.is_dyn("plan_dyn, run", plan.run(&erased));
             expected.is_laid("plan_dyn, run_into", &Place::dense(plan.output_shape()), &|out| {
@@ -97,16 +98,16 @@ fn check<M: Model, T: Sample>(case: &Case<'_, M>) {
         Err(error) => expected.is("plan_dyn", Err(error)),
     }
     let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
-    match op.plan_into::<T>(data.layout(), &out_layout) {
+    match op.plan_into(&data, &out_layout) {
         Ok(plan) => expected.is_laid("plan_into, run_into", &case.out, &|out| plan.run_into(&data, out)),
         Err(error) => expected.is("plan_into", Err(error)),
     }
     if case.data.is_dense() {
         let data = misaligned(&memory);
-        let got = op.run_dyn(&Registry::builtin().with(&OWN), &data.view(&case.data.shape));
+        let got = own.run(&data.view(&case.data.shape));
         expected.is_dyn("run_dyn on misaligned bytes", got);
     }
-    match op.plan::<T>(data.layout()) {
+    match op.plan(&data) {
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
             expected.is("plan.run", plan.run(&data));
@@ -152,7 +153,7 @@ pub(super) fn infer<M: Model>(u: &mut Unstructured<'_>, model: &M, data: &[usize
         Ok(layout) => shapes::planned::<u32>(
             &expected,
             None,
-            op.plan::<u32>(&layout).map(|plan| (plan.output_shape().to_vec(), plan.explain().to_string())),
+            op.plan(&Spec::<u32>::of(&layout)).map(|plan| (plan.output_shape().to_vec(), plan.explain().to_string())),
         ),
         Err(error) => assert_eq!(Err(error), expected.as_ref().map(drop).map_err(Error::clone)),
     }

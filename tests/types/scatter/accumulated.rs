@@ -2,7 +2,7 @@
 //! than the updates.
 
 use gather_core::{
-    Element, Index, Layout, Level, Method, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, View, ViewMut,
+    Element, Index, Level, Method, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, Spec, View, ViewMut,
 };
 use half::f16;
 
@@ -10,8 +10,8 @@ use crate::support::{available_levels, mixed, runs_as};
 
 /// The plan of a scatter of rows.
 fn plan<T: Element>(op: &ScatterNd, [updates, destinations, row]: [usize; 3]) -> ScatterPlan<T, i64> {
-    let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    op.plan(&[destinations, row], &layout(&[updates, 1]), &layout(&[updates, row])).unwrap()
+    let rows = |shape: &[usize]| Spec::<T>::new(shape).unwrap();
+    op.plan(&rows(&[destinations, row]), &Spec::new(&[updates, 1]).unwrap(), &rows(&[updates, row])).unwrap()
 }
 
 /// The bytes of scratch that a plan says it takes beside the destination.

@@ -2,7 +2,7 @@
 
 use gather_core::{
     Argument, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator,
-    IndexType, Layout, OutOfBounds, Par, Reduction, Registry, ScatterElements, Tensor, View, ViewMut,
+    IndexType, Layout, OutOfBounds, Par, Reduction, ScatterElements, Spec, Tensor, View, ViewMut, zeros,
 };
 use gather_tests::oracle::Dense;
 use gather_tests::policies::RULES;
@@ -33,7 +33,7 @@ fn dot(a: &[i64], b: &[i64]) -> i64 {
 fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>, indices: &Dense<i64>, seed: u64) {
     let gathered = op.run(&view(x), &view(indices)).unwrap();
     let y = numbers(gathered.shape(), seed ^ 77);
-    let back = op.adjoint(&x.shape, &view(indices), &view(&y)).unwrap();
+    let back = op.clone().adjoint().run(&zeros(&x.shape).unwrap(), &view(indices), &view(&y)).unwrap();
     assert_eq!(dot(gathered.as_slice(), &y.values), dot(&x.values, back.as_slice()));
 
     // Added to what is there; from and to strided memory; on three threads.
@@ -42,22 +42,31 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
     let mut out = start.values.clone();
     let (spread_indices, spread_y) = (Spread::new(indices), Spread::new(&y));
     let mut view_mut = ViewMut::new(&mut out, &x.shape).unwrap();
-    op.clone().par(Par::Threads(3)).adjoint_on(&mut view_mut, &spread_indices.view(), &spread_y.view()).unwrap();
+    op.clone().par(Par::Threads(3)).adjoint().run_on(&mut view_mut, &spread_indices.view(), &spread_y.view()).unwrap();
     assert_eq!(out, sums);
 
     let mut out = start.values.clone();
     let mut view_mut = ViewMut::new(&mut out, &x.shape).unwrap();
-    let (registry, i, g) = (Registry::builtin(), view(indices), view(&y));
-    op.adjoint_dyn_on(&registry, &mut DynViewMut::from(&mut view_mut), &DynView::from(&i), &DynView::from(&g)).unwrap();
+    let (i, g) = (view(indices), view(&y));
+    op.clone().adjoint().run_on(&mut DynViewMut::from(&mut view_mut), &DynView::from(&i), &DynView::from(&g)).unwrap();
     assert_eq!(out, sums);
 
     let mut out = start.values.clone();
     let layout = ViewMut::new(&mut out, &x.shape).unwrap().layout().clone();
-    let plan = op.plan_adjoint::<i64, i64>(&layout, i.layout(), g.layout()).unwrap();
+    let plan = op.clone().adjoint().plan_into(&Spec::<i64>::of(&layout), &i, &g, &layout).unwrap();
     plan.run_on(&mut ViewMut::new(&mut out, &x.shape).unwrap(), &i, &g).unwrap();
     assert_eq!(out, sums);
 
-    let plan = op.plan_adjoint_dyn(&registry, i64::DTYPE, &layout, IndexType::I64, i.layout(), g.layout()).unwrap();
+    let plan = op
+        .clone()
+        .adjoint()
+        .plan_into(
+            &Spec::dynamic(i64::DTYPE, &layout),
+            &Spec::dynamic(IndexType::I64.dtype(), i.layout()),
+            &Spec::dynamic(i64::DTYPE, g.layout()),
+            &layout,
+        )
+        .unwrap();
     let got = plan.run(&DynView::from(&view(&start)), &DynView::from(&i), &DynView::from(&g)).unwrap();
     assert_eq!(got.downcast::<i64>().unwrap().as_slice(), sums);
 }
@@ -139,12 +148,15 @@ fn the_torch_presets_have_adjoints() {
         &Dense { shape: vec![], values: vec![0] },
         1,
     );
-    let back = GatherElements::torch(0).adjoint(&[], &list, &View::scalar(&y[0])).unwrap();
+    let back = GatherElements::torch(0).adjoint().run(&zeros(&[]).unwrap(), &list, &View::scalar(&y[0])).unwrap();
     assert_eq!((back.shape(), back.as_slice()), (&[][..], &[3][..]));
     // Indices without elements of any rank.
     let (none, no_ids): ([i64; 0], [i32; 0]) = ([], []);
     let none = View::new(&none, &[0, 4, 2]).unwrap();
-    let back = GatherElements::torch(0).adjoint(&[1], &View::new(&no_ids, &[0, 4, 2]).unwrap(), &none).unwrap();
+    let back = GatherElements::torch(0)
+        .adjoint()
+        .run(&zeros(&[1]).unwrap(), &View::new(&no_ids, &[0, 4, 2]).unwrap(), &none)
+        .unwrap();
     assert_eq!(back.as_slice(), [0]);
 }
 
@@ -152,7 +164,7 @@ fn the_torch_presets_have_adjoints() {
 fn gradients_of_half_precision_are_rounded_once() {
     let (ids, ones) = (vec![0u8; 600], vec![bf16::from_f32(1.0); 600]);
     let (ids, ones) = (View::new(&ids, &[600]).unwrap(), View::new(&ones, &[600]).unwrap());
-    let sum: Tensor<bf16> = Gather::new(0).adjoint(&[2], &ids, &ones).unwrap();
+    let sum: Tensor<bf16> = Gather::new(0).adjoint().run(&zeros(&[2]).unwrap(), &ids, &ones).unwrap();
     // Rounded after each addition, it would stay at 256.
     assert_eq!(sum.as_slice(), [bf16::from_f32(600.0), bf16::ZERO]);
 }
@@ -161,12 +173,12 @@ fn gradients_of_half_precision_are_rounded_once() {
 fn a_gradient_of_another_shape_is_refused() {
     let (ids, gradient) = ([0u8, 1], [0f32; 4]);
     let (ids, gradient) = (View::new(&ids, &[2]).unwrap(), View::new(&gradient, &[4]).unwrap());
-    let got = Gather::new(0).adjoint(&[3, 2], &ids, &gradient).unwrap_err();
+    let got = Gather::new(0).adjoint().run(&zeros(&[3, 2]).unwrap(), &ids, &gradient).unwrap_err();
     assert_eq!(got.to_string(), "gather: updates have shape [4]; data and indices ask for [2, 2]");
     let mut table = [7.0f32; 6];
     let gradient = View::new(&[1f32; 4], &[2, 2]).unwrap();
     let ids = View::new(&[1i64, 9], &[2]).unwrap();
-    let got = Gather::new(0).adjoint_on(&mut ViewMut::new(&mut table, &[3, 2]).unwrap(), &ids, &gradient);
+    let got = Gather::new(0).adjoint().run_on(&mut ViewMut::new(&mut table, &[3, 2]).unwrap(), &ids, &gradient);
     assert!(matches!(got, Err(Error::IndexOutOfRange { position: 1, index: 9, .. })), "{got:?}");
     assert_eq!(table, [7.0; 6]);
 }
@@ -177,13 +189,12 @@ fn dyn_plans_for_strided_tensors_run_in_place_only() {
     let (ids, gradient) = (View::new(&ids, &[2]).unwrap(), View::new(&gradient, &[2]).unwrap());
     let every_other = Layout::strided(&[2], &[2]).unwrap();
     let plan = Gather::new(0)
-        .plan_adjoint_dyn(
-            &Registry::builtin(),
-            f32::DTYPE,
+        .adjoint()
+        .plan_into(
+            &Spec::dynamic(f32::DTYPE, &every_other),
+            &Spec::dynamic(IndexType::U8.dtype(), ids.layout()),
+            &Spec::dynamic(f32::DTYPE, gradient.layout()),
             &every_other,
-            IndexType::U8,
-            ids.layout(),
-            gradient.layout(),
         )
         .unwrap();
     let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));

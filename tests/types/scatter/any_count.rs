@@ -1,8 +1,8 @@
 //! Plans for any count of updates against fresh calls.
 
 use gather_core::{
-    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Par, Reduction, Registry,
-    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Par, Reduction,
+    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Spec, Tensor, View, zeros,
 };
 use half::bf16;
 
@@ -34,7 +34,7 @@ where
         let values = (0..shape.iter().product()).map(|at| make(number(seed, at))).collect();
         Tensor::new(values, shape).unwrap()
     };
-    let (data, registry) = (filled(shape, 1), Registry::builtin());
+    let data = filled(shape, 1);
     let with = |count: usize, inner: &[usize]| [&[count], inner].concat();
     let most = shape.iter().copied().min().unwrap() as i64;
     // Indices with their shape, updates, and updates of another count. Bad indices in every other call.
@@ -57,8 +57,17 @@ where
             .collect();
         for expected in EXPECTED {
             let (ids, rows) = (contiguous(&with(expected, indices)), contiguous(&with(expected, updates)));
-            let plan = op.plan_any_count::<T, I>(shape, &ids, &rows).unwrap();
-            let erased = op.plan_dyn_any_count(&registry, T::DTYPE, shape, I::TYPE, &ids, &rows).unwrap();
+            let plan = op
+                .plan_any_count(&Spec::<T>::new(shape).unwrap(), &Spec::<I>::of(&ids), &Spec::<T>::of(&rows))
+                .unwrap();
+            let erased = op
+                .clone()
+                .plan_any_count(
+                    &Spec::dynamic(T::DTYPE, &Layout::contiguous(shape).unwrap()),
+                    &Spec::dynamic(I::TYPE.dtype(), &ids),
+                    &Spec::dynamic(T::DTYPE, &rows),
+                )
+                .unwrap();
             for ((ids_shape, ids, rows, more), fresh) in calls.iter().zip(&fresh) {
                 let (ids, rows) = (View::new(ids, ids_shape).unwrap(), rows.view());
                 let what = || format!("{op:?} of {shape:?}, {} of {expected}: {plan:?}", ids_shape[0]);
@@ -110,13 +119,16 @@ fn gradients_of_any_number_of_ids() {
     let data = contiguous(&[50, 6]);
     for expected in EXPECTED {
         let (ids, gradient) = (contiguous(&[expected, 2]), contiguous(&[expected, 2, 6]));
-        let plan = Gather::new(0).plan_adjoint_any_count::<i64, u32>(&data, &ids, &gradient).unwrap();
+        let plan = Gather::new(0)
+            .adjoint()
+            .plan_any_count(&Spec::<i64>::of(&data), &Spec::<u32>::of(&ids), &Spec::<i64>::of(&gradient))
+            .unwrap();
         for count in COUNTS {
             let ids: Vec<u32> = (0..2 * count).map(|at| (mixed(3, at) % 50) as u32).collect();
             let gradient: Vec<i64> = (0..12 * count).map(|at| i64::from(number(5, at))).collect();
             let (ids, gradient) = (View::new(&ids, &[count, 2]), View::new(&gradient, &[count, 2, 6]));
             let (ids, gradient) = (ids.unwrap(), gradient.unwrap());
-            let fresh = Gather::new(0).adjoint(&[50, 6], &ids, &gradient).unwrap();
+            let fresh = Gather::new(0).adjoint().run(&zeros(&[50, 6]).unwrap(), &ids, &gradient).unwrap();
             let mut out = Tensor::filled(&[50, 6], 0).unwrap();
             plan.run_on(&mut out.view_mut(), &ids, &gradient).unwrap();
             assert_eq!(out, fresh, "{count} of {expected}");
@@ -135,7 +147,9 @@ fn more_updates_than_accumulators_count() {
     let layout = |shape: &[usize], strides: &[isize]| Layout::strided(shape, strides).unwrap();
     let (ids, updates) = (layout(&[32, many, 1], &[1, 0, 1]), layout(&[32, many], &[0, 0]));
     let mean = ScatterNd::new().reduction(Reduction::Mean).include_self(false).method(Method::Accumulated);
-    let plan = mean.plan_any_count::<i32, u32>(&[1], &ids, &updates).unwrap();
+    let plan = mean
+        .plan_any_count(&Spec::<i32>::new(&[1]).unwrap(), &Spec::<u32>::of(&ids), &Spec::<i32>::of(&updates))
+        .unwrap();
     let (ids, one) = (vec![0u32; many], [7]);
     for (count, fits) in [(3, true), (too_often, false)] {
         let ids = View::strided(&ids, &[count, many, 1], &[1, 0, 1], 0).unwrap();
@@ -151,22 +165,41 @@ fn more_updates_than_accumulators_count() {
 #[test]
 fn a_fixed_count_is_said() {
     let (data, square) = ([6, 6], contiguous(&[6, 6]));
-    let elements = ScatterElements::new(1).plan_any_count::<f32, i32>(&data, &square, &square);
+    let elements = ScatterElements::new(1).plan_any_count(
+        &Spec::<f32>::new(&data).unwrap(),
+        &Spec::<i32>::of(&square),
+        &Spec::<f32>::of(&square),
+    );
     assert!(matches!(elements, Err(Error::FixedCount { .. })));
-    let adjoint = GatherElements::new(1).plan_adjoint_any_count::<f32, i32>(&square, &square, &square);
+    let adjoint = GatherElements::new(1).adjoint().plan_any_count(
+        &Spec::<f32>::of(&square),
+        &Spec::<i32>::of(&square),
+        &Spec::<f32>::of(&square),
+    );
     assert!(matches!(adjoint, Err(Error::FixedCount { .. })));
     let (ids, gradient) = (contiguous(&[4]), contiguous(&[6, 4]));
-    let columns = Gather::new(1).plan_adjoint_any_count::<f32, i32>(&square, &ids, &gradient);
+    let columns = Gather::new(1).adjoint().plan_any_count(
+        &Spec::<f32>::of(&square),
+        &Spec::<i32>::of(&ids),
+        &Spec::<f32>::of(&gradient),
+    );
     assert!(matches!(columns, Err(Error::FixedCount { .. })));
     let tuples = GatherNd::new().batch_dims(1);
     let (ids, gradient) = (contiguous(&[6, 1]), contiguous(&[6]));
-    let batches = tuples.plan_adjoint_any_count::<f32, i32>(&square, &ids, &gradient);
+    let batches =
+        tuples.adjoint().plan_any_count(&Spec::<f32>::of(&square), &Spec::<i32>::of(&ids), &Spec::<f32>::of(&gradient));
     assert!(matches!(batches, Err(Error::FixedCount { .. })));
     // The rank of indices is checked before.
-    let list = ScatterNd::new().plan_any_count::<f32, i32>(&data, &contiguous(&[]), &square);
+    let list = ScatterNd::new().plan_any_count(
+        &Spec::<f32>::new(&data).unwrap(),
+        &Spec::<i32>::of(&contiguous(&[])),
+        &Spec::<f32>::of(&square),
+    );
     assert!(list.is_err_and(|error| !matches!(error, Error::FixedCount { .. })));
-    let registry = Registry::builtin();
-    let erased =
-        ScatterElements::new(1).plan_dyn_any_count(&registry, f32::DTYPE, &data, IndexType::I32, &square, &square);
+    let erased = ScatterElements::new(1).plan_any_count(
+        &Spec::dynamic(f32::DTYPE, &Layout::contiguous(&data).unwrap()),
+        &Spec::dynamic(IndexType::I32.dtype(), &square),
+        &Spec::dynamic(f32::DTYPE, &square),
+    );
     assert!(matches!(erased, Err(Error::FixedCount { .. })));
 }

@@ -2,8 +2,8 @@
 //! before anything is written.
 
 use gather_core::{
-    DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, Registry, ScatterElements, ScatterNd,
-    ScatterOutOfBounds, View, ViewMut,
+    DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, ScatterElements, ScatterNd,
+    ScatterOutOfBounds, Spec, View, ViewMut,
 };
 
 /// A call of ScatterElements in place; returns what the tensor holds, or the error, which leaves the tensor as it was.
@@ -191,7 +191,7 @@ fn bytes_that_are_no_bools_are_read_as_bytes() {
     let (ids, new) = ([0i64, 1, 2], [true, true, false]);
     let (ids, new) = (View::new(&ids, &[3]).unwrap(), View::new(&new, &[3]).unwrap());
     let op = ScatterElements::new(0).reduction(Reduction::Add);
-    op.run_dyn_on(&Registry::builtin(), &mut out, &DynView::from(&ids), &DynView::from(&new)).unwrap();
+    op.run_on(&mut out, &DynView::from(&ids), &DynView::from(&new)).unwrap();
     assert_eq!(memory, [3, 1, 255]);
 }
 
@@ -209,7 +209,7 @@ fn elements_at_any_alignment() {
     let mut out = DynViewMut::from_bytes(f32::DTYPE, &mut memory[1..], &[3, 3]).unwrap();
     let indices = DynView::from_bytes(i64::DTYPE, &ids[1..], &[2, 1]).unwrap();
     let new = DynView::from_bytes(f32::DTYPE, &updates[3..], &[2, 3]).unwrap();
-    ScatterNd::new().reduction(Reduction::Add).run_dyn_on(&Registry::builtin(), &mut out, &indices, &new).unwrap();
+    ScatterNd::new().reduction(Reduction::Add).run_on(&mut out, &indices, &new).unwrap();
     let got: Vec<f32> = memory[1..].chunks(4).map(|x| f32::from_ne_bytes(x.try_into().unwrap())).collect();
     assert_eq!(got, [4.5, 2.0, 5.25, 8.0, 1.0, 2.0, 3.0, 5.0, 7.0]);
 }
@@ -219,9 +219,9 @@ fn types_that_differ_are_refused() {
     let (data, ids) = (View::new(&[1f32; 2], &[2]).unwrap(), View::new(&[0i64], &[1]).unwrap());
     let new = View::new(&[1f64], &[1]).unwrap();
     let op = ScatterElements::new(0);
-    let got = op.run_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&ids), &DynView::from(&new));
+    let got = op.run(&DynView::from(&data), &DynView::from(&ids), &DynView::from(&new));
     assert!(matches!(got, Err(Error::DTypeMismatch { .. })), "{got:?}");
-    let got = op.run_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&data), &DynView::from(&data));
+    let got = op.run(&DynView::from(&data), &DynView::from(&data), &DynView::from(&data));
     assert!(matches!(got, Err(Error::NotAnIndexType { .. })), "{got:?}");
 }
 
@@ -249,7 +249,9 @@ fn any_plain_type_and_any_clone_type_is_replaced() {
 #[test]
 fn plans_refuse_other_layouts_and_say_what_they_do() {
     let (ids, rows) = (Layout::contiguous(&[3, 1]).unwrap(), Layout::contiguous(&[3, 2]).unwrap());
-    let plan = ScatterNd::onnx18(Reduction::Add).plan::<f32, u8>(&[4, 2], &ids, &rows).unwrap();
+    let plan = ScatterNd::onnx18(Reduction::Add)
+        .plan(&Spec::<f32>::new(&[4, 2]).unwrap(), &Spec::<u8>::of(&ids), &Spec::<f32>::of(&rows))
+        .unwrap();
     assert_eq!(plan.output_shape(), [4, 2]);
     let text = plan.explain().to_string();
     assert!(
@@ -271,11 +273,18 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     plan.clone().run_on(&mut ViewMut::new(&mut out, &[4, 2]).unwrap(), &list, &new).unwrap();
     assert_eq!(out, [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
     for method in [Method::Panels, Method::Gathered, Method::Table, Method::Interleaved] {
-        let got = ScatterNd::new().method(method).plan::<f32, u8>(&[4, 2], &ids, &rows);
+        let got = ScatterNd::new().method(method).plan(
+            &Spec::<f32>::new(&[4, 2]).unwrap(),
+            &Spec::<u8>::of(&ids),
+            &Spec::<f32>::of(&rows),
+        );
         assert!(matches!(got, Err(Error::MethodUnavailable { .. })), "{method}");
     }
     let mean = ScatterNd::new().reduction(Reduction::Mean).method(Method::Blocks);
-    assert!(matches!(mean.plan::<f32, u8>(&[4, 2], &ids, &rows), Err(Error::MethodUnavailable { .. })));
+    assert!(matches!(
+        mean.plan(&Spec::<f32>::new(&[4, 2]).unwrap(), &Spec::<u8>::of(&ids), &Spec::<f32>::of(&rows)),
+        Err(Error::MethodUnavailable { .. })
+    ));
 }
 
 /// Half of what `isize` counts, as a stride of elements of four bytes, is 0 bytes: that of a loop along which the
@@ -286,7 +295,13 @@ fn destinations_whose_strides_wrap_are_refused() {
     let (ids, new) = (Layout::contiguous(&[2, 3]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
     let plan = |shape: &[usize], strides: &[isize]| {
         let op = ScatterElements::new(0).reduction(Reduction::Add);
-        op.plan_on::<u32, u8>(&Layout::strided(shape, strides).unwrap(), &ids, &new).map(drop)
+        op.plan_into(
+            &Spec::<u32>::of(&Layout::strided(shape, strides).unwrap()),
+            &Spec::<u8>::of(&ids),
+            &Spec::<u32>::of(&new),
+            &Layout::strided(shape, strides).unwrap(),
+        )
+        .map(drop)
     };
     let refused = Err(Error::TooManyBytes { shape: [4, 3].into(), element: 4 });
     for strides in [[1, far], [far, 1], [1, -far], [far / 4, -far / 4], [isize::MIN, 1]] {
@@ -296,7 +311,11 @@ fn destinations_whose_strides_wrap_are_refused() {
     let (ids, new) = (Layout::contiguous(&[2, 1]).unwrap(), Layout::contiguous(&[2, 1]).unwrap());
     let one = Layout::strided(&[4, 1], &[1, far]).unwrap();
     // Nothing is stepped along a dimension of one element.
-    assert!(ScatterElements::new(0).plan_on::<u32, u8>(&one, &ids, &new).is_ok());
+    assert!(
+        ScatterElements::new(0)
+            .plan_into(&Spec::<u32>::of(&one), &Spec::<u8>::of(&ids), &Spec::<u32>::of(&new), &one)
+            .is_ok()
+    );
 }
 
 #[test]
@@ -311,7 +330,10 @@ fn layouts_over_no_memory_are_planned_without_overflow() {
             let updates = [most, shape[1]];
             if let Ok(updates) = Layout::strided(&updates, &strides) {
                 // Planned or refused, without a panic.
-                drop(op.plan_on::<u8, u64>(&layout, &ids, &updates).map(|plan| plan.explain().to_string()));
+                drop(
+                    op.plan_into(&Spec::<u8>::of(&layout), &Spec::<u64>::of(&ids), &Spec::<u8>::of(&updates), &layout)
+                        .map(|plan| plan.explain().to_string()),
+                );
             }
         }
     }
@@ -324,7 +346,7 @@ fn strides_of_nothing_may_be_any() {
     let far = isize::MAX / 2;
     let (ids, new) = (Layout::contiguous(&[2, 3]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
     let empty = Layout::strided(&[0, 3], &[1, far]).unwrap();
-    assert!(op.plan_on::<u64, u8>(&empty, &ids, &new).is_ok());
+    assert!(op.plan_into(&Spec::<u64>::of(&empty), &Spec::<u8>::of(&ids), &Spec::<u64>::of(&new), &empty).is_ok());
     let none: View<'_, u8> = View::new(&[0; 6], &[2, 3]).unwrap();
     let ran = op.run_on(
         &mut ViewMut::strided(&mut [], &[0, 3], &[1, far], 0).unwrap(),
@@ -335,5 +357,5 @@ fn strides_of_nothing_may_be_any() {
     // No updates, to a destination of one column.
     let (ids, new) = (Layout::contiguous(&[2, 0]).unwrap(), Layout::contiguous(&[2, 0]).unwrap());
     let column = Layout::strided(&[4, 1], &[1, far]).unwrap();
-    assert!(op.plan_on::<u64, u8>(&column, &ids, &new).is_ok());
+    assert!(op.plan_into(&Spec::<u64>::of(&column), &Spec::<u8>::of(&ids), &Spec::<u64>::of(&new), &column).is_ok());
 }

@@ -1,7 +1,7 @@
 //! The order of loops: short innermost ones stay inside where that is fast, blocks of long ones come back to the same
 //! lines, and no element meets its updates in another order.
 
-use gather_core::{Gather, Layout, Method, Par, Reduction, ScatterElements, ScatterNd, Tensor, View, ViewMut};
+use gather_core::{Gather, Layout, Method, Par, Reduction, ScatterElements, ScatterNd, Spec, Tensor, View, ViewMut};
 use gather_tests::oracle::{self, Dense};
 
 use crate::support::{RULES, available_levels, dense, mixed, narrow, runs_as, same, view};
@@ -106,7 +106,7 @@ fn adjoints_into_transposed_tables() {
             for par in [Par::Seq, Par::Threads(2)] {
                 let mut table = vec![0.5f32; rows * columns];
                 let mut to = ViewMut::strided(&mut table, &[rows, columns], &[1, rows as isize], 0).unwrap();
-                Gather::new(0).level(level).par(par).adjoint_on(&mut to, &ids, &gradient).unwrap();
+                Gather::new(0).level(level).par(par).adjoint().run_on(&mut to, &ids, &gradient).unwrap();
                 assert!(table == expected, "[{rows}, {columns}] by {n}, {level}, {par:?}");
             }
         }
@@ -138,7 +138,10 @@ fn plans_say_which_loop_is_inside() {
         let whole = Layout::contiguous(&shape).unwrap();
         let updates = Layout::strided(&shape, &of_updates).unwrap();
         let op = ScatterElements::new(axis).reduction(Reduction::Add).par(Par::Seq);
-        op.plan::<f32, i64>(&shape, &whole, &updates).unwrap().explain().to_string()
+        op.plan(&Spec::<f32>::new(&shape).unwrap(), &Spec::<i64>::of(&whole), &Spec::<f32>::of(&updates))
+            .unwrap()
+            .explain()
+            .to_string()
     };
     for (shape, inner) in [([30_000, 4, 8], 8), ([10_000, 16, 4], 4), ([100_000, 2, 4], 4), ([1_000_000, 2, 1], 2)] {
         let text = explained(shape, 1, strides(shape)[0]);
@@ -154,7 +157,11 @@ fn plans_say_which_loop_is_inside() {
 
     let (table, ids) = (Layout::strided(&[10_000, 64], &[1, 10_000]).unwrap(), Layout::contiguous(&[50_000]).unwrap());
     let gradient = Layout::contiguous(&[50_000, 64]).unwrap();
-    let plan = Gather::new(0).par(Par::Seq).plan_adjoint::<f32, i64>(&table, &ids, &gradient).unwrap();
+    let plan = Gather::new(0)
+        .par(Par::Seq)
+        .adjoint()
+        .plan_into(&Spec::<f32>::of(&table), &Spec::<i64>::of(&ids), &Spec::<f32>::of(&gradient), &table)
+        .unwrap();
     let text = plan.explain().to_string();
     assert!(text.contains(", in blocks of ") || text.contains("inner loop of 50000:"), "{text}");
 }
@@ -164,11 +171,25 @@ fn plans_say_how_often_indices_are_resolved() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     // Each index is used once.
     let op = ScatterElements::new(1).reduction(Reduction::Add).par(Par::Seq);
-    let once = op.plan::<f32, i64>(&[200, 300], &layout(&[200, 300]), &layout(&[200, 300])).unwrap();
+    let once = op
+        .plan(
+            &Spec::<f32>::new(&[200, 300]).unwrap(),
+            &Spec::<i64>::of(&layout(&[200, 300])),
+            &Spec::<f32>::of(&layout(&[200, 300])),
+        )
+        .unwrap();
     assert_eq!(once.explain().method(), runs_as(Method::Chunks), "{once:?}");
     // An outer loop comes back to the indices of a long one, in blocks of which they are resolved once.
     let op = Gather::new(1).par(Par::Seq);
-    let often = op.plan_adjoint::<i32, i64>(&layout(&[3, 40, 4]), &layout(&[5000]), &layout(&[3, 5000, 4])).unwrap();
+    let often = op
+        .adjoint()
+        .plan_into(
+            &Spec::<i32>::of(&layout(&[3, 40, 4])),
+            &Spec::<i64>::of(&layout(&[5000])),
+            &Spec::<i32>::of(&layout(&[3, 5000, 4])),
+            &layout(&[3, 40, 4]),
+        )
+        .unwrap();
     let text = often.explain().to_string();
     assert!(text.contains("inner loop of 5000:") && text.contains("method blocks, in blocks of "), "{text}");
 }

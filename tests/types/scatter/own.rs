@@ -2,7 +2,7 @@
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, KernelKey, Layout, Level, Method,
-    Op, Par, Reduction, Registry, ScatterElements, ScatterNd, View, ViewMut,
+    Op, Par, Reduction, Registry, ScatterElements, ScatterNd, Spec, View, ViewMut,
 };
 use gather_tests::oracle::Dense;
 
@@ -76,7 +76,7 @@ fn a_set_is_listed_and_selected() {
 
 #[test]
 fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
-    let registry = Registry::builtin().with(&TUPLES);
+    static REGISTRY: Registry = Registry::builtin().with(&TUPLES);
     // Two loops, since rows of updates are not contiguous.
     let (data, row) = (Layout::contiguous(&[4, 3]).unwrap(), Layout::strided(&[2, 3], &[9, 2]).unwrap());
     let (tuples, ids) = (Layout::contiguous(&[2, 1]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
@@ -84,19 +84,52 @@ fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
     let (ty, index) = (f32::DTYPE, IndexType::I32);
     let nd = ScatterNd::new().level(Level::Scalar);
     let elements = ScatterElements::new(0).level(Level::Scalar);
-    let own = nd.plan_dyn(&registry, ty, &[4, 3], index, &tuples, &row).unwrap();
-    let builtin = elements.plan_dyn(&registry, ty, &[4, 3], index, &ids, &row).unwrap();
-    let other = nd.plan_dyn(&registry, ty, &[4, 3], IndexType::U8, &tuples, &row).unwrap();
+    let own = nd
+        .registry(&REGISTRY)
+        .plan(
+            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::dynamic(index.dtype(), &tuples),
+            &Spec::dynamic(ty, &row),
+        )
+        .unwrap();
+    let builtin = elements
+        .registry(&REGISTRY)
+        .plan(
+            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::dynamic(index.dtype(), &ids),
+            &Spec::dynamic(ty, &row),
+        )
+        .unwrap();
+    let other = nd
+        .registry(&REGISTRY)
+        .plan(
+            &Spec::dynamic(ty, &Layout::contiguous(&[4, 3]).unwrap()),
+            &Spec::dynamic(IndexType::U8.dtype(), &tuples),
+            &Spec::dynamic(ty, &row),
+        )
+        .unwrap();
     assert_eq!(own.explain().kernel(), "scatter_i32_rn__scalar");
     assert_eq!(builtin.explain().kernel(), "scatter_i32_r2__scalar");
     assert_eq!(other.explain().kernel(), "scatter_u8_r2__scalar");
     // Adjoints run by the kernels of the scatter that does as much.
-    let gather =
-        Gather::new(0).level(Level::Scalar).plan_adjoint_dyn(&registry, ty, &data, index, &list, &row).unwrap();
+    let gather = Gather::new(0)
+        .level(Level::Scalar)
+        .registry(&REGISTRY)
+        .adjoint()
+        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &list), &Spec::dynamic(ty, &row), &data)
+        .unwrap();
     let gather_nd = GatherNd::new().level(Level::Scalar);
-    let gather_nd = gather_nd.plan_adjoint_dyn(&registry, ty, &data, index, &tuples, &row).unwrap();
+    let gather_nd = gather_nd
+        .registry(&REGISTRY)
+        .adjoint()
+        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &tuples), &Spec::dynamic(ty, &row), &data)
+        .unwrap();
     let gather_elements = GatherElements::new(0).level(Level::Scalar);
-    let gather_elements = gather_elements.plan_adjoint_dyn(&registry, ty, &data, index, &ids, &row).unwrap();
+    let gather_elements = gather_elements
+        .registry(&REGISTRY)
+        .adjoint()
+        .plan_into(&Spec::dynamic(ty, &data), &Spec::dynamic(index.dtype(), &ids), &Spec::dynamic(ty, &row), &data)
+        .unwrap();
     assert_eq!(gather.explain().kernel(), "scatter_i32_rn__scalar");
     assert_eq!(gather_nd.explain().kernel(), "scatter_i32_rn__scalar");
     assert_eq!(gather_elements.explain().kernel(), "scatter_i32_r2__scalar");
@@ -116,7 +149,9 @@ fn panels_run_by_the_kernel_of_the_loops_on_one() {
     let (data, ids) = ([2usize, 300, 64], Layout::contiguous(&[2, 200, 64]).unwrap());
     let updates = Layout::strided(&[2, 200, 64], &[12801, 64, 1]).unwrap();
     let op = ScatterElements::new(1).reduction(Reduction::Add).level(Level::Scalar);
-    let plan = |op: ScatterElements| op.plan::<f32, i32>(&data, &ids, &updates).unwrap();
+    let plan = |op: ScatterElements| {
+        op.plan(&Spec::<f32>::new(&data).unwrap(), &Spec::<i32>::of(&ids), &Spec::<f32>::of(&updates)).unwrap()
+    };
     let (panels, blocks) = (plan(op.method(Method::Panels)), plan(op.method(Method::Blocks)));
     assert_eq!(panels.explain().kernel(), "scatter_i32_r2__scalar", "{panels:?}");
     assert_eq!(blocks.explain().kernel(), "scatter_i32_r3__scalar", "{blocks:?}");
@@ -159,28 +194,35 @@ fn data_types_are_those_that_a_set_knows() {
     let mut out = ViewMut::new(&mut out, &[2]).unwrap();
     let (elements, nd) = (ScatterElements::new(0), ScatterNd::new());
     // OWN lists the types; GATHERS does, but no scatters, for which the built-in kernels stand in.
-    for registry in [Registry::builtin().with(&OWN), Registry::builtin().with(&GATHERS)] {
-        for got in [elements.run_dyn(&registry, &a, &i, &u), nd.run_dyn(&registry, &a, &t, &u)] {
+    for registry in const { [&Registry::builtin().with(&OWN), &Registry::builtin().with(&GATHERS)] } {
+        for got in [elements.registry(registry).run(&a, &i, &u), nd.registry(registry).run(&a, &t, &u)] {
             assert_eq!(got.unwrap().downcast::<Point>().unwrap().as_slice(), [Point([1, 2, 3]), Point([7, 8, 9])]);
         }
-        let added = elements.reduction(Reduction::Add).run_dyn(&registry, &a, &i, &u);
+        let added = elements.reduction(Reduction::Add).registry(registry).run(&a, &i, &u);
         assert!(matches!(added, Err(Error::ReductionUnavailable { dtype: Some(_), .. })), "{added:?}");
     }
-    let builtin = Registry::builtin();
     let unknown = |op| Error::UnknownDType { op, dtype: Point::DTYPE };
-    assert_eq!(elements.run_dyn(&builtin, &a, &i, &u).unwrap_err(), unknown(Op::ScatterElements));
+    assert_eq!(elements.run(&a, &i, &u).unwrap_err(), unknown(Op::ScatterElements));
     let mut to = DynViewMut::from(&mut out);
-    assert_eq!(nd.run_dyn_into(&builtin, &a, &t, &u, &mut to).unwrap_err(), unknown(Op::ScatterNd));
-    assert_eq!(elements.run_dyn_on(&builtin, &mut to, &i, &u).unwrap_err(), unknown(Op::ScatterElements));
-    assert_eq!(Gather::new(0).adjoint_dyn_on(&builtin, &mut to, &i, &u).unwrap_err(), unknown(Op::Gather));
+    assert_eq!(nd.run_into(&a, &t, &u, &mut to).unwrap_err(), unknown(Op::ScatterNd));
+    assert_eq!(elements.run_on(&mut to, &i, &u).unwrap_err(), unknown(Op::ScatterElements));
+    assert_eq!(Gather::new(0).adjoint().run_on(&mut to, &i, &u).unwrap_err(), unknown(Op::Gather));
     let (list, new) = (list.layout(), new.layout());
-    let planned = elements.plan_dyn(&builtin, Point::DTYPE, &[2], IndexType::I32, list, new);
+    let planned = elements.plan(
+        &Spec::dynamic(Point::DTYPE, &Layout::contiguous(&[2]).unwrap()),
+        &Spec::dynamic(IndexType::I32.dtype(), list),
+        &Spec::dynamic(Point::DTYPE, new),
+    );
     assert_eq!(planned.unwrap_err(), unknown(Op::ScatterElements));
     let layout = Layout::contiguous(&[2]).unwrap();
-    let planned =
-        GatherNd::new().plan_adjoint_dyn(&builtin, Point::DTYPE, &layout, IndexType::I32, tuples.layout(), new);
+    let planned = GatherNd::new().adjoint().plan_into(
+        &Spec::dynamic(Point::DTYPE, &layout),
+        &Spec::dynamic(IndexType::I32.dtype(), tuples.layout()),
+        &Spec::dynamic(Point::DTYPE, new),
+        &layout,
+    );
     assert_eq!(planned.unwrap_err(), unknown(Op::GatherNd));
     // A tensor of indices that is none comes first.
-    let wrong = elements.run_dyn(&builtin, &a, &u, &u);
+    let wrong = elements.run(&a, &u, &u);
     assert!(matches!(wrong, Err(Error::NotAnIndexType { .. })), "{wrong:?}");
 }

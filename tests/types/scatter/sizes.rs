@@ -94,7 +94,7 @@ fn reductions_of_the_callers_own_are_in_order() {
                 let op = ScatterElements::new(0).out_of_bounds(ScatterOutOfBounds::Drop);
                 let (view, ids) = (View::new(&data, &[DIM]).unwrap(), View::new(&list, &[LEN]).unwrap());
                 let new = View::new(&new, &[LEN]).unwrap();
-                let got = op.run_reduce(&$reducer, &view, &ids, &new).unwrap();
+                let got = op.reduce_by(&$reducer).run(&view, &ids, &new).unwrap();
                 assert!(got.as_slice() == expected, "{} numbers, one of {every}", $n);
             )*};
         }

@@ -1,7 +1,7 @@
 //! Every small shape against the oracle, by every door and method.
 
 use gather_core::{
-    DynView, Error, Method, Reduction, Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor,
+    DynView, Error, Method, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor,
 };
 use gather_tests::oracle::{self, BadIndex, Dense};
 
@@ -66,7 +66,7 @@ fn check<A: ScatterAttributes + Clone + std::fmt::Debug>(
     let ran = op.run_on(&mut out.view_mut(), &spread_list.view(), &spread_updates.view());
     assert!(ran.is_ok() || out.as_slice() == data.values, "changed before an error: {}", what());
     same(ran.map(|()| out), "in place");
-    let ran = op.run_dyn(&Registry::builtin(), &DynView::from(&a), &DynView::from(&i), &DynView::from(&u));
+    let ran = op.run(&DynView::from(&a), &DynView::from(&i), &DynView::from(&u));
     same(ran.map(|out| out.downcast().unwrap()), "dyn");
     if op.get_reduction() == Reduction::None {
         same(op.run_cloned(&a, &i, &u), "cloned");

@@ -1,6 +1,8 @@
 //! The same bits for any number of threads. Sums of floats show every change of their order.
 
-use gather_core::{Error, Gather, Method, Par, Reduction, ScatterElements, ScatterNd, ScatterOperator, Tensor, View};
+use gather_core::{
+    Error, Gather, Method, Par, Reduction, ScatterElements, ScatterNd, ScatterOperator, Spec, Tensor, View, zeros,
+};
 use gather_core::{Index, ScatterAttributes};
 
 use crate::support::mixed;
@@ -112,11 +114,11 @@ fn updates_out_of_range_are_dropped_on_every_thread() {
 fn gradients_are_the_same_on_any_number_of_threads() {
     let (gradient, ids) = (floats(6000 * 20, 1), skewed(6000, 300, 2));
     let (gradient, ids) = (View::new(&gradient, &[6000, 20]).unwrap(), View::new(&ids, &[6000]).unwrap());
-    let alone = Gather::new(0).par(Par::Seq).adjoint(&[300, 20], &ids, &gradient).unwrap();
+    let alone = Gather::new(0).par(Par::Seq).adjoint().run(&zeros(&[300, 20]).unwrap(), &ids, &gradient).unwrap();
     for threads in [2, 3, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let op = Gather::new(0).par(Par::Threads(threads));
-        assert_eq!(pool.install(|| op.adjoint(&[300, 20], &ids, &gradient)).unwrap(), alone);
+        assert_eq!(pool.install(|| op.adjoint().run(&zeros(&[300, 20]).unwrap(), &ids, &gradient)).unwrap(), alone);
     }
 }
 
@@ -128,7 +130,9 @@ fn large_destinations_are_packed_into_panels() {
     let list = skewed(rows * columns, rows, 3);
     let layout = gather_core::Layout::contiguous(&[rows, columns]).unwrap();
     let op = ScatterElements::new(0).reduction(Reduction::Add);
-    let plan = op.plan::<f32, u32>(&[rows, columns], &layout, &layout).unwrap();
+    let plan = op
+        .plan(&Spec::<f32>::new(&[rows, columns]).unwrap(), &Spec::<u32>::of(&layout), &Spec::<f32>::of(&layout))
+        .unwrap();
     assert_eq!(plan.explain().method(), Method::Panels);
     let packed = same(&op, (&data, &[rows, columns]), (&list, &[rows, columns]), (&updates, &[rows, columns]));
     let view = |values| View::new(values, &[rows, columns]).unwrap();

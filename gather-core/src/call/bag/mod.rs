@@ -20,7 +20,7 @@ pub use tables::{DynTableBags, TableBags, TablesPlan};
 
 use crate::call::Sealed;
 use crate::call::bag::erased::{Erased, Tensors};
-use crate::call::operator::{Operator, Reduces, TakesIndices, takes_indices};
+use crate::call::operator::{HasReduction, Operator, TakesIndices, takes_indices};
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -106,7 +106,7 @@ impl Sealed for Bagging {}
 
 takes_indices!(Bagging: policy.negative, policy.out_of_bounds: OutOfBounds);
 
-impl Reduces for Bagging {
+impl HasReduction for Bagging {
     fn reduction(&self) -> Reduction {
         self.reduction
     }

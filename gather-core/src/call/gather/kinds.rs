@@ -50,11 +50,11 @@ pub trait Gathered: Kind {
 }
 
 /// A kind of data that an operator with attributes `A` gathers: every kind, except that whole rows are named by
-/// [`Gather`](crate::Gather) and [`GatherNd`](crate::GatherNd) alone. Sealed.
+/// [`Gather`](crate::Gather) alone. Sealed.
 #[diagnostic::on_unimplemented(
     message = "an operator with `{A}` does not gather `{Self}`",
     label = "not gathered by this operator",
-    note = "row functions and fused rows need an operator that names whole rows: `Gather` or `GatherNd`"
+    note = "row functions and fused rows need the operator that names whole rows: `Gather`"
 )]
 pub trait GatheredBy<A>: Gathered {
     /// Runs a call.

@@ -21,10 +21,9 @@ use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::gather::erased::{Call, Request};
 use crate::call::gather::kinds::{GatheredBy, Ids};
-use crate::call::operator::{Chosen, HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::operator::{HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Reading, Source, TensorOf};
-use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -78,7 +77,7 @@ impl<A> IndexOperator<A> {
     }
 }
 
-has_attributes!(Gathering);
+has_attributes!(Gathering<A>);
 takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 impl<A: IndexAttributes> IndexOperator<A> {
@@ -149,40 +148,6 @@ impl<A: IndexAttributes> IndexOperator<A> {
         // SAFETY: X1: data and indices are those of sources; O1; the output is borrowed mutably, so that it overlaps no
         // input.
         unsafe { S::Kind::run::<X::Kind>(self, &data, ids, out) }
-    }
-
-    /// Calls on tensors whose types are known at run time run by the kernels of a registry, in place of the built-in
-    /// ones. Calls whose types the compiler knows ask no registry.
-    ///
-    /// ```
-    /// use gather_core::{DynView, Element, Gather, Registry, View};
-    ///
-    /// #[derive(Clone, Copy, Debug, PartialEq, Element)]
-    /// #[repr(C)]
-    /// struct Pixel([u8; 3]);
-    ///
-    /// gather_core::kernels! {
-    ///     /// Pixels by 32-bit ids.
-    ///     static PIXELS;
-    ///     elements: [Pixel];
-    ///     indices: [u32];
-    ///     ranks: 1;
-    ///     ops: [gather];
-    /// }
-    ///
-    /// static REGISTRY: Registry = Registry::builtin().with(&PIXELS);
-    ///
-    /// fn main() -> Result<(), gather_core::Error> {
-    ///     let image = View::new(&[Pixel([1, 2, 3]), Pixel([4, 5, 6])], &[2])?;
-    ///     let pixels = Gather::new(0).registry(&REGISTRY).run(&DynView::from(&image), &[1u32])?;
-    ///     assert_eq!(pixels.downcast::<Pixel>()?.as_slice(), [Pixel([4, 5, 6])]);
-    ///     Ok(())
-    /// }
-    /// ```
-    #[must_use]
-    pub fn registry(mut self, registry: &'static Registry) -> Self {
-        self.registry = Chosen(Some(registry));
-        self
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.

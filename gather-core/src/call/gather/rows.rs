@@ -22,8 +22,7 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
-/// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather) and
-/// [`GatherNd`](crate::GatherNd).
+/// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
 pub trait RowAttributes: IndexAttributes + Sized {
     /// The attributes with an axis that counts from the front, and how many dimensions of data stand before a row.
     ///

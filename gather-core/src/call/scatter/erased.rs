@@ -4,209 +4,33 @@
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 
-use core::marker::PhantomData;
-
-use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
 use crate::call::{check_output, other_count};
 use crate::exec::{self, Check, Original, ScatterOperands};
-use crate::kernels::reduce::reducer::Reducer;
-use crate::kernels::reduce::{Reductions, ScatterFns};
-use crate::kernels::registry::Registry;
-use crate::kernels::select::Kernels;
 use crate::plan::{CountedReducePlan, Dim, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{Output, Target};
-use crate::tensor::typing::{Any, Input, Typing};
-use crate::types::element::{DType, Element, IsElement};
+use crate::tensor::output::Target;
 use crate::types::error::Error;
-use crate::types::index::{Index, IndexType};
-use crate::types::op::{Argument, Op};
-use crate::types::policy::{IndexPolicy, Options};
-use crate::types::reduction::Reduction;
 
-/// The attributes of a scatter, or those of the gather whose adjoint it is.
-#[derive(Clone, Copy)]
-pub(super) enum Attributes<'a> {
-    Scatter(&'a dyn ScatterAttributes),
-    Adjoint(&'a dyn IndexAttributes),
-}
-
-impl Attributes<'_> {
-    fn op(self) -> Op {
-        match self {
-            Attributes::Scatter(attributes) => attributes.op(),
-            Attributes::Adjoint(attributes) => attributes.op(),
-        }
-    }
-
-    /// Checks the attributes against the shapes.
-    ///
-    /// # Errors
-    /// Those of the operator; [`Error::ShapeMismatch`] for a gradient that has not the shape of the gather's
-    /// result.
-    #[inline(always)]
-    pub(super) fn lower(self, destination: &Layout, indices: &Layout, updates: &Layout) -> Result<IndexLowered, Error> {
-        let mut lowered = IndexLowered::new(self.op());
-        self.lower_into(destination, indices, updates, &mut lowered)?;
-        Ok(lowered)
-    }
-
-    /// As [`Attributes::lower`], into what is empty.
-    fn lower_into(
-        self,
-        destination: &Layout,
-        indices: &Layout,
-        updates: &Layout,
-        lowered: &mut IndexLowered,
-    ) -> Result<(), Error> {
-        match self {
-            Attributes::Scatter(attributes) => attributes.lower(destination, indices, updates, lowered),
-            Attributes::Adjoint(attributes) => {
-                attributes.lower(destination, indices, lowered)?;
-                if lowered.output[..] == *updates.shape() {
-                    return Ok(());
-                }
-                let (expected, got) = (lowered.output[..].into(), updates.shape().into());
-                Err(Error::ShapeMismatch { op: lowered.op, argument: Argument::Updates, expected, got })
-            }
-        }
-    }
-}
-
-/// The settings of an operator that hold for all its calls.
-#[derive(Clone, Copy)]
-pub(super) struct Settings<'a> {
-    pub(super) attributes: Attributes<'a>,
-    pub(super) reduction: Reduction,
-    pub(super) include_self: bool,
-    pub(super) policy: IndexPolicy,
-    pub(super) options: Options,
-}
-
-/// The types of a call, known to the compiler or [`Any`], and the kernels for them.
+/// Checks the attributes against the shapes.
 ///
-/// Invariant Y1: `dtype`, `index`, the kernels and a reduction of the caller's own are those of `T` and `I`, where these
-/// are known. Where they are [`Any`], there is no such reduction.
-#[derive(Clone, Copy)]
-pub(super) struct Types<T, I> {
-    dtype: DType,
-    index: IndexType,
-    /// The built-in reductions of the type, or one of the caller's own.
-    reductions: Reductions<ScatterFns>,
-    own: Option<&'static ScatterFns>,
-    /// `None` for a data type that a registry does not have.
-    kernels: Option<Kernels>,
-    types: PhantomData<fn(T, I)>,
-}
-
-impl<T: Element, I: Index> Types<T, I> {
-    /// Types that are known to the compiler, which links no other kernels.
-    #[inline(always)]
-    pub(super) fn known() -> Self {
-        const { IsElement::<T>::CHECK };
-        let (reductions, kernels) = (Reductions::<ScatterFns>::of::<T>(), Some(Kernels::scatters_of::<I>()));
-        Types { dtype: T::DTYPE, index: I::TYPE, reductions, own: None, kernels, types: PhantomData }
-    }
-
-    /// The same with a reduction of the caller's own.
-    #[inline(always)]
-    pub(super) fn reduced_by(reducer: &Reducer<T>) -> Self {
-        Types { reductions: Reductions::NONE, own: Some(reducer.scatter_fns()), ..Self::known() }
-    }
-}
-
-impl Types<Any, Any> {
-    /// Types that are known at run time, with the kernels of a registry.
-    pub(super) fn erased(registry: &Registry, op: Op, dtype: DType, index: IndexType) -> Self {
-        let reductions = Reductions::<ScatterFns>::of_dtype(dtype);
-        let kernels = registry.scatter_kernels(op, dtype, index);
-        Types { dtype, index, reductions, own: None, kernels, types: PhantomData }
-    }
-}
-
-impl<T: Typing, I: Typing> Types<T, I> {
-    pub(super) fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// Where indices and updates of these types begin.
-    #[inline(always)]
-    pub(super) fn read(&self, indices: &impl Input<I>, updates: &impl Input<T>) -> Result<Tensors, Error> {
-        indices.check(self.index.dtype())?;
-        updates.check(self.dtype)?;
-        Ok(Tensors { index: indices.start(), updates: updates.start() })
-    }
-}
-
-impl<'a> Settings<'a> {
-    /// Runs on a copy of data, in an output.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`], those of [`Settings::request`], then those of [`Request::run`].
-    #[inline(always)]
-    pub(super) fn run_into<T: Typing, I: Typing>(
-        self,
-        types: Types<T, I>,
-        data: &impl Input<T>,
-        indices: &impl Input<I>,
-        updates: &impl Input<T>,
-        out: &mut impl Output<T>,
-    ) -> Result<(), Error> {
-        let (tensors, data) = (types.read(indices, updates)?, data.read(types.dtype)?);
-        let out = out.target_of(types.dtype)?;
-        let request = self.request(types, indices.layout(), updates.layout())?;
-        // SAFETY: the tensors are of the request's types (`Input`, Y1) and layouts; O1; the output is borrowed mutably,
-        // so that it overlaps no input.
-        unsafe { request.run(data, tensors, out) }
-    }
-
-    /// Runs in place.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`], those of [`Settings::request`], then those of [`Request::run_on`].
-    #[inline(always)]
-    pub(super) fn run_on<T: Typing, I: Typing>(
-        self,
-        types: Types<T, I>,
-        destination: &mut T::ViewMut<'_>,
-        indices: &impl Input<I>,
-        updates: &impl Input<T>,
-    ) -> Result<(), Error> {
-        let (tensors, destination) = (types.read(indices, updates)?, T::write(destination, types.dtype)?);
-        let request = self.request(types, indices.layout(), updates.layout())?;
-        // SAFETY: the tensors are of the request's types (`Input`, `Typing`, Y1) and layouts; a mutable view may be
-        // written along its layout, and overlaps no input. It holds values, or initialised bytes where the type is known
-        // at run time: the built-in reductions take any, and by Y1 there is no other one then.
-        unsafe { request.run_on(tensors, destination) }
-    }
-
-    /// A request for types, and for indices and updates of layouts.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
-    #[inline(always)]
-    pub(super) fn request<T, I>(
-        self,
-        Types { dtype, index, reductions, own, kernels, .. }: Types<T, I>,
-        indices: &'a Layout,
-        updates: &'a Layout,
-    ) -> Result<Request<'a>, Error> {
-        let Settings { attributes, reduction, include_self, policy, options } = self;
-        let op = attributes.op();
-        let kernels = kernels.ok_or(Error::UnknownDType { op, dtype })?;
-        let found = own.map_or_else(|| reductions.scatters(reduction), |own| Some((own, 1)));
-        let (reducer, values) = found.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
-        // What is replaced does not count in any case.
-        let include_self = include_self || (own.is_none() && reduction == Reduction::None);
-        let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
-        Ok(Request { attributes, planned, indices, updates })
-    }
+/// # Errors
+/// Those of the operator.
+#[inline(always)]
+pub(super) fn lower(
+    attributes: &dyn ScatterAttributes,
+    destination: &Layout,
+    indices: &Layout,
+    updates: &Layout,
+) -> Result<IndexLowered, Error> {
+    let mut lowered = IndexLowered::new(attributes.op());
+    attributes.lower(destination, indices, updates, &mut lowered)?;
+    Ok(lowered)
 }
 
 /// The call to plan, without its types.
 pub(super) struct Request<'a> {
-    attributes: Attributes<'a>,
+    pub(super) attributes: &'a dyn ScatterAttributes,
     pub(super) planned: ReduceRequest,
     pub(super) indices: &'a Layout,
     pub(super) updates: &'a Layout,
@@ -234,7 +58,7 @@ impl<'a> Request<'a> {
     #[inline(always)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
         let mut lowered = IndexLowered::new(self.planned.op);
-        self.attributes.lower_into(destination, self.indices, self.updates, &mut lowered)?;
+        self.attributes.lower(destination, self.indices, self.updates, &mut lowered)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
@@ -256,7 +80,7 @@ impl<'a> Request<'a> {
         // A dimension that is tied to one of data has no other size.
         let other = other_count(expected);
         let (indices, updates) = both(other)?;
-        let lowered = self.attributes.lower(destination, &indices, &updates).map_err(|_| fixed())?;
+        let lowered = lower(self.attributes, destination, &indices, &updates).map_err(|_| fixed())?;
         let size = |n: usize| n as isize;
         let changes = ReducePlan::changes(&lowered, self.planned.policy);
         // Indices without elements are counted only where nothing is changed by them.
@@ -269,6 +93,19 @@ impl<'a> Request<'a> {
             }
             _ => Err(fixed()),
         }
+    }
+
+    /// Checks that an output has the shape of data. Errors of attributes and shapes come first.
+    ///
+    /// # Errors
+    /// Those of the operator, then [`Error::ShapeMismatch`].
+    #[inline(always)]
+    pub(super) fn check_output(&self, data: &Layout, out: &Layout) -> Result<(), Error> {
+        if data.shape() == out.shape() {
+            return Ok(());
+        }
+        let lowered = lower(self.attributes, data, self.indices, self.updates)?;
+        check_output(lowered.op, data.shape(), out.shape())
     }
 
     /// Runs in place.
@@ -309,11 +146,7 @@ impl<'a> Request<'a> {
         let row_major;
         let (layout, check) = match &out {
             Target::Fixed(_, layout) => {
-                if layout.shape() != data.1.shape() {
-                    // Errors of attributes and shapes come first.
-                    let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
-                    check_output(lowered.op, data.1.shape(), layout.shape())?;
-                }
+                self.check_output(data.1, layout)?;
                 (*layout, Check::First)
             }
             Target::Resized(_) => {

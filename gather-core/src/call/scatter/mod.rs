@@ -1,28 +1,40 @@
 //! The scatters: their doors.
+//!
+//! ```text
+//! a door (typed, inlined)                pointers, layouts, the target of the output
+//!     -> a call or a plan without types  `erased.rs`, `plan.rs`
+//! ```
 
-// The pages of operators list methods in this order: `run` first, and the forms for types known at run time later.
-mod typed;
+pub(crate) mod adjoint;
+pub(crate) mod erased;
+pub(crate) mod plan;
+pub(crate) mod reduces;
 
-mod adjoint;
-mod dynamic;
-mod erased;
-mod plan;
-mod reduce;
-
-pub use dynamic::DynScatterPlan;
-pub use plan::ScatterPlan;
+use core::borrow::Borrow;
 
 use crate::call::Sealed;
-use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices, has_attributes, takes_indices};
-use crate::plan::IndexLowered;
-use crate::tensor::layout::Layout;
+use crate::call::cloned;
+use crate::call::operator::{HasAttributes, HasReduction, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::scatter::erased::{Request, Tensors, lower};
+use crate::call::scatter::reduces::Reduces;
+use crate::call::source::destination::Destination;
+use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::{Source, TensorOf};
+use crate::plan::{IndexLowered, ReduceRequest};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::{Output, written};
+use crate::tensor::owned::Tensor;
+use crate::tensor::typing::Typing;
+use crate::tensor::view::View;
+use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
-use crate::types::policy::{NegativeIndex, ScatterOutOfBounds};
+use crate::types::policy::{IndexPolicy, NegativeIndex, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
-/// [`ScatterNd`](crate::ScatterNd).
+/// [`ScatterNd`](crate::ScatterNd), and those of a gather whose [adjoint](crate::IndexOperator::adjoint) it is.
 pub trait ScatterAttributes: Sealed {
     /// The operator.
     #[doc(hidden)]
@@ -35,32 +47,228 @@ pub trait ScatterAttributes: Sealed {
     -> Result<(), Error>;
 }
 
-/// The kind of a scatter: its attributes, its reduction and its index policies.
+/// The kind of a scatter: its attributes, its reduction and its index policies. The reduction is a [`Reduction`], or a
+/// [`Reducer`](crate::Reducer) of the caller's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Scattering<A> {
+pub struct Scattering<A, R = Reduction> {
     attributes: A,
-    reduction: Reduction,
+    reduction: R,
     include_self: bool,
     negative: NegativeIndex,
     out_of_bounds: ScatterOutOfBounds,
 }
 
-/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements) or
-/// [`ScatterNd`](crate::ScatterNd), which differ in their attributes.
+/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements),
+/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, which differ in their
+/// attributes.
 ///
 /// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
 /// number of threads, at every level and by every method.
-pub type ScatterOperator<A> = Operator<Scattering<A>>;
+pub type ScatterOperator<A, R = Reduction> = Operator<Scattering<A, R>>;
 
-has_attributes!(Scattering);
-takes_indices!(Scattering<A>: negative, out_of_bounds: ScatterOutOfBounds);
+has_attributes!(Scattering<A, R>);
+takes_indices!(Scattering<A, R>: negative, out_of_bounds: ScatterOutOfBounds);
 
-impl<A> Reduces for Scattering<A> {
+impl<A> HasReduction for Scattering<A> {
     fn reduction(&self) -> Reduction {
         self.reduction
     }
 
     fn reduction_mut(&mut self) -> &mut Reduction {
         &mut self.reduction
+    }
+}
+
+impl<A> ScatterOperator<A> {
+    /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are
+    /// errors.
+    pub(crate) fn from_attributes(attributes: A) -> Self {
+        Self::of(Scattering {
+            attributes,
+            reduction: Reduction::None,
+            include_self: true,
+            negative: NegativeIndex::FromEnd,
+            out_of_bounds: ScatterOutOfBounds::Error,
+        })
+    }
+}
+
+impl<A, R> ScatterOperator<A, R> {
+    /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
+    /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
+    #[doc(alias("use_init_val"))]
+    #[must_use]
+    pub fn include_self(mut self, include_self: bool) -> Self {
+        self.kind.include_self = include_self;
+        self
+    }
+
+    /// Whether the old value of an element takes part in the reduction.
+    #[must_use]
+    pub fn get_include_self(&self) -> bool {
+        self.kind.include_self
+    }
+
+    fn policy(&self) -> IndexPolicy {
+        IndexPolicy { negative: self.kind.negative, out_of_bounds: self.kind.out_of_bounds.of_indices() }
+    }
+}
+
+impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
+    /// The request for data of a type, and for indices and updates of layouts.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
+    #[inline(always)]
+    fn request<'a, K: Unconverted, I: IndexKind>(
+        &'a self,
+        (dtype, index): (DType, IndexType),
+        indices: &'a Layout,
+        updates: &'a Layout,
+    ) -> Result<Request<'a>, Error>
+    where
+        R: Reduces<K>,
+    {
+        let (op, reduction, policy, options) =
+            (self.attributes().op(), self.kind.reduction, self.policy(), self.options);
+        let kernels = K::scatters::<I>(self.registry.0, op, dtype, index)?;
+        let (reducer, values) = reduction.fns(op, dtype)?;
+        // What is replaced does not count in any case.
+        let include_self = self.kind.include_self || reduction.replaces();
+        let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
+        Ok(Request { attributes: self.attributes(), planned, indices, updates })
+    }
+
+    /// The shape of the result, which is that of data, without touching data.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], updates: &[usize]) -> Result<Shape, Error> {
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        lower(self.attributes(), &data, &indices, &Layout::contiguous(updates)?)?;
+        Ok(data.shape().into())
+    }
+
+    /// Runs the operator on a copy of data, into a fresh tensor. The table of [`Source`] says what data, indices and
+    /// updates are; [`zeros`](crate::zeros) are data too. Data and updates are of one type.
+    ///
+    /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
+    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
+    /// [`Method::Panels`](crate::Method::Panels).
+    ///
+    /// # Errors
+    /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates and
+    /// [`Error::UnknownDType`]. [`Error::ReductionUnavailable`], errors of attributes and shapes,
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
+    /// [`ScatterOutOfBounds::Error`] indices are checked even when updates have no elements.
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does.
+    pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<TensorOf<S>, Error>
+    where
+        S: Source<Kind: Unconverted> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+        U: Source<Kind = S::Kind> + ?Sized,
+        R: Reduces<S::Kind>,
+    {
+        written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, indices, updates, out))
+    }
+
+    /// Runs the operator on a copy of data, into an [`Output`]: a view of any strides, uninitialised memory, or a
+    /// tensor that is used again. On one thread it allocates nothing but the scratch of
+    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
+    /// [`Method::Panels`](crate::Method::Panels) (up to six dimensions, and index tuples of up to three), and the
+    /// memory of a tensor that is too small.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], for types that are known at run time with [`Error::DTypeMismatch`] of a view after those
+    /// of updates, and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is untouched.
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does. A view then holds a mix of results and what it held before, and a
+    /// tensor no elements.
+    pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind: Unconverted> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+        U: Source<Kind = S::Kind> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
+        R: Reduces<S::Kind>,
+    {
+        let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
+        S::Kind::check(dtype, updates.dtype())?;
+        let out = out.target_of(dtype)?;
+        let (held, ids, changes) = (data.held(), indices.held(), updates.held());
+        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
+        let tensors = Tensors { index: indices.start(), updates: updates.start() };
+        // SAFETY: the tensors are those of sources of the request's types, as just checked, and layouts; O1; the output
+        // is borrowed mutably, so that it overlaps no input.
+        unsafe { request.run((data.start(), held.borrow()), tensors, out) }
+    }
+
+    /// Runs the operator in place, on a [`Destination`]: a view of any strides, a tensor, or a slice. Allocates as
+    /// [`Self::run_into`] does.
+    ///
+    /// ```
+    /// use gather_core::{Reduction, ScatterElements};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let mut counts = [0u32; 3];
+    ///     let count = ScatterElements::new(0).reduction(Reduction::Add);
+    ///     count.run_on(&mut counts, &[2u8, 0, 2], &[1; 3])?;
+    ///     assert_eq!(counts, [1, 0, 2]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::run`]. All indices are checked before anything is written: on an error the tensor is untouched.
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does; the tensor then holds some of the updates.
+    pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
+    where
+        D: Destination + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+        U: Source<Kind = D::Kind> + ?Sized,
+        R: Reduces<D::Kind>,
+    {
+        let (index, dtype) = (X::Kind::index(indices.dtype())?, destination.dtype());
+        D::Kind::check(dtype, updates.dtype())?;
+        let (ids, changes) = (indices.held(), updates.held());
+        let request = self.request::<D::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
+        let tensors = Tensors { index: indices.start(), updates: updates.start() };
+        let (start, held) = destination.parts();
+        // SAFETY: the tensors are those of sources of the request's types, as just checked, and layouts; a destination
+        // may be read and written along its layout, and is borrowed mutably, so that it overlaps no input. It holds
+        // values, or bytes for `Any`, of which built-in reductions take any: there is no other one then (`Reduces`).
+        unsafe { request.run_on(tensors, (start, held.borrow())) }
+    }
+}
+
+impl<A: ScatterAttributes> ScatterOperator<A> {
+    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..).
+    ///
+    /// Cost: one clone an element of data and one an update, on the calling thread.
+    ///
+    /// # Errors
+    /// As for [`Self::run`]; any reduction but [`Reduction::None`] is an [`Error::ReductionUnavailable`].
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned<T: Clone, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<Tensor<T>, Error> {
+        let (op, reduction) = (self.attributes().op(), self.get_reduction());
+        if reduction != Reduction::None {
+            return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
+        }
+        let out = Layout::contiguous(data.shape())?;
+        let lowered = lower(self.attributes(), &out, indices.layout(), updates.layout())?;
+        cloned::scatter(&lowered, self.policy(), self.options, data, indices, updates)
     }
 }

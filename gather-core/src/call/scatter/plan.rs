@@ -1,16 +1,22 @@
 //! Plans of scatters with their types: what a caller holds.
 
 use alloc::boxed::Box;
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::{Request, Tensors};
+use crate::call::scatter::reduces::Reduces;
+use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::call::source::destination::Destination;
+use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::{Describe, Source};
 use crate::call::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, Original, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target, written};
-use crate::tensor::typing::{Input, Typing};
+use crate::tensor::typing::Typing;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Argument;
@@ -130,14 +136,14 @@ impl Planned {
 }
 
 /// Everything about a scatter, or about the adjoint of a gather, that depends on shapes and types: made once, run many
-/// times, from any thread.
+/// times, from any thread. `K` is the [kind](Kind) of data and updates, `I` that of indices.
 ///
 /// ```
-/// use gather_core::{Layout, Reduction, ScatterNd, View, ViewMut};
+/// use gather_core::{Reduction, ScatterNd, Spec, View, ViewMut};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let (ids, rows) = (Layout::contiguous(&[3, 1])?, Layout::contiguous(&[3, 2])?);
-///     let plan = ScatterNd::onnx18(Reduction::Add).plan::<f32, u32>(&[4, 2], &ids, &rows)?;
+///     let (table, ids, rows) = (Spec::new(&[4, 2])?, Spec::<u32>::new(&[3, 1])?, Spec::<f32>::new(&[3, 2])?);
+///     let plan = ScatterNd::onnx18(Reduction::Add).plan(&table, &ids, &rows)?;
 ///
 ///     let mut sums = [0.0; 8];
 ///     let (ids, rows) = ([3, 0, 3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -147,83 +153,193 @@ impl Planned {
 ///     Ok(())
 /// }
 /// ```
-pub struct ScatterPlan<T, I> {
+pub struct ScatterPlan<K, I> {
     planned: Planned,
-    types: PhantomData<fn(T, I)>,
+    kinds: PhantomData<fn() -> (K, I)>,
 }
 
-plan_type!(ScatterPlan<T, I>: planned);
+plan_type!(ScatterPlan<K, I>: planned);
 
-impl<T: Typing, I: Typing> ScatterPlan<T, I> {
-    /// A plan for a request of these types.
-    pub(super) fn new(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
-        Ok(ScatterPlan { planned: Planned::new(request, destination)?, types: PhantomData })
+impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
+    /// Makes a plan: it does the shape-dependent work once, and runs on data of this shape and on indices and updates
+    /// of these layouts, into row-major outputs and in place on row-major tensors. All three are sources, or
+    /// [specs](crate::Spec) ahead of the first call.
+    ///
+    /// Cost: depends on ranks, not on sizes.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], without those of memory and index values.
+    pub fn plan<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+        U: Describe<Kind = S::Kind> + ?Sized,
+        R: Reduces<S::Kind>,
+    {
+        self.plan_by(data, indices, updates, |request, data| Planned::new(request, &Layout::contiguous(data.shape())?))
     }
 
-    /// As [`ScatterPlan::new`], for any size of the first dimension of indices and updates.
-    pub(super) fn new_any_count(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
-        Ok(ScatterPlan { planned: Planned::new_any_count(request, destination)?, types: PhantomData })
+    /// As [`Self::plan`], for outputs and tensors in place of a given layout, of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
+    pub fn plan_into<S, X, U>(
+        &self,
+        data: &S,
+        indices: &X,
+        updates: &U,
+        out: &Layout,
+    ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+        U: Describe<Kind = S::Kind> + ?Sized,
+        R: Reduces<S::Kind>,
+    {
+        self.plan_by(data, indices, updates, |request, data| {
+            request.check_output(data, out)?;
+            Planned::new(request, out)
+        })
     }
 
-    /// Runs the plan into a fresh tensor.
+    /// As [`Self::plan`], for any size of the first dimension of indices and of updates, which are equal. The size that
+    /// they have is what calls are expected to have.
+    ///
+    /// ```
+    /// use gather_core::{Reduction, ScatterNd, Spec, View, ViewMut};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids, rows) = (Spec::new(&[3, 2])?, Spec::<u32>::new(&[100, 1])?, Spec::<f32>::new(&[100, 2])?);
+    ///     let add = ScatterNd::new().reduction(Reduction::Add).plan_any_count(&table, &ids, &rows)?;
+    ///     let mut sums = [0.0; 6];
+    ///     for (ids, rows) in [(&[2, 0][..], &[1.0, 2.0, 3.0, 4.0][..]), (&[2], &[5.0, 6.0])] {
+    ///         let (ids, rows) = (View::new(ids, &[ids.len(), 1])?, View::new(rows, &[ids.len(), 2])?);
+    ///         add.run_on(&mut ViewMut::new(&mut sums, &[3, 2])?, &ids, &rows)?;
+    ///     }
+    ///     assert_eq!(sums, [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::plan`], and [`Error::FixedCount`] where indices do not go along the first axis of data, so that
+    /// their first dimension is one of data's; where tuples have no components; and where indices overlap in memory so
+    /// that their first dimension cannot be told from another. What has no elements is planned like anything else: a
+    /// call then checks indices as [`Self::run`] does.
+    pub fn plan_any_count<S, X, U>(
+        &self,
+        data: &S,
+        indices: &X,
+        updates: &U,
+    ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+        U: Describe<Kind = S::Kind> + ?Sized,
+        R: Reduces<S::Kind>,
+    {
+        self.plan_by(data, indices, updates, |request, data| {
+            Planned::new_any_count(request, &Layout::contiguous(data.shape())?)
+        })
+    }
+
+    fn plan_by<S, X, U>(
+        &self,
+        data: &S,
+        indices: &X,
+        updates: &U,
+        make: impl FnOnce(&Request<'_>, &Layout) -> Result<Planned, Error>,
+    ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+        U: Describe<Kind = S::Kind> + ?Sized,
+        R: Reduces<S::Kind>,
+    {
+        let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
+        S::Kind::check(dtype, updates.dtype())?;
+        let (held, ids, changes) = (data.held(), indices.held(), updates.held());
+        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
+        Ok(ScatterPlan { planned: make(&request, held.borrow())?, kinds: PhantomData })
+    }
+}
+
+impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
+    /// Runs the plan on a copy of data, into a fresh tensor.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. After
     /// errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and [`Error::MethodUnavailable`]
     /// where a forced method cannot count the updates.
-    pub fn run(
-        &self,
-        data: &impl Input<T>,
-        indices: &impl Input<I>,
-        updates: &impl Input<T>,
-    ) -> Result<T::Tensor, Error> {
-        written(T::empty(self.planned.request.dtype), |out| self.run_into(data, indices, updates, out))
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does.
+    pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<<K::Out as Typing>::Tensor, Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        U: Source<Kind = K> + ?Sized,
+    {
+        written(K::Out::empty(self.planned.request.dtype), |out| self.run_into(data, indices, updates, out))
     }
 
-    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of
+    /// Runs the plan on a copy of data, into an [`Output`]: a view of the planned layout, uninitialised memory, or a
+    /// tensor that is used again. On one thread it allocates nothing but the scratch of
     /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
     /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also for a tensor where
-    /// the plan was made for an output that is not row-major, [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`]. Plans for any count have those that [`ScatterPlan::run`] names, too. On an error a
-    /// view is untouched.
-    pub fn run_into(
-        &self,
-        data: &impl Input<T>,
-        indices: &impl Input<I>,
-        updates: &impl Input<T>,
-        out: &mut impl Output<T>,
-    ) -> Result<(), Error> {
+    /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an output
+    /// that is not row-major. On an error a view is untouched.
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does.
+    pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        U: Source<Kind = K> + ?Sized,
+        O: Output<K::Out>,
+    {
         let (dtype, index) = self.planned.dtypes();
-        let (data, indices, updates) = (data.read(dtype)?, indices.read(index)?, updates.read(dtype)?);
+        K::check(dtype, data.dtype())?;
+        I::check(index, indices.dtype())?;
+        K::check(dtype, updates.dtype())?;
         let out = out.target_of(dtype)?;
-        // SAFETY: the tensors are of the plan's types (`Input`); O1; the output is borrowed mutably, so that it
-        // overlaps no input.
+        let (held, ids, changes) = (data.held(), indices.held(), updates.held());
+        let data = (data.start(), held.borrow());
+        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
+        // SAFETY: the tensors are those of sources of the plan's types, as just checked; O1; the output is borrowed
+        // mutably, so that it overlaps no input.
         unsafe { self.planned.run(data, indices, updates, out) }
     }
 
-    /// Runs the plan in place, on a tensor of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
+    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
     /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count have those that
     /// [`ScatterPlan::run`] names, too. On an error the tensor is untouched.
-    pub fn run_on(
-        &self,
-        destination: &mut T::ViewMut<'_>,
-        indices: &impl Input<I>,
-        updates: &impl Input<T>,
-    ) -> Result<(), Error> {
+    ///
+    /// # Panics
+    /// When a reduction of the caller's own does; the tensor then holds some of the updates.
+    pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
+    where
+        D: Destination<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        U: Source<Kind = K> + ?Sized,
+    {
         let (dtype, index) = self.planned.dtypes();
-        let (indices, updates, destination) =
-            (indices.read(index)?, updates.read(dtype)?, T::write(destination, dtype)?);
-        // SAFETY: the tensors are of the plan's types (`Input`, `Typing`); a mutable view may be written along its
-        // layout, and overlaps no input. It holds values, or initialised bytes where the type is known at run time:
-        // such plans have built-in reductions, which take any.
-        unsafe { self.planned.run_on(destination, indices, updates) }
+        I::check(index, indices.dtype())?;
+        K::check(dtype, updates.dtype())?;
+        K::check(dtype, destination.dtype())?;
+        let (ids, changes) = (indices.held(), updates.held());
+        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
+        let (start, held) = destination.parts();
+        // SAFETY: the tensors are those of sources of the plan's types, as just checked; a destination may be read and
+        // written along its layout, and is borrowed mutably, so that it overlaps no input. It holds values, or bytes for
+        // `Any`: such plans have built-in reductions, which take any (`Reduces`).
+        unsafe { self.planned.run_on((start, held.borrow()), indices, updates) }
     }
 }

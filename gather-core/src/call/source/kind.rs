@@ -9,6 +9,7 @@ use crate::call::source::map::GivenToMap;
 use crate::call::source::rows::GivenToRows;
 use crate::kernels::IndexKernel;
 use crate::kernels::convert::{self, map, row};
+use crate::kernels::reduce::{Reductions, ScatterFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::tensor::dynamic::check_dtype;
@@ -78,6 +79,29 @@ pub trait Unconverted: Kind {
         dtype: DType,
         index: IndexType,
     ) -> Result<Kernels, Error>;
+
+    /// As [`Unconverted::gathers`], of a scatter or of the adjoint of a gather.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`] for [`Any`].
+    #[doc(hidden)]
+    fn scatters<I: IndexKind>(
+        registry: Option<&'static Registry>,
+        op: Op,
+        dtype: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error>;
+
+    /// The built-in reductions of data of a type.
+    #[doc(hidden)]
+    fn reductions(dtype: DType) -> Reductions<ScatterFns>;
+
+    /// The kernels of an operator that rearranges space.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`] for [`Any`].
+    #[doc(hidden)]
+    fn rearranges(registry: Option<&'static Registry>, op: Op, dtype: DType) -> Result<Kernels, Error>;
 }
 
 /// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
@@ -99,6 +123,10 @@ pub trait IndexKind: Kind {
     /// The built-in kernels of gathers.
     #[doc(hidden)]
     fn gathers(index: IndexType) -> Kernels;
+
+    /// The built-in kernels of scatters.
+    #[doc(hidden)]
+    fn scatters(index: IndexType) -> Kernels;
 
     /// The kernels of maps and row functions.
     #[doc(hidden)]
@@ -185,6 +213,7 @@ impl<U: Scale> Kind for Blocks<U> {
     type Given<'s> = BlocksGiven<'s, U>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> Unconverted for T {
     #[inline(always)]
     fn gathers<I: IndexKind>(
@@ -196,6 +225,34 @@ impl<T: Element> Unconverted for T {
         const { IsElement::<T>::CHECK };
         Ok(I::gathers(index))
     }
+
+    #[inline(always)]
+    fn scatters<I: IndexKind>(
+        _: Option<&'static Registry>,
+        _: Op,
+        _: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error> {
+        const { IsElement::<T>::CHECK };
+        Ok(I::scatters(index))
+    }
+
+    #[inline(always)]
+    fn reductions(_: DType) -> Reductions<ScatterFns> {
+        Reductions::<ScatterFns>::of::<T>()
+    }
+
+    #[inline(always)]
+    fn rearranges(_: Option<&'static Registry>, _: Op, _: DType) -> Result<Kernels, Error> {
+        const { IsElement::<T>::CHECK };
+        Ok(Kernels::space())
+    }
+}
+
+/// The registry of a call whose types are known at run time.
+fn chosen(registry: Option<&'static Registry>) -> &'static Registry {
+    static BUILTIN: Registry = Registry::builtin();
+    registry.unwrap_or(&BUILTIN)
 }
 
 impl Unconverted for Any {
@@ -205,9 +262,24 @@ impl Unconverted for Any {
         dtype: DType,
         index: IndexType,
     ) -> Result<Kernels, Error> {
-        static BUILTIN: Registry = Registry::builtin();
-        let kernels = registry.unwrap_or(&BUILTIN).index_kernels(op, dtype, index);
-        kernels.ok_or(Error::UnknownDType { op, dtype })
+        chosen(registry).index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })
+    }
+
+    fn scatters<I: IndexKind>(
+        registry: Option<&'static Registry>,
+        op: Op,
+        dtype: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error> {
+        chosen(registry).scatter_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })
+    }
+
+    fn reductions(dtype: DType) -> Reductions<ScatterFns> {
+        Reductions::<ScatterFns>::of_dtype(dtype)
+    }
+
+    fn rearranges(registry: Option<&'static Registry>, op: Op, dtype: DType) -> Result<Kernels, Error> {
+        chosen(registry).space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
     }
 }
 
@@ -220,6 +292,11 @@ impl<I: Index> IndexKind for I {
     #[inline(always)]
     fn gathers(_: IndexType) -> Kernels {
         Kernels::of::<I>()
+    }
+
+    #[inline(always)]
+    fn scatters(_: IndexType) -> Kernels {
+        Kernels::scatters_of::<I>()
     }
 
     #[inline(always)]
@@ -236,6 +313,10 @@ impl IndexKind for Any {
 
     fn gathers(index: IndexType) -> Kernels {
         Kernels::builtin(index)
+    }
+
+    fn scatters(index: IndexType) -> Kernels {
+        Kernels::scatters(None, index)
     }
 
     fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel {

@@ -12,11 +12,13 @@
 //! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
 
 pub(crate) mod blocks;
+pub(crate) mod destination;
 pub(crate) mod fused;
 pub(crate) mod kind;
 pub(crate) mod map;
 pub(crate) mod rows;
 pub(crate) mod spec;
+pub(crate) mod zeros;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -285,13 +287,13 @@ sources! {
 
 /// The layout of a list, which is a tensor of one dimension.
 #[inline(always)]
-fn of_list<T>(list: &[T]) -> Layout {
+pub(super) fn of_list<T>(list: &[T]) -> Layout {
     of_owned(&[list.len()])
 }
 
 /// The layout of a row-major tensor that is there.
 #[inline(always)]
-fn of_owned(shape: &[usize]) -> Layout {
+pub(super) fn of_owned(shape: &[usize]) -> Layout {
     Layout::contiguous(shape).expect("a tensor that is there has a layout")
 }
 

@@ -75,8 +75,8 @@ pub struct RowsSpec<'a, T, U, P> {
 
 impl<T: Element> View<'_, T> {
     /// The results of a [`RowFunction`] on each row that an operator gathers: one value, or one row of another length,
-    /// for each index. Rows are read where they lie, and no gathered rows are written. [`Gather`](crate::Gather) and
-    /// [`GatherNd`](crate::GatherNd) name rows.
+    /// for each index. Rows are read where they lie, and no gathered rows are written. [`Gather`](crate::Gather) names
+    /// rows.
     ///
     /// A row is all dimensions of data behind the axis, and its elements are contiguous. The shape of the result is
     /// `data.shape[..axis] + indices.shape[batch_dims..]`. Where the function makes rows, their length follows as the

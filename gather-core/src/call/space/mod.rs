@@ -2,19 +2,22 @@
 
 pub(crate) mod plan;
 
+use core::borrow::Borrow;
+
 use crate::call::operator::{HasAttributes, Operator, has_attributes};
-use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
+use crate::call::source::kind::{Kind, Unconverted};
+use crate::call::source::{Describe, Source, TensorOf};
+use crate::call::space::plan::RearrangePlan;
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
-use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{SpaceLowered, SpacePlan};
-use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{DynOutput, Output, Target, written};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::owned::Tensor;
+use crate::tensor::typing::Typing;
 use crate::tensor::view::View;
-use crate::types::element::{DType, Element, IsElement};
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Op;
 
@@ -45,7 +48,7 @@ pub struct Rearranging<A> {
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
 pub type SpaceOperator<A> = Operator<Rearranging<A>>;
 
-has_attributes!(Rearranging);
+has_attributes!(Rearranging<A>);
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
@@ -65,15 +68,15 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok(self.attributes().lower(data)?.output)
     }
 
-    /// Runs the operator into a fresh tensor.
+    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is.
     ///
     /// Cost: one pass over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
+    /// [`Error::UnknownDType`] for a type that is known at run time. As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
-    pub fn run<T: Element>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        written(Tensor::default(), |out| self.run_into(data, out))
+    pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
+        written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -81,66 +84,53 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// small.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
-    /// untouched.
-    pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut impl Output<T>) -> Result<(), Error> {
-        const { IsElement::<T>::CHECK };
-        let out = out.target();
-        // SAFETY: the view is one of `T`; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.run_target(Kernels::space(), T::DTYPE, (data.origin().cast(), data.layout()), out) }
+    /// As for [`Self::run`], for a type that is known at run time with [`Error::DTypeMismatch`] of a view first, and
+    /// [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is untouched.
+    pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind: Unconverted> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
+    {
+        let dtype = data.dtype();
+        let out = out.target_of(dtype)?;
+        let kernels = self.kernels::<S::Kind>(dtype)?;
+        let held = data.held();
+        // SAFETY: data is that of a source of the data type; O1; the output is borrowed mutably, so that it overlaps no
+        // input.
+        unsafe { self.run_target(kernels, dtype, (data.start(), held.borrow()), out) }
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
-    /// outputs.
+    /// outputs. Data is a source, or a [spec](crate::Spec) ahead of the first call.
     ///
     /// # Errors
     /// As for [`Self::run`]; [`Error::AllocationFailed`] only where a zero for the padding has to be allocated.
-    pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
-        const { IsElement::<T>::CHECK };
-        Ok(RearrangePlan::new(self.space_plan(Kernels::space(), T::DTYPE, data)?, T::DTYPE, data))
+    pub fn plan<S>(&self, data: &S) -> Result<RearrangePlan<S::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+    {
+        let (dtype, held) = (data.dtype(), data.held());
+        let data = held.borrow();
+        Ok(RearrangePlan::new(self.space_plan(self.kernels::<S::Kind>(dtype)?, dtype, data)?, dtype, data))
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
     ///
     /// # Errors
     /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
-    pub fn plan_into<T: Element>(&self, data: &Layout, out: &Layout) -> Result<RearrangePlan<T>, Error> {
-        const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data, out)?;
-        Ok(RearrangePlan::new((plan, out.clone()), T::DTYPE, data))
+    pub fn plan_into<S>(&self, data: &S, out: &Layout) -> Result<RearrangePlan<S::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+    {
+        let (dtype, held) = (data.dtype(), data.held());
+        let data = held.borrow();
+        let plan = self.space_plan_into(self.kernels::<S::Kind>(dtype)?, dtype, data, out)?;
+        Ok(RearrangePlan::new((plan, out.clone()), dtype, data))
     }
 
-    /// Runs the operator on a tensor whose type is known at run time, with the kernels of a registry.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`], then as for [`Self::run`].
-    pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, out))
-    }
-
-    /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
-    ///
-    /// # Errors
-    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after
-    /// errors of shapes. On an error the output is untouched.
-    pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
-        let out = out.target_of(data.dtype())?;
-        let kernels = self.dyn_kernels(registry, data.dtype())?;
-        // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.run_target(kernels, data.dtype(), (data.origin(), data.layout()), out) }
-    }
-
-    /// As [`Self::plan`], for a type that is known at run time, with the kernels of a registry.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`], then as for [`Self::plan`].
-    pub fn plan_dyn(&self, registry: &Registry, dtype: DType, data: &Layout) -> Result<DynRearrangePlan, Error> {
-        Ok(RearrangePlan::new(self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?, dtype, data))
-    }
-
-    fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {
-        let op = self.attributes().op();
-        registry.space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
+    #[inline(always)]
+    fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
+        K::rearranges(self.registry.0, self.attributes().op(), dtype)
     }
 
     /// Runs into an output.

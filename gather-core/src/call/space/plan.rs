@@ -1,41 +1,44 @@
 //! Plans of the operators that rearrange space: what a caller holds.
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::plan_type::plan_type;
+use crate::call::source::Source;
+use crate::call::source::kind::Unconverted;
 use crate::call::space::run;
 use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, written};
-use crate::tensor::typing::{Any, Input, Typing};
+use crate::tensor::typing::Typing;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
 /// Everything about a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types:
-/// made once, run many times, from any thread.
+/// made once, run many times, from any thread. `K` is the [kind](crate::Kind) of data.
 ///
 /// ```
-/// use gather_core::{BatchToSpace, Layout};
+/// use gather_core::{BatchToSpace, Spec};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let plan = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 1]).plan::<u8>(&Layout::contiguous(&[2, 2])?)?;
+///     let plan = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 1]).plan(&Spec::<u8>::new(&[2, 2])?)?;
 ///     let mut out = [0; 3];
 ///     plan.run_slices(&[1, 2, 3, 4], &mut out)?;
 ///     assert_eq!(out, [1, 3, 2]);
 ///     Ok(())
 /// }
 /// ```
-pub struct RearrangePlan<T> {
+pub struct RearrangePlan<K> {
     planned: Planned,
     dtype: DType,
-    types: PhantomData<fn(T)>,
+    kind: PhantomData<fn() -> K>,
 }
 
-plan_type!(RearrangePlan<T>: planned);
+plan_type!(RearrangePlan<K>: planned);
 
 /// A plan without its type, and the layouts that it was made for.
 #[derive(Clone)]
@@ -57,12 +60,12 @@ impl Planned {
     }
 }
 
-impl<T: Typing> RearrangePlan<T> {
+impl<K: Unconverted> RearrangePlan<K> {
     /// A plan for data of a layout, whose elements are of the data type.
     pub(super) fn new((plan, out): (SpacePlan, Layout), dtype: DType, data: &Layout) -> Self {
         let contiguous = data.is_contiguous() && out.is_contiguous();
         let planned = Planned { plan, data: data.clone(), out, contiguous };
-        RearrangePlan { planned, dtype, types: PhantomData }
+        RearrangePlan { planned, dtype, kind: PhantomData }
     }
 
     /// Runs the plan into a fresh tensor.
@@ -70,8 +73,8 @@ impl<T: Typing> RearrangePlan<T> {
     /// # Errors
     /// [`Error::DTypeMismatch`] for a type that is known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, then [`Error::AllocationFailed`].
-    pub fn run(&self, data: &impl Input<T>) -> Result<T::Tensor, Error> {
-        written(T::empty(self.dtype), |out| self.run_into(data, out))
+    pub fn run<S: Source<Kind = K> + ?Sized>(&self, data: &S) -> Result<<K::Out as Typing>::Tensor, Error> {
+        written(K::Out::empty(self.dtype), |out| self.run_into(data, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
@@ -82,13 +85,18 @@ impl<T: Typing> RearrangePlan<T> {
     /// the plan was made for an output that is not row-major, then [`Error::AllocationFailed`]. A view is untouched
     /// then.
     #[inline]
-    pub fn run_into(&self, data: &impl Input<T>, out: &mut impl Output<T>) -> Result<(), Error> {
-        let ((data, layout), out) = (data.read(self.dtype)?, out.target_of(self.dtype)?);
-        check_layout(Argument::Data, &self.planned.data, layout)?;
+    pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        O: Output<K::Out>,
+    {
+        K::check(self.dtype, data.dtype())?;
+        let out = out.target_of(self.dtype)?;
+        check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;
-        // SAFETY: X1: the layouts are those of the plan, as just checked, and the type too (`Input`); O1; the output
-        // is borrowed mutably, so that it overlaps no input.
-        unsafe { run(&self.planned.plan, data, out) }
+        // SAFETY: X1: the layouts are those of the plan, and so is the type, as just checked; O1; the output is borrowed
+        // mutably, so that it overlaps no input.
+        unsafe { run(&self.planned.plan, data.start(), out) }
     }
 }
 
@@ -111,6 +119,3 @@ impl<T: Element> RearrangePlan<T> {
         Ok(())
     }
 }
-
-/// A [`RearrangePlan`] of a type that is known at run time. Made by [`plan_dyn`](crate::SpaceOperator::plan_dyn).
-pub type DynRearrangePlan = RearrangePlan<Any>;

@@ -18,7 +18,7 @@ type Finder<F> = fn(Reduction) -> Option<&'static F>;
 /// The reductions of a data type, by the functions `F` of scatters or of bags.
 ///
 /// The numbers of an array or of a derived type are reduced one by one: an element has `values` of them (`Element`).
-pub(crate) struct Reductions<F: 'static> {
+pub struct Reductions<F: 'static> {
     /// `None` for a type that is not made of built-in numbers.
     find: Option<Finder<F>>,
     values: usize,

@@ -85,7 +85,7 @@ use crate::kernels::reduce::by_index::ChooseByIndex;
 
 /// The functions of a scatter that reduce elements of a type.
 #[derive(Clone, Copy)]
-pub(crate) struct ScatterFns {
+pub struct ScatterFns {
     /// Rows one by one, where they lie; `None` where what stands between two updates is no element.
     pub(crate) rows: Option<RowFns>,
     /// A line of elements that rows begin with which do not count; `None` where there is no such element.

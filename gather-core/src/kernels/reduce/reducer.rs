@@ -10,7 +10,7 @@ use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::rows::Combine;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by, and that
+/// A reduction of elements `T` that [`reduce_by`](crate::ScatterOperator::reduce_by) makes a scatter put updates by, and that
 /// [`EmbeddingBag::run_reduce`](crate::EmbeddingBag::run_reduce) reduces bags by.
 ///
 /// Elements pass over the stack: `T` has at most 16 KiB, else the reduction does not compile.

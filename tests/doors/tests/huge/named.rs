@@ -7,7 +7,7 @@ use gather_core::{
     GatherElements, GatherNd, Given, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Plain, Reduction,
     Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch,
     SpaceToDepth, Spec, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd,
-    rows, rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth,
+    rows, rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth, zeros,
 };
 
 use super::LARGE as N;
@@ -181,7 +181,7 @@ fn threads_help() {
 }
 
 /// Goes through the doors of an operator that rearranges space.
-fn rearranges<A: SpaceAttributes, const COUNT: usize>(
+fn rearranges<A: SpaceAttributes + Clone, const COUNT: usize>(
     op: &SpaceOperator<A>,
     (data, shape): (&[Huge], &[usize]),
     out_shape: &[usize],
@@ -196,7 +196,7 @@ fn rearranges<A: SpaceAttributes, const COUNT: usize>(
         &data,
         &mut unwrap(ViewMut::new(&mut Vec::with_capacity(COUNT).spare_capacity_mut()[..COUNT], out_shape)),
     ));
-    let plan = unwrap(op.plan::<Huge>(data.layout()));
+    let plan = unwrap(op.plan(&data));
     check(unwrap(plan.run(&data)).as_slice(), expected);
     unwrap(plan.run_into(
         &data,
@@ -205,9 +205,9 @@ fn rearranges<A: SpaceAttributes, const COUNT: usize>(
     let mut out = filled_with([9; COUNT]);
     unwrap(plan.run_into(&data, &mut unwrap(ViewMut::new(&mut out, out_shape))));
     check(&out, expected);
-    let (registry, erased) = (registry(), DynView::from(&data));
-    check(&downcast(unwrap(op.run_dyn(registry, &erased))), expected);
-    let plan = unwrap(op.plan_dyn(registry, Huge::DTYPE, data.layout()));
+    let (own, erased) = (op.clone().registry(registry()), DynView::from(&data));
+    check(&downcast(unwrap(own.run(&erased))), expected);
+    let plan = unwrap(own.plan(&erased));
     check(&downcast(unwrap(plan.run(&erased))), expected);
     let mut out = filled_with([9; COUNT]);
     let mut typed = unwrap(ViewMut::new(&mut out, out_shape));
@@ -255,7 +255,7 @@ macro_rules! scatters {
         let mut out = filled_with([3, 4]);
         unwrap(op.run_on(&mut unwrap(ViewMut::new(&mut out, &[2])), &indices, &new));
         check(&out, [3, 5]);
-        let plan = unwrap(op.plan::<Huge, i32>(&[2], indices.layout(), new.layout()));
+        let plan = unwrap(op.plan(&Spec::<Huge>::new(&[2]).unwrap(), &indices, &new));
         check(unwrap(plan.run(&data, &indices, &new)).as_slice(), [1, 5]);
         unwrap(plan.run_into(&data, &indices, &new, &mut unwrap(ViewMut::new(&mut out, &[2]))));
         check(&out, [1, 5]);
@@ -274,13 +274,17 @@ macro_rules! scatters {
         }
         let registry = registry();
         let (data, indices, new) = (DynView::from(&data), DynView::from(&indices), DynView::from(&new));
-        check(&downcast(unwrap(op.run_dyn(registry, &data, &indices, &new))), [1, 5]);
+        check(&downcast(unwrap(op.registry(registry).run(&data, &indices, &new))), [1, 5]);
         let mut typed = unwrap(ViewMut::new(&mut out, &[2]));
         let written = &mut DynViewMut::from(&mut typed);
-        unwrap(op.run_dyn_into(registry, &data, &indices, &new, written));
-        unwrap(op.run_dyn_on(registry, written, &indices, &new));
+        unwrap(op.registry(registry).run_into(&data, &indices, &new, written));
+        unwrap(op.registry(registry).run_on(written, &indices, &new));
         let (ids, updates) = (indices.layout(), new.layout());
-        let plan = unwrap(op.plan_dyn(registry, Huge::DTYPE, &[2], IndexType::I32, ids, updates));
+        let plan = unwrap(op.registry(registry).plan(
+            &Spec::dynamic(Huge::DTYPE, &Layout::contiguous(&[2]).unwrap()),
+            &Spec::dynamic(IndexType::I32.dtype(), ids),
+            &Spec::dynamic(Huge::DTYPE, updates),
+        ));
         check(&downcast(unwrap(plan.run(&data, &indices, &new))), [1, 5]);
         unwrap(plan.run_into(&data, &indices, &new, written));
         unwrap(plan.run_on(written, &indices, &new));
@@ -307,20 +311,24 @@ fn adjoints() {
     let gradient = filled_with([1, 2]);
     let (gradient, ids) = (view(&gradient), view(&[1, 0]));
     let tuples = unwrap(View::new(&[1, 0], &[2, 1]));
-    check(unwrap(Gather::new(0).adjoint(&[3], &ids, &gradient)).as_slice(), [2, 1, 0]);
-    check(unwrap(GatherElements::new(0).adjoint(&[3], &ids, &gradient)).as_slice(), [2, 1, 0]);
-    check(unwrap(GatherNd::new().adjoint(&[3], &tuples, &gradient)).as_slice(), [2, 1, 0]);
+    check(unwrap(Gather::new(0).adjoint().run(&zeros(&[3]).unwrap(), &ids, &gradient)).as_slice(), [2, 1, 0]);
+    check(unwrap(GatherElements::new(0).adjoint().run(&zeros(&[3]).unwrap(), &ids, &gradient)).as_slice(), [2, 1, 0]);
+    check(unwrap(GatherNd::new().adjoint().run(&zeros(&[3]).unwrap(), &tuples, &gradient)).as_slice(), [2, 1, 0]);
     let (op, registry) = (Gather::new(0), registry());
     let mut memory = filled_with([7, 7, 7]);
     let mut out = unwrap(ViewMut::new(&mut memory, &[3]));
-    unwrap(op.adjoint_on(&mut out, &ids, &gradient));
-    let plan = unwrap(op.plan_adjoint::<Huge, i32>(out.layout(), ids.layout(), gradient.layout()));
+    unwrap(op.adjoint().run_on(&mut out, &ids, &gradient));
+    let plan = unwrap(op.adjoint().plan_into(&Spec::of(out.layout()), &ids, &gradient, out.layout()));
     unwrap(plan.run_on(&mut out, &ids, &gradient));
-    let plan =
-        op.plan_adjoint_dyn(registry, Huge::DTYPE, out.layout(), IndexType::I32, ids.layout(), gradient.layout());
+    let plan = op.registry(registry).adjoint().plan_into(
+        &Spec::dynamic(Huge::DTYPE, out.layout()),
+        &Spec::dynamic(IndexType::I32.dtype(), ids.layout()),
+        &Spec::dynamic(Huge::DTYPE, gradient.layout()),
+        out.layout(),
+    );
     let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));
     unwrap(unwrap(plan).run_on(&mut DynViewMut::from(&mut out), &ids, &gradient));
-    unwrap(op.adjoint_dyn_on(registry, &mut DynViewMut::from(&mut out), &ids, &gradient));
+    unwrap(op.registry(registry).adjoint().run_on(&mut DynViewMut::from(&mut out), &ids, &gradient));
     check(&memory, [15, 11, 7]);
 }
 
@@ -382,7 +390,7 @@ fn kernels_of_declared_shapes() {
     let two = filled_with([1, 2]);
     let two = unwrap(View::new(&two, &[2, 1]));
     let op = BatchToSpace::new(&[1, 2], &[0; 2], &[0; 2]);
-    check(&downcast(unwrap(op.run_dyn(registry, &DynView::from(&two)))), [1, 2]);
+    check(&downcast(unwrap(op.registry(registry).run(&DynView::from(&two)))), [1, 2]);
 }
 
 /// Goes through doors that fill, with a table of no rows: `mine` gives the bytes of an element.
@@ -448,7 +456,7 @@ fn closures_of_reductions() {
     let last = |element: &Greatest, value: u8| element.iter().all(|&byte| byte == value);
     for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Grouped] {
         let op = ScatterElements::new(0).method(method);
-        let out = unwrap(op.run_reduce(&LAST, &data, &view(&[1, 1]), &new));
+        let out = unwrap(op.reduce_by(&LAST).run(&data, &view(&[1, 1]), &new));
         assert!(last(&out.as_slice()[0], 1) && last(&out.as_slice()[1], 2));
     }
     let ids = unwrap(View::new(&[0, 1], &[1, 2]));

@@ -10,7 +10,9 @@
 //! - Gradients have no gradients of their own.
 
 use candle_core::{CpuStorage, CustomOp2, Error, InplaceOp3, Layout, Result, Shape, Tensor, bail};
-use gather_core::{Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, View, ViewMut};
+use gather_core::{
+    AdjointOf, Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, ScatterOperator, View, ViewMut, zeros,
+};
 
 /// Rows of `data` along `dim`, by a list of ids, as [`Tensor::index_select`].
 ///
@@ -41,7 +43,7 @@ pub fn gather(data: &Tensor, ids: &Tensor, dim: usize) -> Result<Tensor> {
 /// # Errors
 /// As for [`index_select`]. Nothing is added then.
 pub fn index_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Result<()> {
-    data.inplace_op3(ids, source, &Add(strict(Gather::new(dim as i64))))
+    data.inplace_op3(ids, source, &Add(strict(Gather::new(dim as i64)).adjoint()))
 }
 
 /// Adds elements of `source` to those of `data` that `ids` name along `dim`, in place: `scatter_add_` of PyTorch.
@@ -49,7 +51,7 @@ pub fn index_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Re
 /// # Errors
 /// As for [`index_select`]. Nothing is added then.
 pub fn scatter_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Result<()> {
-    data.inplace_op3(ids, source, &Add(strict(GatherElements::new(dim as i64))))
+    data.inplace_op3(ids, source, &Add(strict(GatherElements::new(dim as i64)).adjoint()))
 }
 
 /// The operator without negative ids, which candle refuses.
@@ -61,10 +63,10 @@ fn strict<A: IndexAttributes>(op: IndexOperator<A>) -> IndexOperator<A> {
 struct Take<A>(IndexOperator<A>);
 
 /// The gradient of its data, which has this shape.
-struct Adjoint<A>(IndexOperator<A>, Shape);
+struct Adjoint<A>(ScatterOperator<AdjointOf<A>>, Shape);
 
 /// The same, added to a tensor.
-struct Add<A>(IndexOperator<A>);
+struct Add<A>(ScatterOperator<AdjointOf<A>>);
 
 /// A view of a tensor, whatever its strides.
 fn view<'a, T>(values: &'a [T], layout: &Layout) -> Result<View<'a, T>> {
@@ -115,7 +117,7 @@ impl<A: IndexAttributes + Clone + Send + Sync + 'static> CustomOp2 for Take<A> {
     }
 
     fn bwd(&self, data: &Tensor, ids: &Tensor, _: &Tensor, grad: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let adjoint = Adjoint(self.0.clone(), data.shape().clone());
+        let adjoint = Adjoint(self.0.clone().adjoint(), data.shape().clone());
         Ok((Some(grad.apply_op2_no_bwd(ids, &adjoint)?), None))
     }
 }
@@ -127,7 +129,7 @@ impl<A: IndexAttributes> CustomOp2 for Adjoint<A> {
 
     fn cpu_fwd(&self, grad: &CpuStorage, l: &Layout, ids: &CpuStorage, ids_l: &Layout) -> Result<(CpuStorage, Shape)> {
         let Adjoint(op, shape) = self;
-        by_type!(grad, |values| by_ids!(ids, ids_l, |ids| op.adjoint(shape.dims(), ids, &view(values, l)?)))
+        by_type!(grad, |values| by_ids!(ids, ids_l, |ids| op.run(&zeros(shape.dims()).map_err(Error::wrap)?, ids, &view(values, l)?)))
     }
 }
 
@@ -152,7 +154,7 @@ impl<A: IndexAttributes> InplaceOp3 for Add<A> {
                     $((CpuStorage::$variant(out), CpuStorage::$variant(source)) => {
                         let out = ViewMut::strided(out, l.dims(), &strides, l.start_offset());
                         let (mut out, source) = (out.map_err(Error::wrap)?, view(source, source_l)?);
-                        by_ids!(ids, ids_l, |ids| self.0.adjoint_on(&mut out, ids, &source));
+                        by_ids!(ids, ids_l, |ids| self.0.run_on(&mut out, ids, &source));
                     })*
                     _ => bail!("no sums of these types"),
                 }

@@ -206,7 +206,7 @@ impl<T: Element + Equivalence> Sharded<T> {
         ViewMut::new(&mut self.shard, &shape)
             .and_then(|mut shard| {
                 let updates = View::new(&updates, &[rows.len(), self.row])?;
-                Gather::new(0).adjoint_on(&mut shard, &View::new(&rows, &[rows.len()])?, &updates)
+                Gather::new(0).adjoint().run_on(&mut shard, &View::new(&rows, &[rows.len()])?, &updates)
             })
             .unwrap_or_else(|error| stop(&self.world, &error));
         Ok(())

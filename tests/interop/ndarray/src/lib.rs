@@ -57,7 +57,7 @@ pub fn add_at<A: Element, I: Index, D: Dimension, E: Dimension>(
     ids: &ArrayRef<I, Ix1>,
     updates: &ArrayRef<A, E>,
 ) -> Result<(), Error> {
-    Gather::new(0).adjoint_on(&mut ViewMut::try_from(a)?, &View::try_from(ids)?, &View::try_from(updates)?)
+    Gather::new(0).adjoint().run_on(&mut ViewMut::try_from(a)?, &View::try_from(ids)?, &View::try_from(updates)?)
 }
 
 /// `np.bincount(ids, minlength=bins)`, which refuses what is negative or not below `bins`.

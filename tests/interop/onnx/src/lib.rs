@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use gather_core::{
     DType, DepthToSpace, DynTensor, DynView, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, Mode,
-    Reduction, Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, SpaceAttributes,
-    SpaceOperator, SpaceToDepth,
+    Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, SpaceAttributes, SpaceOperator,
+    SpaceToDepth,
 };
 use prost::Message;
 use proto::{ModelProto, NodeProto, TensorProto};
@@ -24,18 +24,18 @@ pub use error::Error;
 compile_error!("the bytes of numbers would have to be reversed");
 
 /// An operator with its attributes, to be run on the inputs of its node.
-type Run = Box<dyn Fn(&Registry, &[DynView<'_>]) -> Result<DynTensor, gather_core::Error> + Send + Sync>;
+type Run = Box<dyn Fn(&[DynView<'_>]) -> Result<DynTensor, gather_core::Error> + Send + Sync>;
 
 fn gather<A: IndexAttributes + Send + Sync + 'static>(op: IndexOperator<A>) -> Run {
-    Box::new(move |_, inputs| op.run(&inputs[0], &inputs[1]))
+    Box::new(move |inputs| op.run(&inputs[0], &inputs[1]))
 }
 
 fn scatter<A: ScatterAttributes + Send + Sync + 'static>(op: ScatterOperator<A>) -> Run {
-    Box::new(move |registry, inputs| op.run_dyn(registry, &inputs[0], &inputs[1], &inputs[2]))
+    Box::new(move |inputs| op.run(&inputs[0], &inputs[1], &inputs[2]))
 }
 
 fn space<A: SpaceAttributes + Send + Sync + 'static>(op: SpaceOperator<A>) -> Run {
-    Box::new(move |registry, inputs| op.run_dyn(registry, &inputs[0]))
+    Box::new(move |inputs| op.run(&inputs[0]))
 }
 
 /// The operator of a node.
@@ -95,7 +95,6 @@ pub struct Model {
     pub inputs: Vec<String>,
     /// The names of its outputs, in order.
     pub outputs: Vec<String>,
-    registry: Registry,
 }
 
 impl Model {
@@ -119,7 +118,6 @@ impl Model {
             inputs: inputs.collect(),
             outputs: graph.output.into_iter().map(|output| output.name).collect(),
             constants,
-            registry: Registry::builtin(),
         })
     }
 
@@ -135,7 +133,7 @@ impl Model {
                 found.map(DynTensor::view).ok_or_else(|| Error::Missing(name.clone()))
             };
             let tensors = node.input.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-            let out = run(&self.registry, &tensors).map_err(|error| Error::Gather(label(node), error))?;
+            let out = run(&tensors).map_err(|error| Error::Gather(label(node), error))?;
             made.insert(node.output[0].clone(), out);
         }
         let take = |name: &String| made.remove(name).ok_or_else(|| Error::Missing(name.clone()));

@@ -74,11 +74,11 @@ fn builds_and_runs() -> Result<(), gather_core::Error> {
 
     let mut sums = [1.0f32, 2.0];
     let (at, updates) = (View::new(&[1u8, 1, 0], &[3])?, View::new(&scales, &[3])?);
-    ScatterElements::new(0).run_reduce_on(&SUM, &mut ViewMut::new(&mut sums, &[2])?, &at, &updates)?;
+    ScatterElements::new(0).reduce_by(&SUM).run_on(&mut ViewMut::new(&mut sums, &[2])?, &at, &updates)?;
     assert_eq!(sums, [1.5, 3.0]);
     let mut last = [0u8];
     let (at, updates) = (View::new(&[0u8], &[1])?, View::new(&[7u8], &[1])?);
-    ScatterElements::new(0).run_reduce_on(&LAST, &mut ViewMut::new(&mut last, &[1])?, &at, &updates)?;
+    ScatterElements::new(0).reduce_by(&LAST).run_on(&mut ViewMut::new(&mut last, &[1])?, &at, &updates)?;
     assert_eq!(last, [7]);
     Ok(())
 }

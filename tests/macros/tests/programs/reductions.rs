@@ -47,7 +47,7 @@ fn reduced<T: gather_core::Element>(by: &Reducer<T>, data: [T; 2], new: [T; 3]) 
     let mut out = data;
     let op = ScatterElements::new(0);
     let (ids, new) = (View::new(&[1u8, 0, 1], &[3]).unwrap(), View::new(&new, &[3]).unwrap());
-    op.run_reduce_on(by, &mut ViewMut::new(&mut out, &[2]).unwrap(), &ids, &new).unwrap();
+    op.reduce_by(by).run_on(&mut ViewMut::new(&mut out, &[2]).unwrap(), &ids, &new).unwrap();
     out
 }
 

@@ -56,7 +56,7 @@ fn builds_and_runs() -> Result<(), Error> {
     assert_eq!(ids(GatherElements::new(0).registry(registry).run(&square, &low)?)?, [3, 2]);
     assert_eq!(ids(GatherNd::new().registry(registry).run(&line, &chosen)?)?, [4, 1]);
     let batches = DynView::from(&View::new(&particles, &[4, 1])?);
-    assert_eq!(ids(BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(registry, &batches)?)?, [1, 3, 2, 4]);
+    assert_eq!(ids(BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).registry(registry).run(&batches)?)?, [1, 3, 2, 4]);
     assert!(Gather::new(0).run(&line, &chosen).is_err());
     Ok(())
 }

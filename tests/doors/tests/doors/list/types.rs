@@ -294,4 +294,6 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("space_to_batch", Test("inverses::parameters_from_everywhere")),
     ("space_to_depth", Test("inverses::depth_presets")),
     ("specialize!", Test("specialize::elements_of_every_kind")),
+    ("zeros", Test("product::scatters_of_every_kind")),
+    ("zeros_dyn", Test("product::scatters_of_every_kind")),
 ];

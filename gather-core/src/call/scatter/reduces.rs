@@ -1,0 +1,102 @@
+//! What a scatter reduces by: a reduction of the library, or one of the caller's own.
+
+use crate::call::operator::Operator;
+use crate::call::scatter::{ScatterOperator, Scattering};
+use crate::call::source::kind::Unconverted;
+use crate::kernels::reduce::ScatterFns;
+use crate::kernels::reduce::reducer::Reducer;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::op::Op;
+use crate::types::reduction::Reduction;
+
+mod sealed {
+    /// Implemented for reductions.
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+impl Sealed for Reduction {}
+impl<T> Sealed for &Reducer<T> {}
+
+/// A reduction of data of a kind `K`: a [`Reduction`], for data of any type, or a [`Reducer<T>`](Reducer) of the
+/// caller's own, for elements `T`. Sealed.
+///
+/// # Safety
+/// The functions that [`Reduces::fns`] returns take any bytes of numbers where `K` is [`Any`](crate::Any), and else
+/// elements of `K`, as many as it says an element is made of (R1).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not reduce elements `{K}`",
+    label = "not for elements `{K}`",
+    note = "a reduction of your own takes elements of its own type, which data, updates and the result have; where types \
+            are known at run time, take a `Reduction`"
+)]
+pub unsafe trait Reduces<K>: Sealed + Copy {
+    /// The functions that scatter, and how many numbers of an element each reduces for itself.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    #[doc(hidden)]
+    fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error>;
+
+    /// Whether an update takes the place of an element.
+    #[doc(hidden)]
+    fn replaces(self) -> bool;
+}
+
+// SAFETY: the functions are found by the data type; built-in ones take any bytes.
+unsafe impl<K: Unconverted> Reduces<K> for Reduction {
+    #[inline(always)]
+    fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
+        let found = K::reductions(dtype).scatters(self);
+        found.ok_or(Error::ReductionUnavailable { op, reduction: self, dtype: Some(dtype) })
+    }
+
+    #[inline(always)]
+    fn replaces(self) -> bool {
+        self == Reduction::None
+    }
+}
+
+// SAFETY: the functions are those of elements `T`.
+unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
+    #[inline(always)]
+    fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {
+        Ok((self.scatter_fns(), 1))
+    }
+
+    #[inline(always)]
+    fn replaces(self) -> bool {
+        false
+    }
+}
+
+impl<A> ScatterOperator<A> {
+    /// The operator with a [`Reducer`] in place of its [`Reduction`].
+    ///
+    /// Updates are taken in row-major order of the indices, by any number of threads. An element that does not count
+    /// itself ([`include_self`](Self::include_self)) begins with its first update.
+    ///
+    /// ```
+    /// use gather_core::ScatterElements;
+    ///
+    /// gather_core::reduce_kernels! {
+    ///     /// The value that is further from 0.
+    ///     pub static MAX_ABS = |kept: f32, new: f32| -> f32 { if new.abs() > kept.abs() { new } else { kept } };
+    /// }
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let peaks = ScatterElements::new(0).reduce_by(&MAX_ABS);
+    ///     let peaks = peaks.run(&[1.0, -2.0], &[0u8, 1, 0, 1], &[-3.0, 1.0, 2.0, -1.0])?;
+    ///     assert_eq!(peaks.as_slice(), [-3.0, -2.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn reduce_by<T: Element>(self, reducer: &Reducer<T>) -> ScatterOperator<A, &Reducer<T>> {
+        let Operator { kind, options, registry } = self;
+        let Scattering { attributes, include_self, negative, out_of_bounds, .. } = kind;
+        let kind = Scattering { attributes, reduction: reducer, include_self, negative, out_of_bounds };
+        Operator { kind, options, registry }
+    }
+}

@@ -1,0 +1,121 @@
+//! Zeros of a shape, which take no memory: what scatters add to.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::call::source::kind::Unconverted;
+use crate::call::source::{Sealed, Source};
+use crate::tensor::dynamic::DynTensor;
+use crate::tensor::layout::Layout;
+use crate::tensor::typing::Any;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+
+/// Zeros of a shape: what [`zeros`] returns. It holds one element, whatever the shape.
+pub struct Zeros<K> {
+    layout: Layout,
+    dtype: DType,
+    /// The zero, unless it is a number or some of them.
+    one: Option<DynTensor>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// Zeros of a shape, as data that a scatter changes or a gather reads: elements [`Element::ZERO`].
+///
+/// No tensor of zeros is made: a scatter writes zeros to its output, and reads none.
+///
+/// ```
+/// use gather_core::{Reduction, ScatterNd, zeros};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     // The number of times that each of four classes was seen.
+///     let seen = gather_core::View::new(&[3u8, 0, 3], &[3, 1])?;
+///     let counts = ScatterNd::new().reduction(Reduction::Add).run(&zeros(&[4])?, &seen, &[1u32; 3])?;
+///     assert_eq!(counts.as_slice(), [1, 0, 0, 2]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+/// [`Error::TooManyElements`]; for elements that are no numbers [`Error::AllocationFailed`].
+pub fn zeros<T: Element>(shape: &[usize]) -> Result<Zeros<T>, Error> {
+    Zeros::new(T::DTYPE, shape, || DynTensor::zeros::<T>(&[]))
+}
+
+/// As [`zeros`], of a type that is known at run time.
+///
+/// ```
+/// use gather_core::{DynView, Gather, View, zeros_dyn};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let gradient = View::new(&[1.0f32, 2.0, 3.0], &[3])?;
+///     let gradient = DynView::from(&gradient);
+///     let table = Gather::new(0).adjoint().run(&zeros_dyn(gradient.dtype(), &[3])?, &[2u32, 0, 2], &gradient)?;
+///     assert_eq!(table.downcast::<f32>()?.as_slice(), [2.0, 0.0, 4.0]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+/// As for [`zeros`].
+pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Any>, Error> {
+    Zeros::new(dtype, shape, || DynTensor::from_bytes(dtype, &dtype.zero()?, &[]))
+}
+
+/// Some numbers of any built-in type, 0.
+#[repr(align(64))]
+struct Numbers(#[allow(dead_code, reason = "read by address")] [u8; 64]);
+
+static NUMBERS: Numbers = Numbers([0; 64]);
+
+impl<K> Zeros<K> {
+    /// Zeros of a data type; `one` makes an element where that is not made of some numbers.
+    fn new(dtype: DType, shape: &[usize], one: impl FnOnce() -> Result<DynTensor, Error>) -> Result<Self, Error> {
+        let layout = Layout::strided(shape, &[0].repeat(shape.len()))?;
+        let number = dtype.number();
+        let is_some_numbers = number.built_in().is_some()
+            && dtype.size().is_multiple_of(number.size())
+            && dtype.size() <= size_of::<Numbers>()
+            && dtype.align() <= align_of::<Numbers>();
+        let one = if is_some_numbers { None } else { Some(one()?) };
+        Ok(Zeros { layout, dtype, one, kind: PhantomData })
+    }
+}
+
+impl<K> fmt::Debug for Zeros<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Zeros").field("dtype", &self.dtype).field("shape", &self.layout.shape()).finish()
+    }
+}
+
+impl<K> Sealed for Zeros<K> {}
+
+// SAFETY: every coordinate is that of one element: the tensor's; or of `NUMBERS`, which is as long and as much aligned
+// as the data type, and zero bytes are numbers of any built-in type, some of which are an element (`Element::Number`).
+// The data type is that of `K`, or what `dtype` says.
+unsafe impl<K: Unconverted + for<'s> super::Kind<Facts<'s> = (), Given<'s> = ()>> Source for Zeros<K> {
+    type Kind = K;
+
+    type Held<'s> = &'s Layout;
+
+    #[inline(always)]
+    fn held(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline(always)]
+    fn start(&self) -> *const u8 {
+        self.one.as_ref().map_or((&raw const NUMBERS).cast(), DynTensor::start)
+    }
+
+    #[inline(always)]
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    #[inline(always)]
+    fn facts(&self) {}
+
+    #[inline(always)]
+    fn given(&self) {}
+}
