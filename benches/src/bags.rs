@@ -1,6 +1,6 @@
 //! The workloads of EmbeddingBag: their tensors, and the plain loop that says what must come out.
 
-use gather_core::{BagPlan, Bags, EmbeddingBag, Layout, Output, Reduction, Tensor, View, ViewMut};
+use gather_core::{BagPlan, Bags, EmbeddingBag, Output, Reduction, Spec, Tensor, View, ViewMut};
 
 use crate::buffer::Buffer;
 use crate::inverse::{IntoOutput, Ways, par};
@@ -97,7 +97,7 @@ impl Tensors {
     #[must_use]
     pub fn plan(&self, threads: usize) -> BagPlan<f32, i64> {
         let (ids, offsets) = (self.ids.view(), self.offsets.view());
-        let table = Layout::contiguous(&self.workload.table).expect("a table in memory");
+        let table = Spec::<f32>::new(&self.workload.table).expect("a table in memory");
         self.op(threads).plan(&table, &Bags::new(&ids, &offsets)).expect("a workload of the list")
     }
 
@@ -109,7 +109,8 @@ impl Tensors {
         let weights = self.weights.view();
         let weights = self.workload.weighted.then_some(&weights);
         let mut out = ViewMut::new(out, &self.out_shape()).expect("an output of this shape");
-        plan.run_into(&self.table.view(), &self.ids.view(), weights, &mut out).expect("indices in range");
+        plan.run_into(&self.table.view(), &Bags::planned(&self.ids.view()).weights(weights), &mut out)
+            .expect("indices in range");
     }
 
     /// Runs the operator, unplanned, into a tensor that is used again.
@@ -117,7 +118,7 @@ impl Tensors {
         let (ids, offsets, weights): (View<'_, i64>, _, _) =
             (self.ids.view(), self.offsets.view(), self.weights.view());
         let bags = Bags::new(&ids, &offsets);
-        let bags = if self.workload.weighted { bags.weights(&weights) } else { bags };
+        let bags = bags.weights(self.workload.weighted.then_some(&weights));
         self.op(threads).run_into(&self.table.view(), &bags, out).expect("indices in range");
     }
 

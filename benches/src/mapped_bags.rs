@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use gather_core::maps::{self, Q8_0};
 use gather_core::{
-    BagMapPlan, BagPlan, Bags, Element, EmbeddingBag, Gather, Given, Map, Par, Params, Reducible, Reduction, Tensor,
+    BagPlan, Bags, Element, EmbeddingBag, Gather, Given, Map, Mapped, Par, Params, Reducible, Reduction, Spec, Tensor,
     View,
 };
 use half::f16;
@@ -85,8 +85,8 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
     };
     let columns = elements * size_of::<U>() / size_of::<f32>();
     let op = |threads| EmbeddingBag::torch(Reduction::Add).par(if threads == 1 { Par::Seq } else { Par::Threads(2) });
-    let plan = |threads| -> BagMapPlan<T, U, P, i64> {
-        op(threads).plan_map(map, table.layout(), &Bags::packed(&ids)).expect("a workload of the list")
+    let plan = |threads| -> BagPlan<Mapped<T, U>, i64> {
+        op(threads).plan(&table.map(map, given), &Bags::packed(&ids)).expect("a workload of the list")
     };
     let (one, two) = (plan(1), plan(2));
     let gather = Gather::new(0).par(Par::Seq).plan(&table.map(map, given), &ids).expect("a workload of the list");
@@ -102,8 +102,8 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
     let every = View::new(&every, &[rows]).expect("as many indices");
     Gather::new(0).run_into(&table.map(map, given), &every, &mut whole.view_mut()).expect("a workload of the list");
     let bag = |rows: usize, ids: &View<'_, i64>| -> BagPlan<f32, i64> {
-        let layout = gather_core::Layout::contiguous(&[rows, columns]).expect("a table in memory");
-        op(1).plan(&layout, &Bags::packed(ids)).expect("a workload of the list")
+        let table = Spec::<f32>::new(&[rows, columns]).expect("a table in memory");
+        op(1).plan(&table, &Bags::packed(ids)).expect("a workload of the list")
     };
     let (after, beforehand) = (bag(bags * len, &order), bag(rows, &ids));
     let expected = {
@@ -119,8 +119,8 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
     let [mut a, mut b] = [(); 2].map(|()| Tensor::filled(&[bags, elements], zero).expect("sums that fit"));
     let [mut c, mut d] = [(); 2].map(|()| Tensor::filled(&[bags, columns], f32::NAN).expect("sums that fit"));
     {
-        let into = |plan: &BagMapPlan<T, U, P, i64>, out: &mut Tensor<U>| {
-            plan.run_into(&table, &ids, None, given, &mut out.view_mut()).expect("indices in range");
+        let into = |plan: &BagPlan<Mapped<T, U>, i64>, out: &mut Tensor<U>| {
+            plan.run_into(&table.map(map, given), &Bags::planned(&ids), &mut out.view_mut()).expect("indices in range");
         };
         let mut ways = Ways {
             name,
@@ -128,12 +128,12 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
             gathered: Box::new(|| {
                 gather.run_into(&table.map(map, given), &ids, &mut between.view_mut()).expect("indices in range");
                 flat(bags * len, between.as_slice(), &mut |rows| {
-                    after.run_into(rows, &order, None, &mut c.view_mut()).expect("indices in range");
+                    after.run_into(rows, &Bags::planned(&order), &mut c.view_mut()).expect("indices in range");
                 });
             }),
             converted: Box::new(|| {
                 flat(rows, whole.as_slice(), &mut |rows| {
-                    beforehand.run_into(rows, &ids, None, &mut d.view_mut()).expect("indices in range");
+                    beforehand.run_into(rows, &Bags::planned(&ids), &mut d.view_mut()).expect("indices in range");
                 });
             }),
         };

@@ -104,7 +104,7 @@ impl Server {
         Server {
             requests: requests.clone(),
             rows: Gather::new(0).plan_any_count(&table, &Spec::of(&list)).expect("a table"),
-            sums: EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::packed(&ids)).expect("a table"),
+            sums: EmbeddingBag::new(Reduction::Add).plan(&table, &Bags::packed(&ids)).expect("a table"),
             outs: (0..tables).map(|_| Tensor::default()).collect(),
             buffers: vec![Vec::new(); tables],
         }
@@ -131,7 +131,7 @@ impl Server {
                         }
                         Kind::Sums => {
                             let ids = View::new(ids, &[ids.len() / BAG, BAG]).expect("bags");
-                            self.sums.run_bags_into(&table.view(), &Bags::packed(&ids), out)
+                            self.sums.run_into(&table.view(), &Bags::packed(&ids), out)
                         }
                     }
                     .expect("ids in range");

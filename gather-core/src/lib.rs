@@ -147,10 +147,9 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{
-    BagMapPlan, BagPlan, Bagging, Bags, BagsOf, DynBagPlan, DynBags, DynTableBags, EmbeddingBag, FusedBagPlan,
-    TableBags, TablesPlan,
-};
+pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
+pub use crate::call::bag::kinds::{Bagged, BaggedBy};
+pub use crate::call::bag::{BagOperator, BagPlan, Bagging, EmbeddingBag};
 pub use crate::call::gather::kinds::{Gathered, GatheredBy};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
@@ -164,10 +163,11 @@ pub use crate::call::scatter::{ScatterAttributes, ScatterOperator, Scattering};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
-pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, Unconverted};
+pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, Tables, Unconverted};
 pub use crate::call::source::map::{MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
+pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::RearrangePlan;
@@ -331,7 +331,8 @@ macro_rules! map_kernels {
     };
 }
 
-/// Emits reductions of your own: what a scatter does with an element and an update, by [`reduce_by`](ScatterOperator::reduce_by).
+/// Emits reductions of your own: what a scatter does with an element and an update, by
+/// [`ScatterOperator::reduce_by`], and a bag with its rows, by [`EmbeddingBag::reduce_by`].
 ///
 /// ```
 /// use gather_core::{ScatterNd, View};

@@ -43,7 +43,7 @@ fn rows_of_every_length() {
                         (View::new(data, &[dim, row]).unwrap(), View::new(weights, &[count]).unwrap());
                     let (ids, offsets) = (View::new(ids, &[count]).unwrap(), View::new(offsets, &[bags]).unwrap());
                     let bags_of = Bags::new(&ids, &offsets);
-                    let bags_of = if weighted { bags_of.weights(&weights) } else { bags_of };
+                    let bags_of = bags_of.weights(weighted.then_some(&weights));
                     for level in levels() {
                         out.fill(99);
                         let op = EmbeddingBag::new(reduction).level(level).par(Par::Threads(1 + number));
@@ -91,7 +91,7 @@ fn rows_that_a_map_converts() {
                     out.fill(99.0);
                     let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
                     let (given, mut into) = ((scales, Given::All(100)), ViewMut::new(out, &[bags, row]).unwrap());
-                    op.run_map_into(&maps::DEQUANTIZE_U8, &data, &bags_of, given, &mut into).unwrap();
+                    op.run_into(&data.map(&maps::DEQUANTIZE_U8, given), &bags_of, &mut into).unwrap();
                     let same = out.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
                     assert!(same, "{op:?} of rows of {row}: {bounds:?}");
                 }
@@ -133,7 +133,7 @@ fn fused_rows() {
                 for level in levels() {
                     out.fill(99.0);
                     let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
-                    op.run_fused_into(&rows, &bags_of, &mut ViewMut::new(out, &out_shape).unwrap()).unwrap();
+                    op.run_into(&rows.to::<f32>(), &bags_of, &mut ViewMut::new(out, &out_shape).unwrap()).unwrap();
                     let same = out.iter().zip(&expected).all(|(&got, &expected)| fused::same(got, expected));
                     assert!(same, "{op:?} of {columns} columns of {format:?}");
                     let gathered = Gather::new(0).level(level).run(&rows.to::<f32>(), &ids).unwrap();

@@ -86,28 +86,24 @@ fn maps_of_bags_take_what_maps_take() -> Result<(), Error> {
     let (table, ids) = (View::new(&codes, &[3, 2])?, [2u32, 0]);
     let ids = View::new(&ids, &[1, 2])?;
     let (op, map, bags) = (EmbeddingBag::new(Reduction::Add), &maps::DEQUANTIZE_U8, Bags::packed(&ids));
-    let plan = op.plan_map(map, table.layout(), &bags)?;
+    let plan = op.plan(&table.map(map, (Given::All(0.0), Given::All(0))), &bags)?;
+    let planned = Bags::planned(&ids);
     for (scale, factors) in factors() {
         let expected = match factors {
             Some(by) => Ok([0, 1].map(|at| f32::from(codes[at]) * by[at] + f32::from(codes[4 + at]) * by[4 + at])),
             None => Err(unavailable(Op::EmbeddingBag, "DEQUANTIZE_U8", "scale", Per::Index)),
         };
-        let given = (scale, Given::All(0));
-        let got = [
-            op.run_map(map, &table, &bags, given),
-            plan.run(&table, &ids, None, given),
-            plan.run_bags(&table, &bags, given),
-        ];
-        for got in got {
+        let numbers = table.map(map, (scale, Given::All(0)));
+        for got in [op.run(&numbers, &bags), plan.run(&numbers, &planned), plan.run(&numbers, &bags)] {
             assert_eq!(got.map(|got| [0, 1].map(|at| got.as_slice()[at])), expected, "{scale:?}");
         }
         for verb in 0..3 {
             let mut out = [-1.0; 2];
             let mut view = ViewMut::new(&mut out, &[1, 2])?;
             let ran = match verb {
-                0 => op.run_map_into(map, &table, &bags, given, &mut view),
-                1 => plan.run_into(&table, &ids, None, given, &mut view),
-                _ => plan.run_bags_into(&table, &bags, given, &mut view),
+                0 => op.run_into(&numbers, &bags, &mut view),
+                1 => plan.run_into(&numbers, &planned, &mut view),
+                _ => plan.run_into(&numbers, &bags, &mut view),
             };
             assert_eq!(ran.map(|()| out), expected, "{scale:?}");
             assert!(factors.is_some() || out == [-1.0; 2]);

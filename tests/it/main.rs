@@ -1,6 +1,7 @@
 //! Integration tests of gather-core. Each module says what it checks. What names many types stands in `tests/types`.
 
 mod audit;
+mod bags_sources;
 mod cloned;
 mod concurrency;
 mod conformance;

@@ -2,7 +2,7 @@
 //! pruned from tables, which count as nothing.
 
 use gather_core::{
-    Bags, DynBags, DynView, EmbeddingBag, Error, FusedFormat, FusedRows, NegativeIndex, OutOfBounds, Par, Reduction,
+    Argument, Bags, DynView, EmbeddingBag, Error, FusedFormat, FusedRows, NegativeIndex, OutOfBounds, Par, Reduction,
     Scale, Tensor, View, ViewMut,
 };
 use gather_tests::fused::{reduced, rows};
@@ -63,24 +63,15 @@ fn bits<U: Scale>(values: &[U]) -> Vec<u32> {
     values.iter().map(|&value| bits(value.to_f32())).collect()
 }
 
+type ListOf<'a> = Bags<'a, Vec<i32>, Vec<u32>, Vec<f32>>;
+
 /// Calls `run` with all tables and their bags.
-fn with_all<R>(
-    tables: &[Table],
-    weighted: bool,
-    run: impl FnOnce(&[(&FusedRows<'_>, Bags<'_, f32, i32, u32>)]) -> R,
-) -> R {
-    let list = |values: &[i32]| values.len();
+fn with_all<R>(tables: &[Table], weighted: bool, run: impl FnOnce(&[&FusedRows<'_>], &[ListOf<'_>]) -> R) -> R {
     let fused: Vec<_> = tables.iter().map(Table::fused).collect();
-    let ids: Vec<_> = tables.iter().map(|table| View::new(&table.ids, &[list(&table.ids)]).unwrap()).collect();
-    let offsets: Vec<_> = tables.iter().map(|table| View::new(&table.offsets, &[BAGS]).unwrap()).collect();
-    let weights = tables.iter().map(|table| table.weights.as_ref().map(|w| View::new(w, &[w.len()]).unwrap()));
-    let weights: Vec<_> = weights.collect();
-    let all = (0..tables.len()).map(|number| {
-        let bags = Bags::new(&ids[number], &offsets[number]);
-        let weights = weights[number].as_ref().filter(|_| weighted);
-        (&fused[number], weights.map_or(bags, |weights| bags.weights(weights)))
-    });
-    run(&all.collect::<Vec<_>>())
+    let bags = tables
+        .iter()
+        .map(|table| Bags::new(&table.ids, &table.offsets).weights(table.weights.as_ref().filter(|_| weighted)));
+    run(&fused.iter().collect::<Vec<_>>(), &bags.collect::<Vec<_>>())
 }
 
 fn alike<U: Scale + std::fmt::Debug>(tables: &[Table]) {
@@ -88,10 +79,12 @@ fn alike<U: Scale + std::fmt::Debug>(tables: &[Table]) {
     for (reduction, weighted) in
         [(Reduction::Add, false), (Reduction::Add, true), (Reduction::Mean, false), (Reduction::Max, false)]
     {
-        with_all(tables, weighted, |all| {
+        with_all(tables, weighted, |all, bags| {
+            let together = gather_core::tables::<U>(all).unwrap();
             for level in levels() {
                 let op = EmbeddingBag::new(reduction).skip_negative(true).level(level).padding_index(1);
-                let each = all.iter().map(|(table, bags)| op.par(Par::Seq).run_fused::<U, _, _>(table, bags).unwrap());
+                let each = all.iter().zip(bags);
+                let each = each.map(|(table, bags)| op.par(Par::Seq).run(&table.to::<U>(), bags).unwrap());
                 let each: Vec<Tensor<U>> = each.collect();
                 let row = |bag: usize| {
                     let rows = each.iter().map(move |rows| {
@@ -103,22 +96,21 @@ fn alike<U: Scale + std::fmt::Debug>(tables: &[Table]) {
                 let expected: Vec<U> = (0..BAGS).flat_map(row).collect();
                 for par in [Par::Seq, Par::Auto, Par::Threads(2), Par::Threads(5), Par::Threads(64)] {
                     let op = op.par(par);
-                    let got = op.run_tables::<U, _, _>(all).unwrap();
+                    let got = op.run(&together, bags).unwrap();
                     assert_eq!(got.shape(), [BAGS, columns]);
                     assert!(bits(got.as_slice()) == bits(&expected), "{op:?}");
                     // Rows further apart, and what lies between stays.
                     let mut wide = vec![U::from_f32(7.0); BAGS * (columns + 3)];
                     let shape = [BAGS, columns];
                     let mut into = ViewMut::strided(&mut wide, &shape, &[columns as isize + 3, 1], 0).unwrap();
-                    op.run_tables_into(all, &mut into).unwrap();
+                    op.run_into(&together, bags, &mut into).unwrap();
                     for (got, expected) in wide.chunks(columns + 3).zip(expected.chunks(columns)) {
                         assert!(bits(&got[..columns]) == bits(expected) && bits(&got[columns..]) == [0x40e0_0000; 3]);
                     }
-                    let only: Vec<_> = all.iter().map(|&(table, _)| table).collect();
-                    let plan = op.plan_tables::<U, i32>(&only).unwrap();
-                    assert_eq!(plan.columns(), columns);
+                    let plan = op.plan(&together, bags).unwrap();
+                    assert_eq!(plan.output_shape(), [BAGS, columns]);
                     let mut again = Tensor::default();
-                    plan.run_into(all, &mut again).unwrap();
+                    plan.run_into(&together, bags, &mut again).unwrap();
                     assert!(bits(again.as_slice()) == bits(&expected), "{op:?}");
                 }
             }
@@ -131,10 +123,9 @@ fn several_tables_are_one_after_the_other() {
     alike::<f32>(&tables());
     alike::<f16>(&tables());
     alike::<bf16>(&tables());
-    // None at all, and one alone.
-    let none = EmbeddingBag::new(Reduction::Add).run_tables::<f32, i32, u32>(&[]).unwrap();
-    assert_eq!(none.shape(), [0, 0]);
+    // One alone, and none at all.
     alike::<f32>(&tables()[..1]);
+    assert_eq!(gather_core::tables::<f32>(&[]).unwrap_err(), Error::NoTables);
 }
 
 #[test]
@@ -144,10 +135,11 @@ fn errors_name_the_table() {
     let op = EmbeddingBag::new(Reduction::Mean).skip_negative(true);
     let mut out = vec![3.0f32; BAGS * columns];
     let mut check = |op: EmbeddingBag, tables: &[Table], weighted: bool, message: &str| {
-        let error = with_all(tables, weighted, |all| {
-            let fresh = op.run_tables::<f32, _, _>(all).unwrap_err();
+        let error = with_all(tables, weighted, |all, bags| {
+            let all = gather_core::tables::<f32>(all).unwrap();
+            let fresh = op.run(&all, bags).unwrap_err();
             let mut into = ViewMut::new(&mut out, &[BAGS, columns]).unwrap();
-            assert_eq!(op.run_tables_into(all, &mut into).unwrap_err(), fresh);
+            assert_eq!(op.run_into(&all, bags, &mut into).unwrap_err(), fresh);
             fresh
         });
         assert_eq!(error.to_string(), message);
@@ -169,7 +161,8 @@ fn errors_name_the_table() {
     other[5].ids[last] = 1 << 20;
     let (rows, shown) = (other[5].rows, "embedding_bag: index 1048576 at position");
     let message = format!("table 5: {shown} {last} is out of range for axis 0, which has {rows} elements");
-    let error = with_all(&other, false, |all| op.run_tables::<f32, _, _>(all).unwrap_err().to_string());
+    let run = |all: &[&FusedRows<'_>], bags: &[ListOf<'_>]| op.run(&gather_core::tables::<f32>(all).unwrap(), bags);
+    let error = with_all(&other, false, |all, bags| run(all, bags).unwrap_err().to_string());
     assert!(error.starts_with(&format!("table 5: {shown} {last}")), "{error}, not {message}");
 
     // Other numbers of bags, of tables, other formats and shapes.
@@ -181,22 +174,24 @@ fn errors_name_the_table() {
     };
     let (a, b) = (table(FusedFormat::Torch8), table(FusedFormat::F16));
     let op = EmbeddingBag::new(Reduction::Add);
-    let error = op.run_tables::<f32, _, _>(&[(&a, Bags::packed(&two)), (&b, Bags::packed(&one))]).unwrap_err();
+    let both = gather_core::tables::<f32>(&[&a, &b]).unwrap();
+    let error = op.run(&both, &[Bags::packed(&two), Bags::packed(&one)]).unwrap_err();
     let mismatch = Error::BagsMismatch { expected: 2, got: 1 };
     assert_eq!(error, Error::InTable { table: 1, error: mismatch.into() });
-    let plan = op.plan_tables::<f32, u8>(&[&a, &b]).unwrap();
-    let [of_a, of_b] = [(&a, Bags::packed(&two)), (&b, Bags::packed(&two))];
-    assert_eq!(plan.run(&[of_a]).unwrap_err(), Error::TablesMismatch { expected: 2, got: 1 });
-    assert!(matches!(plan.run(&[of_a, of_a]).unwrap_err(), Error::InTable { table: 1, .. }));
+    let bags = [Bags::packed(&two); 2];
+    let plan = op.plan(&both, &bags).unwrap();
+    let of = |tables: &[&FusedRows<'_>]| plan.run(&gather_core::tables::<f32>(tables).unwrap(), &bags).unwrap_err();
+    assert_eq!(of(&[&a]), Error::TablesMismatch { argument: Argument::Data, expected: 2, got: 1 });
+    assert!(matches!(of(&[&a, &a]), Error::InTable { table: 1, .. }));
     let mut apart = [0f32; 40];
     let into = &mut ViewMut::strided(&mut apart, &[2, 8], &[20, 1], 0).unwrap();
-    assert!(matches!(plan.run_into(&[of_a, of_b], into), Err(Error::NotRowMajor { .. })));
-    op.run_tables_into(&[of_a, of_b], into).unwrap();
+    assert!(matches!(plan.run_into(&both, &bags, into), Err(Error::NotRowMajor { .. })));
+    op.run_into(&both, &bags, into).unwrap();
     let into = &mut ViewMut::strided(&mut apart, &[2, 8], &[1, 2], 0).unwrap();
-    assert!(matches!(op.run_tables_into(&[of_a, of_b], into), Err(Error::RowsNotContiguous { .. })));
+    assert!(matches!(op.run_into(&both, &bags, into), Err(Error::RowsNotContiguous { .. })));
     let into = &mut ViewMut::new(&mut apart[..14], &[2, 7]).unwrap();
-    assert!(matches!(op.run_tables_into(&[of_a, of_b], into), Err(Error::ShapeMismatch { .. })));
-    assert_eq!(plan.run(&[of_a, of_b]).unwrap().shape(), [2, 8]);
+    assert!(matches!(op.run_into(&both, &bags, into), Err(Error::ShapeMismatch { .. })));
+    assert_eq!(plan.run(&both, &bags).unwrap().shape(), [2, 8]);
 }
 
 /// A table in the open, and the same as fused rows, planned and not: negative indices count as nothing, those beyond
@@ -249,7 +244,7 @@ fn pruned_rows_count_as_nothing() {
             let expected: Vec<f32> = expected.collect();
             let list = View::new(used, &[620]).unwrap();
             let (bags, w) = (Bags::new(&list, &ends), weighted.then_some(&weights_view));
-            let bags = w.map_or(bags, |weights| bags.weights(weights));
+            let bags = bags.weights(w);
             for (level, par) in levels().flat_map(|level| [(level, Par::Seq), (level, Par::Threads(3))]) {
                 let op = EmbeddingBag::new(reduction).skip_negative(true).padding_index(2).level(level).par(par);
                 let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
@@ -257,15 +252,21 @@ fn pruned_rows_count_as_nothing() {
                 let fused = FusedRows::plain(View::new(&numbers, &[6, 9]).unwrap()).unwrap();
                 let (d, i, o, dw) =
                     (DynView::from(&table), DynView::from(&list), DynView::from(&ends), DynView::from(&weights_view));
-                let dynamic = DynBags::new(&i, &o);
-                let dynamic = if weighted { dynamic.weights(&dw) } else { dynamic };
+                let dynamic = Bags::new(&i, &o);
+                let dynamic = dynamic.weights(weighted.then_some(&dw));
                 for (name, got) in [
                     ("run", op.run(&table, &bags).unwrap()),
-                    ("plan", op.plan::<f32, _, _>(table.layout(), &bags).unwrap().run(&table, &list, w).unwrap()),
-                    ("run_dyn", op.run_dyn(&d, &dynamic).unwrap().downcast().unwrap()),
-                    ("run_fused", op.run_fused(&fused, &bags).unwrap()),
-                    ("plan_fused", op.plan_fused(&fused, &bags).unwrap().run(&fused, &list, w).unwrap()),
-                    ("run_map", op.run_map(&SAME, &table, &bags, ()).unwrap()),
+                    ("planned", op.plan(&table, &bags).unwrap().run(&table, &Bags::planned(&list).weights(w)).unwrap()),
+                    ("dyn", op.run(&d, &dynamic).unwrap().downcast().unwrap()),
+                    ("fused", op.run(&fused.to::<f32>(), &bags).unwrap()),
+                    (
+                        "fused, planned",
+                        op.plan(&fused.to::<f32>(), &bags)
+                            .unwrap()
+                            .run(&fused.to(), &Bags::planned(&list).weights(w))
+                            .unwrap(),
+                    ),
+                    ("map", op.run(&table.map(&SAME, ()), &bags).unwrap()),
                 ] {
                     assert!(bits(got.as_slice()) == bits(&expected), "{name}: {op:?}");
                 }

@@ -70,15 +70,15 @@ fn bags_of_every_width() {
                 let expected: Vec<f32> = expected.collect();
                 let (halves, brains) = (rounded(&expected), rounded(&expected));
                 let bags = Bags::new(&ids_view, &offsets);
-                let bags = if weighted { bags.weights(&weights_view) } else { bags };
+                let bags = bags.weights(weighted.then_some(&weights_view));
                 for (level, par) in levels().flat_map(|level| [(level, Par::Seq), (level, Par::Threads(3))]) {
                     let op = EmbeddingBag::new(reduction).include_last_offset(true);
                     let op = op.padding_index(padding.map(i64::from)).level(level).par(par);
                     let what = format!("{format:?}, {columns} columns: {op:?}");
-                    assert_same(op.run_fused::<f32, _, _>(&table, &bags).unwrap().as_slice(), &expected, &what);
+                    assert_same(op.run(&table.to::<f32>(), &bags).unwrap().as_slice(), &expected, &what);
                     if columns < 130 {
-                        assert_same(op.run_fused::<f16, _, _>(&table, &bags).unwrap().as_slice(), &halves, &what);
-                        assert_same(op.run_fused::<bf16, _, _>(&table, &bags).unwrap().as_slice(), &brains, &what);
+                        assert_same(op.run(&table.to::<f16>(), &bags).unwrap().as_slice(), &halves, &what);
+                        assert_same(op.run(&table.to::<bf16>(), &bags).unwrap().as_slice(), &brains, &what);
                     }
                 }
             }
@@ -113,11 +113,11 @@ fn rows_that_stand_for_bags_are_as_they_are() {
             let mut out = [7.0f32; 6];
             let op = EmbeddingBag::new(Reduction::Add).default_index(0).level(level);
             let mut into = ViewMut::strided(&mut out, &[2, 2], &[3, 1], 0).unwrap();
-            op.run_fused_into(&table, &Bags::new(&ids, &offsets), &mut into).unwrap();
+            op.run_into(&table.to::<f32>(), &Bags::new(&ids, &offsets), &mut into).unwrap();
             let [a, b] = expected;
             assert!(out.iter().zip([a, b, 7.0, a, b, 7.0]).all(|(&got, expected)| same(got, expected)), "{out:?}");
             let mut apart = ViewMut::strided(&mut out, &[2, 2], &[1, 2], 0).unwrap();
-            let refused = op.run_fused_into(&table, &Bags::new(&ids, &offsets), &mut apart);
+            let refused = op.run_into(&table.to::<f32>(), &Bags::new(&ids, &offsets), &mut apart);
             assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
         }
     }

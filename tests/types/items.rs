@@ -4,9 +4,9 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bags, DType, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather, GatherElements,
-    GatherNd, Layout, Method, OutOfBounds, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds,
-    Spec, Tensor, View, ViewMut, zeros, zeros_dyn,
+    Bags, DType, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather, GatherElements, GatherNd,
+    Layout, Method, OutOfBounds, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, Spec,
+    Tensor, View, ViewMut, zeros, zeros_dyn,
 };
 use gather_tests::oracle::Dense;
 use half::{bf16, f16};
@@ -196,18 +196,15 @@ fn bags_of<T: Many>() {
             ] {
                 let op = op.level(level);
                 for weighted in [false, true] {
-                    let (mut bags, mut of_numbers) = (Bags::new(&ids, &ends), Bags::new(&ids, &ends));
-                    if weighted {
-                        (bags, of_numbers) = (bags.weights(&weights), of_numbers.weights(&weights));
-                    }
-                    let expected = op.run(&numbers, &of_numbers);
+                    let bags = Bags::new(&ids, &ends).weights(weighted.then_some(&weights));
+                    let expected = op.run(&numbers, &bags);
                     let got = op.run(&data, &bags);
-                    let plan = op.plan::<T, _, _>(data.layout(), &bags);
+                    let plan = op.plan(&data, &bags);
                     let (d, i, o, w) =
                         (DynView::from(&data), DynView::from(&ids), DynView::from(&ends), DynView::from(&weights));
-                    let dynamic = DynBags::new(&i, &o);
-                    let dynamic = if weighted { dynamic.weights(&w) } else { dynamic };
-                    assert_dyn::<T>(op.run_dyn(&d, &dynamic), &expected, &op);
+                    let dynamic = Bags::new(&i, &o);
+                    let dynamic = dynamic.weights(weighted.then_some(&w));
+                    assert_dyn::<T>(op.run(&d, &dynamic), &expected, &op);
                     let (Ok(expected), Ok(got)) = (&expected, &got) else {
                         assert_eq!((got.err(), plan.map(drop).err()), (expected.clone().err(), expected.err()));
                         continue;
@@ -216,10 +213,14 @@ fn bags_of<T: Many>() {
                     assert_flat(got.as_slice(), expected.as_slice(), &op);
                     let given = weighted.then_some(&weights);
                     let planned = plan.unwrap();
-                    assert_flat(planned.run(&data, &ids, given).unwrap().as_slice(), expected.as_slice(), &op);
-                    assert_flat(planned.run_bags(&data, &bags).unwrap().as_slice(), expected.as_slice(), &op);
-                    let dyn_plan = op.plan_dyn(T::DTYPE, data.layout(), &dynamic).unwrap();
-                    let run = dyn_plan.run(&d, &i, weighted.then_some(&w));
+                    assert_flat(
+                        planned.run(&data, &Bags::planned(&ids).weights(given)).unwrap().as_slice(),
+                        expected.as_slice(),
+                        &op,
+                    );
+                    assert_flat(planned.run(&data, &bags).unwrap().as_slice(), expected.as_slice(), &op);
+                    let dyn_plan = op.plan(&d, &dynamic).unwrap();
+                    let run = dyn_plan.run(&d, &Bags::planned(&i).weights(weighted.then_some(&w)));
                     assert_dyn::<T>(run, &Ok(expected.clone()), &op);
                     // Columns in another order, into every second row.
                     let turned = View::strided(&table.values, &[9, 3], &[3, -1], 2).unwrap();
@@ -397,5 +398,5 @@ fn other_types_are_refused() {
     let (items, weights) = (view(&items), View::new(&[1i32, 2], &[1, 2]).unwrap());
     let (d, i, w) = (DynView::from(&items), DynView::from(&ids), DynView::from(&weights));
     let expected = Error::DTypeMismatch { expected: i16::DTYPE, got: i32::DTYPE };
-    assert_eq!(sum.run_dyn(&d, &DynBags::packed(&i).weights(&w)).unwrap_err(), expected);
+    assert_eq!(sum.run(&d, &Bags::packed(&i).weights(&w)).unwrap_err(), expected);
 }

@@ -4,9 +4,9 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error,
-    Gather, GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction,
-    ScatterElements, ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
+    Bags, BatchToSpace, Codes, DType, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
+    GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction, ScatterElements,
+    ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
 };
 
 gather_core::reduce_kernels! {
@@ -143,19 +143,24 @@ fn bags_and_spaces_and_their_plans() {
     let bags = Bags::new(&indices, &offsets);
     let sum = EmbeddingBag::new(Reduction::Add);
     agrees("EmbeddingBag", OLD, || sum.run(&data, &bags), into!(|out| sum.run_into(&data, &bags, out)));
-    let plan = sum.plan(data.layout(), &bags).unwrap();
-    let run = || plan.run(&data, &indices, None);
-    agrees("BagPlan", OLD, run, into!(|out| plan.run_into(&data, &indices, None, out)));
-    let run = || sum.run_reduce(&LARGER, &data, &bags);
-    agrees("run_reduce of bags", OLD, run, into!(|out| sum.run_reduce_into(&LARGER, &data, &bags, out)));
+    let plan = sum.plan(&data, &bags).unwrap();
+    let run = || plan.run(&data, &Bags::planned(&indices));
+    agrees("BagPlan", OLD, run, into!(|out| plan.run_into(&data, &Bags::planned(&indices), out)));
+    let run = || sum.reduce_by(&LARGER).run(&data, &bags);
+    agrees("reduce_by of bags", OLD, run, into!(|out| sum.reduce_by(&LARGER).run_into(&data, &bags, out)));
     let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
     let (codes, map) = (View::new(&codes, &[6, 4]).unwrap(), &maps::DEQUANTIZE_U8);
     let params = (Given::All(0.5), Given::All(128));
-    let run = || sum.run_map(map, &codes, &bags, params);
-    agrees("run_map of bags", OLD, run, into!(|out| sum.run_map_into(map, &codes, &bags, params, out)));
-    let plan = sum.plan_map(map, codes.layout(), &bags).unwrap();
-    let run = || plan.run(&codes, &indices, None, params);
-    agrees("BagMapPlan", OLD, run, into!(|out| plan.run_into(&codes, &indices, None, params, out)));
+    let run = || sum.run(&codes.map(map, params), &bags);
+    agrees("a map of bags", OLD, run, into!(|out| sum.run_into(&codes.map(map, params), &bags, out)));
+    let plan = sum.plan(&Spec::of(codes.layout()).map(map), &bags).unwrap();
+    let run = || plan.run(&codes.map(map, params), &Bags::planned(&indices));
+    agrees(
+        "a plan of a map of bags",
+        OLD,
+        run,
+        into!(|out| plan.run_into(&codes.map(map, params), &Bags::planned(&indices), out)),
+    );
 
     let blocks = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]);
     let data = View::new(&table, &[4, 3, 2]).unwrap();
@@ -218,10 +223,14 @@ fn types_known_at_run_time() {
 
     let packed = View::new(&ids, &[1, 3]).unwrap();
     let packed = DynView::from(&packed);
-    let (sum, bags) = (EmbeddingBag::new(Reduction::Add), DynBags::packed(&packed));
-    agrees_dyn("EmbeddingBag", || sum.run_dyn(&data, &bags), |out| sum.run_dyn_into(&data, &bags, out));
-    let plan = sum.plan_dyn(f32::DTYPE, data.layout(), &bags).unwrap();
-    agrees_dyn("DynBagPlan", || plan.run(&data, &packed, None), |out| plan.run_into(&data, &packed, None, out));
+    let (sum, bags) = (EmbeddingBag::new(Reduction::Add), Bags::packed(&packed));
+    agrees_dyn("EmbeddingBag", || sum.run(&data, &bags), |out| sum.run_into(&data, &bags, out));
+    let plan = sum.plan(&Spec::dynamic(f32::DTYPE, data.layout()), &bags).unwrap();
+    agrees_dyn(
+        "BagPlan of types known at run time",
+        || plan.run(&data, &Bags::planned(&packed)),
+        |out| plan.run_into(&data, &Bags::planned(&packed), out),
+    );
 
     let blocks = BatchToSpace::new(&[1, 2], &[0; 2], &[0; 2]);
     let run = || blocks.run(&data);

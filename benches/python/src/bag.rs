@@ -1,6 +1,6 @@
 //! EmbeddingBag.
 
-use gather_core::{DynBags, EmbeddingBag};
+use gather_core::{Bags, EmbeddingBag};
 use pyo3::prelude::*;
 
 use crate::array::{Input, Output};
@@ -32,9 +32,9 @@ pub(crate) fn embedding_bag<'py>(
     let mut output = Output::new(&out, inputs.all().chain(&offsets))?;
     let (data, indices) = (inputs.data.view(), inputs.indices()?.view());
     let (offsets, weights) = (offsets.as_ref().map(Input::view), inputs.updates.as_ref().map(Input::view));
-    let bags = offsets.as_ref().map_or_else(|| DynBags::packed(&indices), |offsets| DynBags::new(&indices, offsets));
-    let bags = weights.as_ref().map_or(bags, |weights| bags.weights(weights));
+    let bags = offsets.as_ref().map_or_else(|| Bags::packed(&indices), |offsets| Bags::new(&indices, offsets));
+    let bags = bags.weights(weights.as_ref());
     let mut target = output.view();
-    out.py().detach(|| op.run_dyn_into(&data, &bags, &mut target)).map_err(python)?;
+    out.py().detach(|| op.run_into(&data, &bags, &mut target)).map_err(python)?;
     Ok(out)
 }

@@ -71,22 +71,23 @@ fn tables(bags: usize, len: usize, budget: Duration) {
     ids.as_mut_slice().fill_with(|| random.below(ROWS) as i64);
     let ids: Vec<_> =
         ids.as_slice().chunks(bags * len).map(|ids| View::new(ids, &[bags, len]).expect("as many")).collect();
-    let all: Vec<_> = fused.iter().zip(&ids).map(|(table, ids)| (table, Bags::packed(ids))).collect();
+    let bags_of: Vec<_> = ids.iter().map(Bags::packed).collect();
+    let all = gather_core::tables::<f32>(&fused.iter().collect::<Vec<_>>()).expect("some tables");
     let columns: usize = shapes.iter().map(|shape| shape.1).sum();
     let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| vec![f32::NAN; bags * columns]);
     let op = |par| EmbeddingBag::new(Reduction::Add).par(par);
     let each = |op: EmbeddingBag, out: &mut [f32]| {
         let mut start = 0;
-        for (table, bags_of) in &all {
+        for (table, bags_of) in fused.iter().zip(&bags_of) {
             let (shape, strides) = ([bags, table.columns()], [columns as isize, 1]);
             let mut out = ViewMut::strided(out, &shape, &strides, start).expect("columns of the output");
-            op.run_fused_into(table, bags_of, &mut out).expect("indices in range");
+            op.run_into(&table.to::<f32>(), bags_of, &mut out).expect("indices in range");
             start += table.columns();
         }
     };
     let at_once = |op: EmbeddingBag, out: &mut [f32]| {
         let mut out = ViewMut::new(out, &[bags, columns]).expect("columns of all");
-        op.run_tables_into(&all, &mut out).expect("indices in range");
+        op.run_into(&all, &bags_of, &mut out).expect("indices in range");
     };
     let times = rounds(
         &mut [
@@ -135,18 +136,22 @@ fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget:
         };
         let (expected, weighted) = (plain(&|_| 1.0), plain(&|at| weights.as_slice()[at]));
         let [one, two] = [Par::Seq, Par::Threads(2)]
-            .map(|par| op(par).plan_fused::<f32, _, _>(&table, &packed).expect("a workload of the list"));
-        let half = op(Par::Seq).plan_fused::<f16, _, _>(&table, &packed).expect("a workload of the list");
-        let single = op(Par::Seq).plan(numbers.view().layout(), &packed).expect("a workload of the list");
+            .map(|par| op(par).plan(&table.to::<f32>(), &packed).expect("a workload of the list"));
+        let (floats, halves) = (table.to::<f32>(), table.to::<f16>());
+        let half = op(Par::Seq).plan(&halves, &packed).expect("a workload of the list");
+        let single = op(Par::Seq).plan(&numbers.view(), &packed).expect("a workload of the list");
         let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Tensor::filled(&[bags, columns], f32::NAN).expect("sums"));
         let mut h = Tensor::filled(&[bags, columns], f16::NAN).expect("sums that fit");
         let times = {
             let mut calls: [&mut (dyn FnMut() + Send); 5] = [
-                &mut || one.run_into(&table, &ids_view, None, &mut a).expect("indices in range"),
-                &mut || one.run_into(&table, &ids_view, Some(&weights_view), &mut b).expect("indices in range"),
-                &mut || half.run_into(&table, &ids_view, None, &mut h).expect("indices in range"),
-                &mut || two.run_into(&table, &ids_view, None, &mut c).expect("indices in range"),
-                &mut || single.run_into(&numbers.view(), &ids_view, None, &mut d).expect("indices in range"),
+                &mut || one.run_into(&floats, &Bags::planned(&ids_view), &mut a).expect("indices in range"),
+                &mut || {
+                    one.run_into(&floats, &Bags::planned(&ids_view).weights(&weights_view), &mut b)
+                        .expect("indices in range")
+                },
+                &mut || half.run_into(&halves, &Bags::planned(&ids_view), &mut h).expect("indices in range"),
+                &mut || two.run_into(&floats, &Bags::planned(&ids_view), &mut c).expect("indices in range"),
+                &mut || single.run_into(&numbers.view(), &Bags::planned(&ids_view), &mut d).expect("indices in range"),
             ];
             calls.iter_mut().for_each(|call| call());
             rounds(&mut calls, budget)

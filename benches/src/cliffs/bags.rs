@@ -1,7 +1,7 @@
 //! Bags: reductions of halves, of narrow rows, of one huge bag, and means of integers.
 
 use bytemuck::Pod;
-use gather_core::{BagPlan, Bags, Element, EmbeddingBag, Layout, Level, Par, Reduction, View, ViewMut};
+use gather_core::{BagPlan, Bags, Element, EmbeddingBag, Level, Par, Reduction, Spec, View, ViewMut};
 use half::{bf16, f16};
 
 use super::{Case, Row};
@@ -172,8 +172,9 @@ impl<T: Element<Number = T>> Tensors<T> {
         let ids: Vec<i64> = (0..bags.iter().product()).map(|_| random.below(shape_of_table[0]) as i64).collect();
         let view = View::new(&ids, &bags).expect("indices of bags");
         let op = EmbeddingBag::torch(reduction).par(Par::Seq).level(level);
-        let layout = Layout::contiguous(&shape_of_table).expect("a table");
-        let plan = op.plan(&layout, &Bags::packed(&view)).expect("a level of this machine");
+        let plan = op
+            .plan(&Spec::<T>::new(&shape_of_table).expect("a table"), &Bags::packed(&view))
+            .expect("a level of this machine");
         Tensors { shape, table, ids, weights: weighted.then_some(weights), reduction, plan }
     }
 
@@ -184,7 +185,7 @@ impl<T: Element<Number = T>> Tensors<T> {
         let ids = View::new(&self.ids, &bags).expect("indices of bags");
         let weights = self.weights.as_ref().map(|weights| View::new(weights, &bags).expect("weights of bags"));
         let mut out = ViewMut::new(out, &[bags[0], columns]).expect("a row for each bag");
-        self.plan.run_into(&table, &ids, weights.as_ref(), &mut out).expect("indices in range");
+        self.plan.run_into(&table, &Bags::planned(&ids).weights(weights.as_ref()), &mut out).expect("indices in range");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use gather_core::{Bags, EmbeddingBag, Par, Reduction, View, ViewMut};
+use gather_core::{Bags, BagsOf, EmbeddingBag, Par, Reduction, Spec, View, ViewMut};
 use half::{bf16, f16};
 
 use super::draw::{Bad, Draw, FEWEST, Place};
@@ -84,9 +84,10 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
     let at = if packed { vec![bags, mean_len] } else { vec![count] };
     let view = View::new(&ids, &at).expect("indices of their shape");
     let starts = View::new(&offsets, &[bags]).expect("an offset for each bag");
+    let data = Spec::<T>::of(&table_at.layout());
     let plan = match packed {
-        true => op.plan::<T, I, I>(&table_at.layout(), &Bags::packed(&view)),
-        false => op.plan::<T, I, i64>(&table_at.layout(), &Bags::new(&view, &starts)),
+        true => op.plan(&data, &Bags::packed(&view)),
+        false => op.plan(&data, &Bags::new(&view, &starts)),
     };
     let plan = plan.expect("valid bags");
     let explained = plan.explain().to_string();
@@ -109,18 +110,16 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
         let shaped = weighted.then(|| View::new(&weights, &at).expect("a weight for each index"));
         if face == Face::Planned {
             let mut out = ViewMut::new(out, &[bags, columns]).expect("a row for each bag");
-            return plan.run_into(&table, &ids, shaped.as_ref(), &mut out).expect("indices in range");
+            return plan
+                .run_into(&table, &Bags::planned(&ids).weights(shaped.as_ref()), &mut out)
+                .expect("indices in range");
         }
         // Offsets of packed bags are no part of the call.
-        if let (true, Some(weights)) = (packed, shaped.as_ref()) {
-            let bags_of = Bags::packed(&ids).weights(weights);
-            return with_bags::<T, I, I>(&op, &table, &bags_of, [bags, columns], face, &mut once[0], out);
-        }
         if packed {
-            return with_bags(&op, &table, &Bags::packed(&ids), [bags, columns], face, &mut once[0], out);
+            let bags_of = Bags::packed(&ids).weights(shaped.as_ref());
+            return with_bags(&op, &table, &bags_of, [bags, columns], face, &mut once[0], out);
         }
-        let bags_of = Bags::new(&ids, &starts);
-        let bags_of = if weighted { bags_of.weights(&listed) } else { bags_of };
+        let bags_of = Bags::new(&ids, &starts).weights(weighted.then_some(&listed));
         with_bags(&op, &table, &bags_of, [bags, columns], face, &mut once[0], out);
     };
     let len = bags * columns;
@@ -145,10 +144,10 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
 }
 
 /// The unplanned call.
-fn with_bags<T: Number, I: Id, O: gather_core::Index>(
+fn with_bags<T: Number>(
     op: &EmbeddingBag,
     table: &View<'_, T>,
-    bags: &Bags<'_, T, I, O>,
+    bags: &impl BagsOf<T::Number>,
     shape: [usize; 2],
     face: Face,
     once: &mut bool,

@@ -269,13 +269,14 @@ fn tables<I: Id>(draw: &mut Draw) -> Found {
         let tables: Vec<_> = tables.collect();
         let ids = all.iter().map(|(.., ids)| View::new(ids, &[bags, len]).expect("ids"));
         let ids: Vec<_> = ids.collect();
-        let list: Vec<_> = tables.iter().zip(&ids).map(|(table, ids)| (table, Bags::packed(ids))).collect();
+        let list: Vec<_> = ids.iter().map(Bags::packed).collect();
+        let tables = gather_core::tables::<f32>(&tables.iter().collect::<Vec<_>>()).expect("some tables");
         if face == Face::Fresh {
-            let fresh = op.run_tables::<f32, _, _>(&list).expect("indices in range");
+            let fresh = op.run(&tables, &list).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);
         }
         let mut out = ViewMut::new(out, &[bags, columns]).expect("a row for each bag");
-        op.run_tables_into(&list, &mut out).expect("indices in range");
+        op.run_into(&tables, &list, &mut out).expect("indices in range");
     };
     found((name, String::new(), bytes), bags * columns, face, ours, move |out| {
         let (mut before, mut values) = (0, Vec::new());

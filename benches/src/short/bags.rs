@@ -3,8 +3,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, DynView, DynViewMut, EmbeddingBag, Given, Par};
-use gather_core::{Reduction, View, ViewMut, maps};
+use gather_core::{
+    Any, BagPlan, Bags, DynView, DynViewMut, Element, EmbeddingBag, Given, Mapped, Par, Reduction, Spec, View, ViewMut,
+    maps,
+};
 
 use super::ring::Ring;
 use super::{Call, LEGAL, Way, clock, layout, loops};
@@ -26,7 +28,7 @@ pub(super) struct Sum<'a> {
     op: EmbeddingBag,
     count: usize,
     plan: BagPlan<f32, u32>,
-    dynamic: DynBagPlan,
+    dynamic: BagPlan<Any, Any>,
     ring: Ring<u32>,
     out: Vec<f32>,
 }
@@ -38,9 +40,9 @@ impl<'a> Sum<'a> {
         let ids = vec![0u32; count];
         let ids = View::new(&ids, &[1, count]).expect(LEGAL);
         let data = layout(&SHAPE);
-        let plan = op.plan(&data, &Bags::packed(&ids)).expect(LEGAL);
+        let plan = op.plan(&Spec::<f32>::of(&data), &Bags::packed(&ids)).expect(LEGAL);
         let ids = DynView::from(&ids);
-        let dynamic = op.plan_dyn(<f32 as gather_core::Element>::DTYPE, &data, &DynBags::packed(&ids)).expect(LEGAL);
+        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &data), &Bags::packed(&ids)).expect(LEGAL);
         Sum { table: &table[..ROWS * DIM], op, count, plan, dynamic, ring: Ring::new(ROWS), out: vec![0.0; DIM] }
     }
 }
@@ -70,20 +72,22 @@ impl Call for Sum<'_> {
                 lists.iter().for_each(|ids| op.run_into(data, &Bags::packed(black_box(ids)), &mut out).expect(LEGAL));
             }),
             Way::AnyCount => clock(|| {
-                let run = |ids| plan.run_bags_into(data, &Bags::packed(black_box(ids)), &mut out);
+                let run = |ids| plan.run_into(data, &Bags::packed(black_box(ids)), &mut out);
                 lists.iter().map(run).for_each(|outcome| outcome.expect(LEGAL));
             }),
             Way::Dyn | Way::DynUnplanned => {
                 let mut out = DynViewMut::from(&mut out);
                 clock(|| {
                     dyn_lists.iter().map(black_box).for_each(|ids| match way {
-                        Way::Dyn => dynamic.run_into(&dyn_data, ids, None, &mut out).expect(LEGAL),
-                        _ => op.run_dyn_into(&dyn_data, &DynBags::packed(ids), &mut out).expect(LEGAL),
+                        Way::Dyn => dynamic.run_into(&dyn_data, &Bags::planned(ids), &mut out).expect(LEGAL),
+                        _ => op.run_into(&dyn_data, &Bags::packed(ids), &mut out).expect(LEGAL),
                     });
                 })
             }
             _ => clock(|| {
-                lists.iter().for_each(|ids| plan.run_into(data, black_box(ids), None, &mut out).expect(LEGAL));
+                lists
+                    .iter()
+                    .for_each(|ids| plan.run_into(data, &Bags::planned(black_box(ids)), &mut out).expect(LEGAL));
             }),
         }
     }
@@ -97,16 +101,13 @@ impl Call for Sum<'_> {
     }
 }
 
-/// What a row's scale and the code of zero are.
-type Scaled = (f32, u8);
-
 /// A sum of rows of codes.
 pub(super) struct Codes {
     codes: Vec<u8>,
     scales: Vec<f32>,
     op: EmbeddingBag,
     count: usize,
-    plan: BagMapPlan<u8, f32, Scaled, u32>,
+    plan: BagPlan<Mapped<u8, f32>, u32>,
     ring: Ring<u32>,
     out: Vec<f32>,
 }
@@ -119,7 +120,7 @@ impl Codes {
         let op = EmbeddingBag::new(Reduction::Add).par(Par::Seq);
         let ids = vec![0u32; count];
         let ids = View::new(&ids, &[1, count]).expect(LEGAL);
-        let plan = op.plan_map(&maps::DEQUANTIZE_U8, &layout(&SHAPE), &Bags::packed(&ids)).expect(LEGAL);
+        let plan = op.plan(&Spec::of(&layout(&SHAPE)).map(&maps::DEQUANTIZE_U8), &Bags::packed(&ids)).expect(LEGAL);
         let codes = (0..ROWS * DIM).map(|at| (at * 7 % 251) as u8).collect();
         let scales = (0..ROWS).map(|row| 0.5 + (row % 5) as f32).collect();
         Codes { codes, scales, op, count, plan, ring: Ring::new(ROWS), out: vec![0.0; DIM] }
@@ -150,9 +151,9 @@ impl Call for Codes {
             lists.iter().map(black_box).for_each(|ids| {
                 let bags = Bags::packed(ids);
                 let outcome = match way {
-                    Way::Unplanned => op.run_map_into(&maps::DEQUANTIZE_U8, data, &bags, params(), &mut out),
-                    Way::AnyCount => plan.run_bags_into(data, &bags, params(), &mut out),
-                    _ => plan.run_into(data, ids, None, params(), &mut out),
+                    Way::Unplanned => op.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &bags, &mut out),
+                    Way::AnyCount => plan.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &bags, &mut out),
+                    _ => plan.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &Bags::planned(ids), &mut out),
                 };
                 outcome.expect(LEGAL);
             });

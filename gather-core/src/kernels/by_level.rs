@@ -6,7 +6,7 @@ use crate::types::level::Level;
 
 /// A function for each level.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ByLevel<F> {
+pub struct ByLevel<F> {
     /// Where the target itself has a level, this one is compiled for it.
     pub(crate) scalar: F,
     #[cfg(target_arch = "x86_64")]

@@ -16,8 +16,8 @@ use crate::types::op::{Argument, Op};
 /// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the quantised
 /// embedding tables of PyTorch and FBGEMM, where they lie.
 ///
-/// [`FusedRows::to`] reads its rows as numbers for a gather, and
-/// [`EmbeddingBag::run_fused`](crate::EmbeddingBag::run_fused) adds them.
+/// [`FusedRows::to`] reads its rows as numbers, which gathers give and an [`EmbeddingBag`](crate::EmbeddingBag) adds.
+/// [`tables`](crate::tables()) reads several tables in one call.
 ///
 /// ```
 /// use gather_core::{FusedFormat, FusedRows, View};
@@ -74,7 +74,7 @@ impl<'a> FusedRows<'a> {
     ///     let table = [1.5f32, 0.25, 3.0, 4.0];
     ///     let table = FusedRows::plain(View::new(&table, &[2, 2])?)?;
     ///     let ids = View::new(&[1u8, 0], &[1, 2])?;
-    ///     let sums = EmbeddingBag::new(Reduction::Add).run_fused::<f32, _, _>(&table, &Bags::packed(&ids))?;
+    ///     let sums = EmbeddingBag::new(Reduction::Add).run(&table.to::<f32>(), &Bags::packed(&ids))?;
     ///     assert_eq!(sums.as_slice(), [4.5, 4.25]);
     ///     Ok(())
     /// }

@@ -24,26 +24,13 @@ impl<T> sealed::Sealed for View<'_, T> {}
 impl sealed::Sealed for DynView<'_> {}
 
 /// The types of a plan: an [`Element`] that the compiler knows, or [`Any`]. Sealed.
-///
-/// # Safety
-/// Weights that [`Typing::weights`] returns may be read along the layout for as long as the view is borrowed, as numbers
-/// of the type, or of the data type that is asked for (V1, V3).
-pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
+pub trait Typing: sealed::Sealed + Copy + 'static {
     /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Any`].
     type Tensor: Output<Self>;
-    /// Weights of rows: [`View<T::Number>`](View), or [`DynView`] for [`Any`].
-    type Weights<'a>;
 
     /// A tensor of a data type, without elements.
     #[doc(hidden)]
     fn empty(dtype: DType) -> Self::Tensor;
-
-    /// Where weights of rows of a data type begin, and their layout.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`].
-    #[doc(hidden)]
-    fn weights<'v>(view: &'v Self::Weights<'_>, dtype: DType) -> Result<(*const u8, &'v Layout), Error>;
 }
 
 /// A tensor whose elements `T` plans read: a [`View<T>`](View), or a [`DynView`] for [`Any`]. Sealed.
@@ -84,32 +71,19 @@ pub unsafe trait Input<T>: sealed::Sealed {
     }
 }
 
-// SAFETY: V1 and V2 of views of `T`.
-unsafe impl<T: Element> Typing for T {
+impl<T: Element> Typing for T {
     type Tensor = Tensor<T>;
-    type Weights<'a> = View<'a, T::Number>;
 
     fn empty(_: DType) -> Tensor<T> {
         Tensor::default()
     }
-
-    #[inline(always)]
-    fn weights<'v>(view: &'v View<'_, T::Number>, _: DType) -> Result<(*const u8, &'v Layout), Error> {
-        Ok((view.origin().cast(), view.layout()))
-    }
 }
 
-// SAFETY: V1 to V3 of views of the data type, which is compared.
-unsafe impl Typing for Any {
+impl Typing for Any {
     type Tensor = DynTensor;
-    type Weights<'a> = DynView<'a>;
 
     fn empty(dtype: DType) -> DynTensor {
         DynTensor::empty(dtype)
-    }
-
-    fn weights<'v>(view: &'v DynView<'_>, dtype: DType) -> Result<(*const u8, &'v Layout), Error> {
-        view.read(dtype.number())
     }
 }
 

@@ -209,7 +209,7 @@ pub(crate) use by_coding;
 /// - **F1** A row has `bytes` bytes, of which the codes take those from `codes` on, enough for all columns, and scale
 ///   and bias 8 or, as `f16`, 4 from `params` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FusedRow {
+pub(crate) struct FusedRow {
     format: FusedFormat,
     columns: usize,
     codes: usize,

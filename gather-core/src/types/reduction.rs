@@ -77,8 +77,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number, or an array of them: what a map makes of an element for
-/// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) to reduce. Sealed.
+/// A number, or an array of them: what a map makes of an element for an [`EmbeddingBag`](crate::EmbeddingBag) to
+/// reduce. Sealed.
 ///
 /// Maps of blocks make arrays, whose numbers are reduced one by one.
 #[diagnostic::on_unimplemented(

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, DynBags, DynTensor, DynView, DynViewMut, EmbeddingBag, Error, Given, Level, Map, Method, NegativeIndex, Op,
-    OutOfBounds, Par, Reducible, Reduction, View, ViewMut,
+    Bags, DynTensor, DynView, DynViewMut, EmbeddingBag, Error, Given, Level, Map, Method, NegativeIndex, Op,
+    OutOfBounds, Par, Reducible, Reduction, Spec, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -86,19 +86,20 @@ fn into_outputs_and_planned() {
     assert_eq!(out, sums);
     let mut fresh = [MaybeUninit::new(7); 3];
     op.run_into(&table(), &bags, &mut ViewMut::new(&mut fresh, &[3]).unwrap()).unwrap();
-    let plan = op.plan(table().layout(), &bags).unwrap();
+    let plan = op.plan(&table(), &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3][..], Method::Accumulated));
-    assert_eq!(plan.clone().run(&table(), &ids, Some(&weights)).unwrap().as_slice(), sums);
-    assert_eq!(plan.run(&table(), &ids, None).unwrap().as_slice(), [90, 0, 20]);
+    assert_eq!(plan.clone().run(&table(), &Bags::planned(&ids).weights(&weights)).unwrap().as_slice(), sums);
+    assert_eq!(plan.run(&table(), &Bags::planned(&ids)).unwrap().as_slice(), [90, 0, 20]);
     let mut out = [7; 3];
-    plan.run_into(&table(), &ids, Some(&weights), &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
+    plan.run_into(&table(), &Bags::planned(&ids).weights(&weights), &mut ViewMut::new(&mut out, &[3]).unwrap())
+        .unwrap();
     assert_eq!(out, sums);
     let packed = View::new(&IDS, &[2, 2]).unwrap();
-    assert_eq!(plan.run_bags(&table(), &Bags::packed(&packed)).unwrap().as_slice(), [50, 60]);
+    assert_eq!(plan.run(&table(), &Bags::packed(&packed)).unwrap().as_slice(), [50, 60]);
     let mut out = [7; 3];
-    plan.run_bags_into(&table(), &bags, &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
+    plan.run_into(&table(), &bags, &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
     assert_eq!(out, sums);
-    let refused = plan.run_into(&table(), &ids, None, &mut ViewMut::new(&mut out, &[3, 1]).unwrap());
+    let refused = plan.run_into(&table(), &Bags::planned(&ids), &mut ViewMut::new(&mut out, &[3, 1]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
 }
 
@@ -119,12 +120,12 @@ fn reductions_of_ones_own() {
             let bags = Bags::packed(&ids);
             let expected = [12, 13, 14, 6, 7, 8].map(<$kind>::sample);
             let op = EmbeddingBag::new(Reduction::None);
-            assert_eq!(op.run_reduce(&$reducer, &table, &bags).unwrap().as_slice(), expected);
+            assert_eq!(op.reduce_by(&$reducer).run(&table, &bags).unwrap().as_slice(), expected);
             let mut out: Vec<$kind> = (0..6).map(|_| <$kind>::sample(9)).collect();
-            op.run_reduce_into(&$reducer, &table, &bags, &mut ViewMut::new(&mut out, &[2, 3]).unwrap()).unwrap();
+            op.reduce_by(&$reducer).run_into(&table, &bags, &mut ViewMut::new(&mut out, &[2, 3]).unwrap()).unwrap();
             assert_eq!(out, expected);
-            let plan = op.plan_reduce(&$reducer, table.layout(), &bags).unwrap();
-            assert_eq!(plan.run(&table, &ids, None).unwrap().as_slice(), expected);
+            let plan = op.reduce_by(&$reducer).plan(&Spec::of(table.layout()), &bags).unwrap();
+            assert_eq!(plan.run(&table, &Bags::planned(&ids)).unwrap().as_slice(), expected);
             assert!(matches!(op.run(&table, &bags), Err(Error::ReductionUnavailable { .. })));
         )*};
     }
@@ -143,30 +144,32 @@ fn types_known_at_run_time() {
     let op = EmbeddingBag::new(Reduction::Add);
     let (table, weights, packed) = (DynView::from(&table()), DynView::from(&weights), DynView::from(&packed));
     let (ids, offsets) = (DynView::from(&ids), DynView::from(&offsets));
-    let bags = DynBags::new(&ids, &offsets).weights(&weights);
-    let run = |bags: &DynBags<'_>| op.run_dyn(&table, bags).unwrap().downcast::<i32>().unwrap().into_vec();
-    assert_eq!(run(&bags), [20, 0, 100]);
-    assert_eq!(run(&DynBags::packed(&packed)), [50, 60]);
+    let bags = Bags::new(&ids, &offsets).weights(&weights);
+    let run = |bags: Bags<'_, DynView<'_>, DynView<'_>, DynView<'_>>| {
+        op.run(&table, &bags).unwrap().downcast::<i32>().unwrap().into_vec()
+    };
+    assert_eq!(run(bags), [20, 0, 100]);
+    assert_eq!(run(Bags::packed(&packed).weights(None)), [50, 60]);
     let mut out = [7; 3];
     let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
-    op.run_dyn_into(&table, &bags, &mut DynViewMut::from(&mut typed)).unwrap();
+    op.run_into(&table, &bags, &mut DynViewMut::from(&mut typed)).unwrap();
     assert_eq!(out, [20, 0, 100]);
 
-    let plan = op.plan_dyn(table.dtype(), table.layout(), &bags).unwrap();
+    let plan = op.plan(&table, &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3][..], Method::Accumulated));
-    let run = plan.clone().run(&table, &ids, Some(&weights)).unwrap();
+    let run = plan.clone().run(&table, &Bags::planned(&ids).weights(&weights)).unwrap();
     assert_eq!(run.downcast::<i32>().unwrap().as_slice(), [20, 0, 100]);
     let mut out = [7; 3];
     let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
-    plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut typed)).unwrap();
+    plan.run_into(&table, &Bags::planned(&ids), &mut DynViewMut::from(&mut typed)).unwrap();
     assert_eq!(out, [90, 0, 20]);
-    let run = plan.run_bags(&table, &DynBags::packed(&packed)).unwrap();
+    let run = plan.run(&table, &Bags::packed(&packed)).unwrap();
     assert_eq!(run.downcast::<i32>().unwrap().as_slice(), [50, 60]);
     let mut again = DynTensor::empty(table.dtype());
-    plan.run_bags_into(&table, &bags, &mut again).unwrap();
+    plan.run_into(&table, &bags, &mut again).unwrap();
     assert_eq!(again.downcast::<i32>().unwrap().as_slice(), [20, 0, 100]);
-    assert!(matches!(plan.run_bags(&ids, &bags), Err(Error::DTypeMismatch { .. })));
-    assert!(matches!(plan.run(&ids, &ids, None), Err(Error::DTypeMismatch { .. })));
+    assert!(matches!(plan.run(&ids, &bags), Err(Error::DTypeMismatch { .. })));
+    assert!(matches!(plan.run(&ids, &Bags::planned(&ids)), Err(Error::DTypeMismatch { .. })));
 }
 
 gather_core::map_kernels! {
@@ -190,22 +193,24 @@ fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
     let bags = Bags::new(&same, &offsets);
     let op = EmbeddingBag::new(Reduction::Max).default_index(1);
     let expected: Vec<U> = [&values[3..6]; 3].into_iter().flatten().map(|&value| convert(value)).collect();
-    assert_eq!(op.run_map(map, &data, &bags, given).unwrap().as_slice(), expected);
+    assert_eq!(op.run(&data.map(map, given), &bags).unwrap().as_slice(), expected);
     let mut out = vec![U::ZERO; 9];
-    op.run_map_into(map, &data, &bags, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
+    op.run_into(&data.map(map, given), &bags, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
     assert_eq!(out, expected);
     let mut fresh = vec![MaybeUninit::new(U::ZERO); 9];
-    op.run_map_into(map, &data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
-    let plan = op.plan_map(map, data.layout(), &bags).unwrap();
+    op.run_into(&data.map(map, given), &bags, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    let plan = op.plan(&Spec::of(data.layout()).map(map), &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3, 3][..], Method::Accumulated));
-    assert_eq!(plan.clone().run(&data, &same, None, given).unwrap().as_slice(), expected);
+    assert_eq!(plan.clone().run(&data.map(map, given), &Bags::planned(&same)).unwrap().as_slice(), expected);
     let mut out = vec![U::ZERO; 9];
-    plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
+    plan.run_into(&data.map(map, given), &Bags::planned(&same), &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
     assert_eq!(out, expected);
-    plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
-    assert_eq!(plan.run_bags(&data, &bags, given).unwrap().as_slice(), expected);
-    plan.run_bags_into(&data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
-    let refused = plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[9]).unwrap());
+    plan.run_into(&data.map(map, given), &Bags::planned(&same), &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap())
+        .unwrap();
+    assert_eq!(plan.run(&data.map(map, given), &bags).unwrap().as_slice(), expected);
+    plan.run_into(&data.map(map, given), &bags, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    let refused =
+        plan.run_into(&data.map(map, given), &Bags::planned(&same), &mut ViewMut::new(&mut fresh, &[9]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
 }
 
@@ -222,6 +227,6 @@ fn rows_that_maps_convert() {
     let codes = [10u8, 20, 30, 40];
     let (table, weights) = (View::new(&codes, &[4]).unwrap(), weights());
     let bags = Bags::new(&ids, &offsets).weights(&weights);
-    let sums = EmbeddingBag::new(Reduction::Add).run_map(&BYTE_TO_NUMBER, &table, &bags, (Given::All(-1),));
+    let sums = EmbeddingBag::new(Reduction::Add).run(&table.map(&BYTE_TO_NUMBER, (Given::All(-1),)), &bags);
     assert_eq!(sums.unwrap().as_slice(), [-20, 0, -100]);
 }

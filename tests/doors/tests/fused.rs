@@ -1,8 +1,8 @@
 //! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
 
 use gather_core::{
-    Bags, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Level,
-    Method, Op, OutOfBounds, Reduction, Scale, Spec, TableBags, View, ViewMut,
+    Argument, Bags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
+    Level, Method, Op, OutOfBounds, Reduction, Scale, Spec, View, ViewMut, tables, tables_dyn,
 };
 use half::{bf16, f16};
 
@@ -84,31 +84,31 @@ fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>
     for reduction in Reduction::ALL.iter().copied() {
         let op = EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Clamp).default_index(0).padding_index(2);
         let known = [Reduction::Add, Reduction::Mean, Reduction::Max, Reduction::Min].contains(&reduction);
-        let got = op.run_fused::<U, _, _>(table, &list);
+        let got = op.run(&table.to::<U>(), &list);
         if !known {
             assert!(matches!(got, Err(Error::ReductionUnavailable { .. })), "{got:?}");
             continue;
         }
         assert_eq!(got.unwrap().shape(), [3, columns]);
-        let weighted = op.run_fused::<U, _, _>(table, &list.weights(&weights));
+        let weighted = op.run(&table.to::<U>(), &list.weights(&weights));
         assert_eq!(weighted.is_ok(), reduction == Reduction::Add, "{weighted:?}");
         let mut out = vec![U::ZERO; 3 * columns];
         let mut into = ViewMut::new(&mut out, &[3, columns]).unwrap();
-        op.run_fused_into::<U, _, _>(table, &list, &mut into).unwrap();
-        let plan = op.plan_fused::<U, _, _>(table, &list).unwrap();
+        op.run_into(&table.to::<U>(), &list, &mut into).unwrap();
+        let plan = op.plan(&table.to::<U>(), &list).unwrap();
         assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (&[3, columns][..], false));
-        plan.run_into(table, &ids, None, &mut into).unwrap();
-        plan.run_bags_into(table, &list, &mut into).unwrap();
-        assert_eq!(plan.run(table, &ids, None).unwrap().len(), 3 * columns);
+        plan.run_into(&table.to(), &Bags::planned(&ids), &mut into).unwrap();
+        plan.run_into(&table.to(), &list, &mut into).unwrap();
+        assert_eq!(plan.run(&table.to(), &Bags::planned(&ids)).unwrap().len(), 3 * columns);
         assert_eq!(
-            plan.run_bags(table, &Bags::new(&ids, &ids)).err().map(|error| error.to_string().is_empty()),
+            plan.run(&table.to(), &Bags::new(&ids, &ids)).err().map(|error| error.to_string().is_empty()),
             Some(false)
         );
-        assert!(plan.run(other, &ids, None).is_err() && plan.run_bags(other, &list).is_err());
-        let refused = op.out_of_bounds(OutOfBounds::Error).run_fused::<U, _, _>(table, &list);
+        assert!(plan.run(&other.to(), &Bags::planned(&ids)).is_err() && plan.run(&other.to(), &list).is_err());
+        let refused = op.out_of_bounds(OutOfBounds::Error).run(&table.to::<U>(), &list);
         assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, .. })), "{refused:?}");
         let mut apart = ViewMut::strided(&mut out, &[3, columns], &[1, 3], 0).unwrap();
-        let refused = op.run_fused_into::<U, _, _>(table, &list, &mut apart).err();
+        let refused = op.run_into(&table.to::<U>(), &list, &mut apart).err();
         assert!(columns < 2 || matches!(refused, Some(Error::RowsNotContiguous { .. })), "{refused:?}");
     }
 }
@@ -142,33 +142,39 @@ fn gathers_and_bags_of_any_bytes() {
     let ids = View::new(&[1u8, 0], &[1, 2]).unwrap();
     let plan = Gather::new(0).plan(&eight.to::<f32>(), &ids).unwrap();
     assert!(matches!(plan.run(&seven.to(), &ids), Err(Error::PlanMismatch { .. })));
-    let plan = EmbeddingBag::new(Reduction::Add).plan_fused::<f32, _, _>(&eight, &Bags::packed(&ids)).unwrap();
-    assert!(matches!(plan.run(&seven, &ids, None), Err(Error::PlanMismatch { .. })));
+    let plan = EmbeddingBag::new(Reduction::Add).plan(&eight.to::<f32>(), &Bags::packed(&ids)).unwrap();
+    assert!(matches!(plan.run(&seven.to(), &Bags::planned(&ids)), Err(Error::PlanMismatch { .. })));
 }
 
-fn several<U: Scale + std::fmt::Debug>(op: EmbeddingBag, tables: &[TableBags<'_, i64>]) {
-    let only: Vec<&FusedRows<'_>> = tables.iter().map(|&(table, _)| table).collect();
+/// Bags with weights or without.
+type ListOf<'a> = Bags<'a, View<'a, i64>, View<'a, i64>, View<'a, f32>>;
+
+fn several<U: Scale + std::fmt::Debug>(op: EmbeddingBag, only: &[&FusedRows<'_>], bags: ListOf<'_>) {
     let columns: usize = only.iter().map(|table| table.columns()).sum();
-    let got = op.run_tables::<U, _, _>(tables);
+    let (all, bags) = (tables::<U>(only).unwrap(), vec![bags; only.len()]);
+    let got = op.run(&all, &bags);
     let Ok(got) = got else {
         assert!(matches!(got, Err(Error::InTable { .. })), "{got:?}");
         return;
     };
     assert_eq!(got.shape(), [3, columns]);
     let mut out = vec![U::ZERO; 3 * columns];
-    op.run_tables_into(tables, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
-    let plan = op.plan_tables::<U, i64>(&only).unwrap();
-    assert_eq!((plan.columns(), format!("{:?}", plan.clone()).is_empty()), (columns, false));
-    plan.run_into(tables, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
-    assert_eq!(plan.run(tables).unwrap().len(), out.len());
-    assert_eq!(
-        plan.run(&tables[1..]).unwrap_err(),
-        Error::TablesMismatch { expected: tables.len(), got: tables.len() - 1 }
-    );
+    op.run_into(&all, &bags, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
+    let plan = op.plan(&all, &bags).unwrap();
+    assert_eq!((plan.output_shape(), format!("{:?}", plan.clone()).is_empty()), (&[3, columns][..], false));
+    plan.run_into(&all, &bags, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
+    assert_eq!(plan.run(&all, &bags[..]).unwrap().len(), out.len());
+    let (count, twice) = (only.len(), [only, only].concat());
+    let other = tables::<U>(&twice).unwrap();
+    let mismatch = |argument, got| Error::TablesMismatch { argument, expected: count, got };
+    assert_eq!(plan.run(&other, &bags).unwrap_err(), mismatch(Argument::Data, 2 * count));
+    assert_eq!(plan.run(&all, &bags[1..]).unwrap_err(), mismatch(Argument::Indices, count - 1));
+    assert_eq!(op.run(&all, &bags[1..]).unwrap_err(), mismatch(Argument::Indices, count - 1));
+    assert_eq!(op.plan(&all, &bags[1..]).unwrap_err(), mismatch(Argument::Indices, count - 1));
     for shape in [&[][..], &[3 * columns], &[3, columns, 1], &[columns, 3]] {
         let mut out = vec![U::ZERO; shape.iter().product()];
         let mut out = ViewMut::new(&mut out, shape).unwrap();
-        let (fresh, planned) = (op.run_tables_into(tables, &mut out).err(), plan.run_into(tables, &mut out).err());
+        let (fresh, planned) = (op.run_into(&all, &bags, &mut out).err(), plan.run_into(&all, &bags, &mut out).err());
         assert!(matches!(fresh, Some(Error::ShapeMismatch { .. } | Error::RowsNotContiguous { .. })), "{fresh:?}");
         assert!(matches!(planned, Some(Error::ShapeMismatch { .. })), "{planned:?}");
     }
@@ -204,12 +210,13 @@ fn several_tables_of_any_bytes() {
                 EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Zero),
                 EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Wrap).default_index(1),
             ] {
-                let all: Vec<_> = [&fused].into_iter().chain(&plain).map(|table| (table, bags)).collect();
-                let mixed: Vec<_> = all.iter().map(|&(table, _)| (table, bags.weights(&weights))).collect();
-                for tables in [&all[..], &all[..4], &all[..1], &mixed[..4]] {
-                    several::<f32>(op, tables);
-                    several::<f16>(op, tables);
-                    several::<bf16>(op, tables);
+                let all: Vec<_> = [&fused].into_iter().chain(&plain).collect();
+                for (tables, weights) in
+                    [(&all[..], None), (&all[..4], None), (&all[..1], None), (&all[..4], Some(&weights))]
+                {
+                    several::<f32>(op, tables, bags.weights(weights));
+                    several::<f16>(op, tables, bags.weights(weights));
+                    several::<bf16>(op, tables, bags.weights(weights));
                 }
             }
         }
@@ -223,7 +230,7 @@ fn types_known_at_run_time() {
     let (ids, offsets) = (View::new(&ids, &[5]).unwrap(), View::new(&offsets, &[3]).unwrap());
     let weights = View::new(&[0.5f32, 0.0, 2.0, 1.0, 2.0], &[5]).unwrap();
     let (i, o, w) = (DynView::from(&ids), DynView::from(&offsets), DynView::from(&weights));
-    let bags = DynBags::new(&i, &o).weights(&w);
+    let bags = Bags::new(&i, &o).weights(&w);
     let typed = Bags::new(&ids, &offsets).weights(&weights);
     for &format in FusedFormat::ALL {
         let width = format.row_bytes(9).unwrap();
@@ -232,17 +239,17 @@ fn types_known_at_run_time() {
         macro_rules! each {
             ($($ty:ty),*) => {$({
                 let bits = |values: &[$ty]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
-                let expected = op.run_fused::<$ty, _, _>(&table, &typed).unwrap();
-                let got = op.run_fused_dyn(&table, &bags, <$ty>::DTYPE).unwrap().downcast::<$ty>().unwrap();
+                let expected = op.run(&table.to::<$ty>(), &typed).unwrap();
+                let got = op.run(&table.to_dyn(<$ty>::DTYPE), &bags).unwrap().downcast::<$ty>().unwrap();
                 assert_eq!((got.shape(), bits(got.as_slice())), (expected.shape(), bits(expected.as_slice())));
                 let mut out = vec![<$ty>::ZERO; 3 * 11];
                 let mut view = ViewMut::strided(&mut out, &[3, 9], &[11, 1], 0).unwrap();
-                op.run_fused_dyn_into(&table, &bags, <$ty>::DTYPE, &mut DynViewMut::from(&mut view)).unwrap();
+                op.run_into(&table.to_dyn(<$ty>::DTYPE), &bags, &mut DynViewMut::from(&mut view)).unwrap();
                 assert_eq!(bits(&out[11..20]), bits(&expected.as_slice()[9..18]));
                 let mut apart = ViewMut::strided(&mut out, &[3, 9], &[1, 3], 0).unwrap();
-                let refused = op.run_fused_dyn_into(&table, &bags, <$ty>::DTYPE, &mut DynViewMut::from(&mut apart));
+                let refused = op.run_into(&table.to_dyn(<$ty>::DTYPE), &bags, &mut DynViewMut::from(&mut apart));
                 assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
-                let refused = op.run_fused_dyn_into(&table, &bags, u8::DTYPE, &mut DynViewMut::from(&mut apart));
+                let refused = op.run_into(&table.to_dyn(u8::DTYPE), &bags, &mut DynViewMut::from(&mut apart));
                 assert!(matches!(refused, Err(Error::ReductionUnavailable { .. })), "{refused:?}");
             })*};
         }
@@ -279,18 +286,15 @@ fn types_known_at_run_time() {
         let refused = Gather::new(1).run(&table.to_dyn(f32::DTYPE), &i);
         assert!(matches!(refused, Err(Error::QuantizedAxis { .. })), "{refused:?}");
 
-        let refused = op.run_fused_dyn(&table, &DynBags::new(&w, &o), f32::DTYPE);
+        let refused = op.run(&table.to_dyn(f32::DTYPE), &Bags::new(&w, &o));
         assert!(matches!(refused, Err(Error::NotAnIndexType { .. })), "{refused:?}");
-        let refused = op.run_fused_dyn(&table, &DynBags::new(&i, &o).weights(&i), f32::DTYPE);
+        let refused = op.run(&table.to_dyn(f32::DTYPE), &Bags::new(&i, &o).weights(&i));
         assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
         let mut short = [0f32; 27];
         let mut short = ViewMut::new(&mut short, &[27]).unwrap();
         let mut short = DynViewMut::from(&mut short);
-        assert!(op.run_fused_dyn_into(&table, &bags, f32::DTYPE, &mut short).is_err());
-        assert!(matches!(
-            op.run_fused_dyn_into(&table, &bags, f16::DTYPE, &mut short),
-            Err(Error::DTypeMismatch { .. })
-        ));
+        assert!(op.run_into(&table.to_dyn(f32::DTYPE), &bags, &mut short).is_err());
+        assert!(matches!(op.run_into(&table.to_dyn(f16::DTYPE), &bags, &mut short), Err(Error::DTypeMismatch { .. })));
     }
 }
 
@@ -309,10 +313,11 @@ fn several_tables_of_types_known_at_run_time() {
     let (i, o, p) = (DynView::from(&ids), DynView::from(&offsets), DynView::from(&pairs));
     let (w, f) = (DynView::from(&weights), DynView::from(&wrong));
     let op = EmbeddingBag::new(Reduction::Add);
-    let tables = [(&first, DynBags::new(&i, &o)), (&second, DynBags::packed(&p).weights(&w))];
-    let got = op.run_tables_dyn(&tables, f32::DTYPE).unwrap().downcast::<f32>().unwrap();
-    let left = op.run_fused::<f32, _, _>(&first, &Bags::new(&ids, &offsets)).unwrap();
-    let right = op.run_fused::<f32, _, _>(&second, &Bags::packed(&pairs).weights(&weights)).unwrap();
+    let both = |dtype| tables_dyn(dtype, &[&first, &second]).unwrap();
+    let bags = [Bags::new(&i, &o).weights(None), Bags::packed(&p).weights(Some(&w))];
+    let got = op.run(&both(f32::DTYPE), &bags).unwrap().downcast::<f32>().unwrap();
+    let left = op.run(&first.to::<f32>(), &Bags::new(&ids, &offsets)).unwrap();
+    let right = op.run(&second.to::<f32>(), &Bags::packed(&pairs).weights(&weights)).unwrap();
     let expected: Vec<f32> =
         left.as_slice().chunks(5).zip(right.as_slice().chunks(2)).flat_map(|(a, b)| [a, b].concat()).collect();
     let bits = |values: &[f32]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
@@ -320,28 +325,37 @@ fn several_tables_of_types_known_at_run_time() {
 
     let mut out = vec![bf16::ZERO; 2 * 9];
     let mut view = ViewMut::strided(&mut out, &[2, 7], &[9, 1], 0).unwrap();
-    op.run_tables_dyn_into(&tables, bf16::DTYPE, &mut DynViewMut::from(&mut view)).unwrap();
+    op.run_into(&both(bf16::DTYPE), &bags, &mut DynViewMut::from(&mut view)).unwrap();
     let rounded: Vec<f32> = out.chunks(9).flat_map(|row| row[..7].iter().map(|value| value.to_f32())).collect();
     let expected: Vec<f32> = expected.iter().map(|&value| bf16::from_f32(value).to_f32()).collect();
     assert_eq!(bits(&rounded), bits(&expected));
     let mut apart = ViewMut::strided(&mut out, &[2, 7], &[1, 2], 0).unwrap();
-    let refused = op.run_tables_dyn_into(&tables, bf16::DTYPE, &mut DynViewMut::from(&mut apart));
+    let refused = op.run_into(&both(bf16::DTYPE), &bags, &mut DynViewMut::from(&mut apart));
     assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
-    let refused = op.run_tables_dyn_into(&tables, f16::DTYPE, &mut DynViewMut::from(&mut apart));
+    let refused = op.run_into(&both(f16::DTYPE), &bags, &mut DynViewMut::from(&mut apart));
     assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
 
     let in_table = |table, error: Error| Error::InTable { table, error: error.into() };
-    for (bags, error) in [
-        (DynBags::packed(&w), Error::NotAnIndexType { dtype: f32::DTYPE }),
-        (DynBags::new(&i, &w), Error::NotAnIndexType { dtype: f32::DTYPE }),
-        (DynBags::packed(&p).weights(&f), Error::DTypeMismatch { expected: f32::DTYPE, got: f64::DTYPE }),
+    let plan = op.plan(&both(f32::DTYPE), &bags).unwrap();
+    let planned = [Bags::planned(&i).weights(None), Bags::planned(&p).weights(Some(&w))];
+    for again in [plan.run(&both(f32::DTYPE), &bags), plan.run(&both(f32::DTYPE), &planned)] {
+        assert_eq!(bits(again.unwrap().downcast::<f32>().unwrap().as_slice()), bits(got.as_slice()));
+    }
+    let swapped = plan.run(&both(f32::DTYPE), &[bags[1], bags[0]]).unwrap_err();
+    assert_eq!(swapped, in_table(0, Error::DTypeMismatch { expected: i16::DTYPE, got: u8::DTYPE }));
+    let swapped = plan.run(&both(f32::DTYPE), &[planned[0], Bags::planned(&w).weights(None)]).unwrap_err();
+    assert_eq!(swapped, in_table(1, Error::DTypeMismatch { expected: u8::DTYPE, got: f32::DTYPE }));
+    for (other, error) in [
+        (Bags::packed(&w).weights(None), Error::NotAnIndexType { dtype: f32::DTYPE }),
+        (Bags::new(&i, &w).weights(None), Error::NotAnIndexType { dtype: f32::DTYPE }),
+        (Bags::packed(&p).weights(Some(&f)), Error::DTypeMismatch { expected: f32::DTYPE, got: f64::DTYPE }),
     ] {
-        let refused = op.run_tables_dyn(&[tables[0], (&second, bags)], f32::DTYPE).unwrap_err();
+        let refused = op.run(&both(f32::DTYPE), &[bags[0], other]).unwrap_err();
         assert_eq!(refused, in_table(1, error));
     }
     let reduction = Reduction::Add;
     let unavailable = Error::ReductionUnavailable { op: Op::EmbeddingBag, reduction, dtype: Some(u8::DTYPE) };
-    assert_eq!(op.run_tables_dyn(&tables, u8::DTYPE).unwrap_err(), in_table(0, unavailable));
+    assert_eq!(op.run(&both(u8::DTYPE), &bags).unwrap_err(), in_table(0, unavailable));
 }
 
 #[test]
@@ -350,7 +364,8 @@ fn plans_say_what_they_read_and_make() {
     let first = FusedRows::new(View::new(&bytes, &[3, 13]).unwrap(), FusedFormat::Torch8, 5).unwrap();
     let second = FusedRows::plain(View::new(&numbers, &[2, 2]).unwrap()).unwrap();
     let op = EmbeddingBag::new(Reduction::Add).level(Level::Scalar);
-    let plan = op.plan_tables::<f16, u32>(&[&first, &second]).unwrap();
+    let ids = View::new(&[0u32, 1], &[1, 2]).unwrap();
+    let plan = op.plan(&tables::<f16>(&[&first, &second]).unwrap(), &[Bags::packed(&ids); 2]).unwrap();
     let said = plan.explain();
     assert_eq!(
         said.to_string(),
@@ -363,11 +378,10 @@ fn plans_say_what_they_read_and_make() {
     );
     assert_eq!((said.kernel(), said.method(), said.bytes(), said.tasks()), ("bag", Method::Accumulated, 0, 0));
     assert_eq!(format!("{plan:?}"), said.to_string());
-    let none = op.plan_tables::<f32, u32>(&[]).unwrap();
-    assert_eq!(none.explain().to_string(), "embedding_bag: bag of 0 tables");
+    assert_eq!(tables::<f32>(&[]).unwrap_err(), Error::NoTables);
+    assert_eq!(tables_dyn(f32::DTYPE, &[]).unwrap_err(), Error::NoTables);
 
-    let ids = View::new(&[0u32, 1], &[1, 2]).unwrap();
-    let said = op.plan_fused::<f32, _, _>(&first, &Bags::packed(&ids)).unwrap().explain().to_string();
+    let said = op.plan(&first.to::<f32>(), &Bags::packed(&ids)).unwrap().explain().to_string();
     assert!(
         said.ends_with("takes 13 bytes a row, converted into 20 bytes a row, 40 in all; level scalar, tasks 1"),
         "{said}"

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Given, Index, Map, NegativeIndex, Op, Reducible,
-    Reduction, View, map_kernels,
+    Argument, Bags, DynView, DynViewMut, EmbeddingBag, Error, Given, Index, IndexKind, Map, NegativeIndex, Op,
+    Reducible, Reduction, Source, Spec, View, map_kernels,
 };
 
 use super::Outcome;
@@ -310,58 +310,66 @@ fn expect<T: Number>(
 }
 
 /// `converted` is what is expected where the map converts rows first.
-fn doors<T: Number + Reducible<Number = T>, I: Index, O: Index>(
+fn doors<T: Number + Reducible<Number = T>, I: Index, O: Source<Kind: IndexKind>>(
     case: &Case,
     [expected, converted]: [&Expected<T>; 2],
     mapped: &Mapped<'_, T>,
     data: &View<'_, T>,
     (indices, weights): (&View<'_, I>, Option<&View<'_, T>>),
-    bags: &Bags<'_, T, I, O>,
+    bags: &Bags<'_, View<'_, I>, O>,
 ) {
     let op = &case.op;
-    let bags = weights.map_or(*bags, |weights| bags.weights(weights));
+    let bags = bags.weights(weights);
     expected.is("run", op.run(data, &bags));
     if case.expected.is_ok() {
         expected.is_written("run_into", &case.out, &|out| op.run_into(data, &bags, out), &|out| {
             op.run_into(data, &bags, out)
         });
     }
-    match op.plan(data.layout(), &bags) {
+    match op.plan(data, &bags) {
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
-            expected.is("plan, run", plan.run(data, indices, weights));
-            expected.is("plan, run_bags", plan.run_bags(data, &bags));
+            expected.is("plan, run in planned bags", plan.run(data, &Bags::planned(indices).weights(weights)));
+            expected.is("plan, run with bags", plan.run(data, &bags));
         }
         Err(error) => expected.is("plan", Err(error)),
     }
     let (map, params) = (mapped.map, mapped.params());
-    converted.is("run_map", op.run_map(map, data, &bags, params));
+    converted.is("map, run", op.run(&data.map(map, params), &bags));
     if case.expected.is_ok() {
         converted.is_written(
-            "run_map_into",
+            "map, run_into",
             &case.out,
-            &|out| op.run_map_into(map, data, &bags, params, out),
-            &|out| op.run_map_into(map, data, &bags, params, out),
+            &|out| op.run_into(&data.map(map, params), &bags, out),
+            &|out| op.run_into(&data.map(map, params), &bags, out),
         );
     }
-    match op.plan_map(map, data.layout(), &bags) {
+    match op.plan(&Spec::of(data.layout()).map(map), &bags) {
         Ok(plan) => {
-            converted.is("plan_map, run", plan.run(data, indices, weights, params));
-            converted.is("plan_map, run_bags", plan.run_bags(data, &bags, params));
+            converted.is(
+                "map, plan, run in planned bags",
+                plan.run(&data.map(map, params), &Bags::planned(indices).weights(weights)),
+            );
+            converted.is("map, plan, run with bags", plan.run(&data.map(map, params), &bags));
         }
-        Err(error) => converted.is("plan_map", Err(error)),
+        Err(error) => converted.is("map, plan", Err(error)),
     }
     let (a, i, w) = (DynView::from(data), DynView::from(indices), weights.map(DynView::from));
     let offsets = case.offsets.as_ref().map(|(place, memory)| place.view(memory));
     let offsets = offsets.as_ref().map(DynView::from);
-    let bags = offsets.as_ref().map_or_else(|| DynBags::packed(&i), |offsets| DynBags::new(&i, offsets));
-    let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
-    expected.is_dyn("run_dyn", op.run_dyn(&a, &bags));
-    let planned = op.plan_dyn(a.dtype(), a.layout(), &bags);
-    expected
-        .is_dyn("plan_dyn, run_bags", planned.as_ref().map_err(Clone::clone).and_then(|plan| plan.run_bags(&a, &bags)));
-    expected.is_dyn("plan_dyn, run", planned.and_then(|plan| plan.run(&a, &i, w.as_ref())));
+    let bags = offsets.as_ref().map_or_else(|| Bags::packed(&i), |offsets| Bags::new(&i, offsets));
+    let bags = bags.weights(w.as_ref());
+    expected.is_dyn("dyn, run", op.run(&a, &bags));
+    let planned = op.plan(&a, &bags);
+    expected.is_dyn(
+        "dyn, plan, run with bags",
+        planned.as_ref().map_err(Clone::clone).and_then(|plan| plan.run(&a, &bags)),
+    );
+    expected.is_dyn(
+        "dyn, plan, run in planned bags",
+        planned.and_then(|plan| plan.run(&a, &Bags::planned(&i).weights(w.as_ref()))),
+    );
     if case.expected.is_ok() {
-        expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&a, &bags, &mut DynViewMut::from(out)));
+        expected.is_laid("dyn, run_into", &case.out, &|out| op.run_into(&a, &bags, &mut DynViewMut::from(out)));
     }
 }

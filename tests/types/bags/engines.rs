@@ -51,7 +51,7 @@ fn check<T: Element<Number = T>>(
     let offsets = case.get("offsets").map(integers);
     let offsets = offsets.as_ref().map(|offsets| View::new(offsets, &[offsets.len()]).unwrap());
     let bags = offsets.as_ref().map_or(Bags::packed(&ids), |offsets| Bags::new(&ids, offsets));
-    let bags = weights.as_ref().map_or(bags, |weights| bags.weights(weights));
+    let bags = bags.weights(weights.as_ref());
     let got = operator(case, engine).run(&data, &bags).unwrap();
     assert_eq!(got.shape(), shape(&case["output"]), "{engine}: {case}");
     let exact = case["reduction"] != "mean" && (weights.is_none() || precision < 1e-6);

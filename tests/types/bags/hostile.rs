@@ -2,8 +2,8 @@
 //! that of an index come before anything is written.
 
 use gather_core::{
-    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction,
-    Tensor, View, ViewMut,
+    Argument, Bags, DynView, DynViewMut, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction, Tensor, View,
+    ViewMut,
 };
 
 const TABLE: &[i32] = &[1, 2, 3, 4, 5, 6];
@@ -17,7 +17,7 @@ fn offsets(op: &EmbeddingBag, offsets: &[i64]) -> Option<String> {
     let mut out = vec![7; shape];
     let into = op.run_into(&table, &bags, &mut ViewMut::new(&mut out, &[shape]).unwrap()).err();
     assert!(into.is_none() || out.iter().all(|&x| x == 7), "written before an error");
-    let plan = op.plan::<i32, _, _>(table.layout(), &bags).err();
+    let plan = op.plan(&table, &bags).err();
     let fresh = op.run(&table, &bags).err();
     assert_eq!((&into, &plan), (&fresh, &fresh));
     fresh.map(|error| error.to_string())
@@ -198,28 +198,29 @@ fn types_that_do_not_fit_are_refused() {
     let words = View::new(&words, &[1]).unwrap();
     let (table, ids, words) = (DynView::from(&table), DynView::from(&ids), DynView::from(&words));
     let op = EmbeddingBag::new(Reduction::Add);
-    let says = |bags: &DynBags<'_>| op.run_dyn(&table, bags).unwrap_err().to_string();
-    assert!(says(&DynBags::new(&words, &ids)).starts_with("f32 cannot index"));
-    assert!(says(&DynBags::new(&ids, &words)).starts_with("f32 cannot index"));
-    assert_eq!(says(&DynBags::new(&ids, &ids).weights(&words)), "expected data type i32, got f32");
-    let plan = |bags: &DynBags<'_>| op.plan_dyn(table.dtype(), table.layout(), bags);
-    let refused = |bags: &DynBags<'_>| plan(bags).unwrap_err().to_string();
-    assert!(refused(&DynBags::new(&words, &ids)).starts_with("f32 cannot index"));
-    assert!(refused(&DynBags::new(&ids, &words)).starts_with("f32 cannot index"));
-    assert_eq!(refused(&DynBags::new(&ids, &ids).weights(&words)), "expected data type i32, got f32");
-    let plan = plan(&DynBags::new(&ids, &ids)).unwrap();
-    let says = |data, indices, weights| plan.run(data, indices, weights).unwrap_err().to_string();
+    let says = |bags: &Bags<'_, DynView<'_>, DynView<'_>, DynView<'_>>| op.run(&table, bags).unwrap_err().to_string();
+    assert!(says(&Bags::new(&words, &ids).weights(None)).starts_with("f32 cannot index"));
+    assert!(says(&Bags::new(&ids, &words).weights(None)).starts_with("f32 cannot index"));
+    assert_eq!(says(&Bags::new(&ids, &ids).weights(&words)), "expected data type i32, got f32");
+    let plan = |bags: &Bags<'_, DynView<'_>, DynView<'_>, DynView<'_>>| op.plan(&table, bags);
+    let refused = |bags: &Bags<'_, DynView<'_>, DynView<'_>, DynView<'_>>| plan(bags).unwrap_err().to_string();
+    assert!(refused(&Bags::new(&words, &ids).weights(None)).starts_with("f32 cannot index"));
+    assert!(refused(&Bags::new(&ids, &words).weights(None)).starts_with("f32 cannot index"));
+    assert_eq!(refused(&Bags::new(&ids, &ids).weights(&words)), "expected data type i32, got f32");
+    let plan = plan(&Bags::new(&ids, &ids).weights(None)).unwrap();
+    let says =
+        |data, indices, weights| plan.run(data, &Bags::planned(indices).weights(weights)).unwrap_err().to_string();
     assert_eq!(says(&words, &ids, None), "expected data type i32, got f32");
     assert_eq!(says(&table, &words, None), "expected data type u8, got f32");
     assert_eq!(says(&table, &ids, Some(&words)), "expected data type i32, got f32");
-    assert!(matches!(plan.run(&table, &ids, Some(&table)), Err(Error::ShapeMismatch { .. })));
+    assert!(matches!(plan.run(&table, &Bags::planned(&ids).weights(&table)), Err(Error::ShapeMismatch { .. })));
     let mut out = [7.0f32];
     let mut out = ViewMut::new(&mut out, &[1]).unwrap();
-    let refused = plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut out)).unwrap_err();
+    let refused = plan.run_into(&table, &Bags::planned(&ids), &mut DynViewMut::from(&mut out)).unwrap_err();
     assert_eq!(refused.to_string(), "expected data type i32, got f32");
     let mut out = [7, 7];
     let mut wrong = ViewMut::new(&mut out, &[2]).unwrap();
-    let refused = plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut wrong));
+    let refused = plan.run_into(&table, &Bags::planned(&ids), &mut DynViewMut::from(&mut wrong));
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })) && out == [7, 7]);
 }
 
@@ -228,28 +229,31 @@ fn a_plan_takes_the_tensors_that_it_was_made_for() {
     let (table, ids) = (View::new(TABLE, &[3, 2]).unwrap(), View::new(&[0u8, 1, 2], &[3]).unwrap());
     let offsets = View::new(&[0u8, 1], &[2]).unwrap();
     let op = EmbeddingBag::new(Reduction::Max).negative_index(NegativeIndex::Reject);
-    let plan = op.plan(table.layout(), &Bags::new(&ids, &offsets)).unwrap();
-    assert_eq!(plan.run(&table, &ids, None).unwrap().as_slice(), [1, 2, 5, 6]);
+    let plan = op.plan(&table, &Bags::new(&ids, &offsets)).unwrap();
+    assert_eq!(plan.run(&table, &Bags::planned(&ids)).unwrap().as_slice(), [1, 2, 5, 6]);
     let text = plan.explain().to_string();
     assert!(text.starts_with("embedding_bag: bag -> [2, 2]\n  2 bags of 3 rows, 2 in the longest\n"), "{text}");
     assert!(text.contains("index (u8) along axis 0 of 3: data +8 bytes\n  method accumulated\n"), "{text}");
     assert_eq!(plan.explain().bytes(), 24);
     let other = View::new(TABLE, &[2, 3]).unwrap();
-    assert!(matches!(plan.run(&other, &ids, None), Err(Error::PlanMismatch { .. })));
-    assert!(matches!(plan.run(&table, &View::new(&[0u8], &[1]).unwrap(), None), Err(Error::PlanMismatch { .. })));
+    assert!(matches!(plan.run(&other, &Bags::planned(&ids)), Err(Error::PlanMismatch { .. })));
+    assert!(matches!(
+        plan.run(&table, &Bags::planned(&View::new(&[0u8], &[1]).unwrap())),
+        Err(Error::PlanMismatch { .. })
+    ));
     let weights = View::new(&TABLE[..3], &[3]).unwrap();
-    assert!(matches!(plan.run(&table, &ids, Some(&weights)), Err(Error::WeightsUnavailable { .. })));
+    assert!(matches!(plan.run(&table, &Bags::planned(&ids).weights(&weights)), Err(Error::WeightsUnavailable { .. })));
     let mut out = Tensor::new(vec![7; 4], &[4]).unwrap();
-    let ran = plan.run_into(&table, &ids, None, &mut out.view_mut());
+    let ran = plan.run_into(&table, &Bags::planned(&ids), &mut out.view_mut());
     assert!(matches!(ran, Err(Error::PlanMismatch { .. })));
     assert_eq!(out.as_slice(), [7; 4]);
-    let sums = EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::new(&ids, &offsets)).unwrap();
+    let sums = EmbeddingBag::new(Reduction::Add).plan(&table, &Bags::new(&ids, &offsets)).unwrap();
     let wrong = View::new(&TABLE[..2], &[2]).unwrap();
     assert!(matches!(
-        sums.run(&table, &ids, Some(&wrong)),
+        sums.run(&table, &Bags::planned(&ids).weights(&wrong)),
         Err(Error::ShapeMismatch { argument: Argument::Weights, .. })
     ));
-    assert_eq!(sums.run(&table, &ids, Some(&weights)).unwrap().as_slice(), [1, 2, 21, 26]);
+    assert_eq!(sums.run(&table, &Bags::planned(&ids).weights(&weights)).unwrap().as_slice(), [1, 2, 21, 26]);
 }
 
 #[test]
@@ -257,14 +261,14 @@ fn a_plan_checks_the_bags_of_each_call() {
     let (table, ids) = (View::new(TABLE, &[3, 2]).unwrap(), View::new(&[0u8, 1, 2], &[3]).unwrap());
     let packed = View::new(&[0u8; 4], &[2, 2]).unwrap();
     let op = EmbeddingBag::new(Reduction::Add);
-    let plan = op.plan(table.layout(), &Bags::packed(&packed)).unwrap();
+    let plan = op.plan(&table, &Bags::packed(&packed)).unwrap();
     let says = |offsets: &[i64]| {
         let offsets = View::new(offsets, &[offsets.len()]).unwrap();
         let mut out = [7; 6];
         let shape = [offsets.layout().len(), 2];
         let mut view = ViewMut::new(&mut out[..shape[0] * 2], &shape).unwrap();
-        let error = plan.run_bags_into(&table, &Bags::new(&ids, &offsets), &mut view).unwrap_err();
-        assert_eq!((out, plan.run_bags(&table, &Bags::new(&ids, &offsets)).unwrap_err()), ([7; 6], error.clone()));
+        let error = plan.run_into(&table, &Bags::new(&ids, &offsets), &mut view).unwrap_err();
+        assert_eq!((out, plan.run(&table, &Bags::new(&ids, &offsets)).unwrap_err()), ([7; 6], error.clone()));
         error.to_string()
     };
     assert_eq!(says(&[1]), "embedding_bag: offset 1 at position 0 is out of range; allowed there is 0..=0");
@@ -279,25 +283,22 @@ fn a_plan_checks_the_bags_of_each_call() {
     let offsets = View::new(&[0u8, 1], &[2]).unwrap();
     let bags = Bags::new(&ids, &offsets);
     let other = View::new(TABLE, &[2, 3]).unwrap();
-    assert!(matches!(plan.run_bags(&other, &bags), Err(Error::PlanMismatch { argument: Argument::Data, .. })));
-    assert!(matches!(plan.run_bags(&table, &Bags::packed(&ids)), Err(Error::RankOutOfRange { .. })));
+    assert!(matches!(plan.run(&other, &bags), Err(Error::PlanMismatch { argument: Argument::Data, .. })));
+    assert!(matches!(plan.run(&table, &Bags::packed(&ids)), Err(Error::RankOutOfRange { .. })));
     let weights = View::new(&TABLE[..2], &[2]).unwrap();
-    let refused = plan.run_bags(&table, &bags.weights(&weights));
+    let refused = plan.run(&table, &bags.weights(&weights));
     assert!(matches!(refused, Err(Error::ShapeMismatch { argument: Argument::Weights, .. })));
     let mut out = [7; 6];
-    let refused = plan.run_bags_into(&table, &bags, &mut ViewMut::new(&mut out, &[3, 2]).unwrap());
+    let refused = plan.run_into(&table, &bags, &mut ViewMut::new(&mut out, &[3, 2]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })));
-    let refused = plan.run_bags_into(&table, &bags, &mut ViewMut::strided(&mut out, &[2, 2], &[1, 2], 0).unwrap());
+    let refused = plan.run_into(&table, &bags, &mut ViewMut::strided(&mut out, &[2, 2], &[1, 2], 0).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })) && out == [7; 6]);
     let nowhere = View::new(&[0u8, 1, 3], &[3]).unwrap();
-    let refused = plan.run_bags(&table, &Bags::new(&nowhere, &offsets));
+    let refused = plan.run(&table, &Bags::new(&nowhere, &offsets));
     assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, index: 3, .. })));
 
     // No bags, and bags of nothing.
     let none = View::new(&[0u8; 0], &[0]).unwrap();
-    assert_eq!(plan.run_bags(&table, &Bags::new(&none, &none)).unwrap().shape(), [0, 2]);
-    assert_eq!(
-        plan.run_bags(&table, &Bags::new(&none, &View::new(&[0u8, 0], &[2]).unwrap())).unwrap().as_slice(),
-        [0; 4]
-    );
+    assert_eq!(plan.run(&table, &Bags::new(&none, &none)).unwrap().shape(), [0, 2]);
+    assert_eq!(plan.run(&table, &Bags::new(&none, &View::new(&[0u8, 0], &[2]).unwrap())).unwrap().as_slice(), [0; 4]);
 }

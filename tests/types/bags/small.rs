@@ -1,6 +1,6 @@
 //! Small tables with every way that indices fall into bags, against the oracle, by every door.
 
-use gather_core::{Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Layout, Reduction, Tensor, View, ViewMut};
+use gather_core::{Bags, DynView, DynViewMut, EmbeddingBag, Error, Layout, Reduction, Tensor, View, ViewMut};
 use gather_tests::oracle::{self, BadIndex, BagRows, Dense, Rules};
 use gather_tests::policies::RULES;
 
@@ -73,24 +73,15 @@ fn check(case: &Case<'_>) {
     let offsets = View::new(&offsets, &[offsets.len()]).unwrap();
     let (a, i, w) = (view(data), view(&list), weights.map(view));
     let nothing = View::new(&[0i32; 0], &[1, 0]).unwrap();
-    fn bags_of<'a>(
-        split: &Split,
-        indices: &'a View<'a, i32>,
-        offsets: &'a View<'a, u8>,
-        weights: Option<&'a View<'a, u16>>,
-        run: impl FnOnce(Result<Bags<'a, u16, i32, u8>, Bags<'a, u16, i32>>),
-    ) {
-        let packed = split.offsets.is_none();
-        let with = |bags: Bags<'a, u16, i32, u8>| weights.map_or(bags, |weights| bags.weights(weights));
-        let with_packed = |bags: Bags<'a, u16, i32>| weights.map_or(bags, |weights| bags.weights(weights));
-        run(if packed { Err(with_packed(Bags::packed(indices))) } else { Ok(with(Bags::new(indices, offsets))) });
-    }
     macro_rules! each {
         ($bags:ident, $indices:expr, $weights:expr => $run:expr) => {
-            bags_of(split, $indices, &offsets, $weights, |bags| match bags {
-                Ok($bags) => $run,
-                Err($bags) => $run,
-            })
+            if split.offsets.is_some() {
+                let $bags = Bags::new($indices, &offsets).weights($weights);
+                $run
+            } else {
+                let $bags = Bags::packed($indices).weights($weights);
+                $run
+            }
         };
     }
     let shape = [&[split.bounds.len() - 1], &data.shape[1..]].concat();
@@ -98,16 +89,16 @@ fn check(case: &Case<'_>) {
     assert_eq!(inferred[..], shape, "{}", what());
     each!(bags, &i, w.as_ref() => same(op.run(&a, &bags), "fresh"));
     each!(bags, &i, w.as_ref() => {
-        let plan = op.plan(a.layout(), &bags).unwrap();
+        let plan = op.plan(&a, &bags).unwrap();
         assert_eq!(plan.output_shape(), shape);
-        same(plan.run(&a, &i, w.as_ref()), "planned");
+        same(plan.run(&a, &Bags::planned(&i).weights(w.as_ref())), "planned");
         let mut out = Tensor::new(vec![7; shape.iter().product()], &shape).unwrap();
-        same(plan.run_into(&a, &i, w.as_ref(), &mut out.view_mut()).map(|()| out), "planned into");
-        same(plan.run_bags(&a, &bags), "planned, the same bags");
-        let of_others = op.plan(a.layout(), &Bags::packed(&nothing)).unwrap();
-        same(of_others.run_bags(&a, &bags), "planned for other bags");
+        same(plan.run_into(&a, &Bags::planned(&i).weights(w.as_ref()), &mut out.view_mut()).map(|()| out), "planned into");
+        same(plan.run(&a, &bags), "planned, the same bags");
+        let of_others = op.plan(&a, &Bags::packed(&nothing)).unwrap();
+        same(of_others.run(&a, &bags), "planned for other bags");
         let mut out = Tensor::new(vec![7; shape.iter().product()], &shape).unwrap();
-        let ran = of_others.run_bags_into(&a, &bags, &mut out.view_mut());
+        let ran = of_others.run_into(&a, &bags, &mut out.view_mut());
         same(ran.map(|()| out), "planned for other bags, into");
     });
     // All tensors with gaps, and the output with its dimensions the other way round.
@@ -125,22 +116,22 @@ fn check(case: &Case<'_>) {
     });
     let (a, i, w, offsets) =
         (DynView::from(&a), DynView::from(&i), w.as_ref().map(DynView::from), DynView::from(&offsets));
-    let bags = if split.offsets.is_some() { DynBags::new(&i, &offsets) } else { DynBags::packed(&i) };
-    let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
-    same(op.run_dyn(&a, &bags).map(|out| out.downcast().unwrap()), "dyn");
-    let plan = op.plan_dyn(a.dtype(), a.layout(), &bags).unwrap();
-    same(plan.run(&a, &i, w.as_ref()).map(|out| out.downcast().unwrap()), "dyn, planned");
+    let bags = if split.offsets.is_some() { Bags::new(&i, &offsets) } else { Bags::packed(&i) };
+    let bags = bags.weights(w.as_ref());
+    same(op.run(&a, &bags).map(|out| out.downcast().unwrap()), "dyn");
+    let plan = op.plan(&a, &bags).unwrap();
+    same(plan.run(&a, &Bags::planned(&i).weights(w.as_ref())).map(|out| out.downcast().unwrap()), "dyn, planned");
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
-    let ran = plan.run_into(&a, &i, w.as_ref(), &mut DynViewMut::from(&mut out.view_mut()));
+    let ran = plan.run_into(&a, &Bags::planned(&i).weights(w.as_ref()), &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn, planned into");
     let nothing = DynView::from(&nothing);
-    let of_others = op.plan_dyn(a.dtype(), a.layout(), &DynBags::packed(&nothing)).unwrap();
-    same(of_others.run_bags(&a, &bags).map(|out| out.downcast().unwrap()), "dyn, planned for other bags");
+    let of_others = op.plan(&a, &Bags::packed(&nothing)).unwrap();
+    same(of_others.run(&a, &bags).map(|out| out.downcast().unwrap()), "dyn, planned for other bags");
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
-    let ran = of_others.run_bags_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
+    let ran = of_others.run_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn, planned for other bags, into");
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
-    let ran = op.run_dyn_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
+    let ran = op.run_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn into");
 }
 

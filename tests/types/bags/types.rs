@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use gather_core::{Bags, Element, EmbeddingBag, Error, Index, Par, Reduction, View, reduce_kernels};
+use gather_core::{Bags, Element, EmbeddingBag, Error, Index, Par, Reduction, Spec, View, reduce_kernels};
 use gather_tests::values::bytes;
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -69,7 +69,7 @@ fn check<T: Element<Number = T> + Debug, S: Copy>(
         let (ids, bounds) = (View::new(&list, &[count]).unwrap(), View::new(&BOUNDS, &[BOUNDS.len()]).unwrap());
         let weights = weights.map(|weights| View::new(weights, &[count]).unwrap());
         let bags = Bags::new(&ids, &bounds);
-        let bags = weights.as_ref().map_or(bags, |weights| bags.weights(weights));
+        let bags = bags.weights(weights.as_ref());
         for level in available_levels() {
             for par in [Par::Seq, Par::Threads(3)] {
                 let got = op.level(level).par(par).run(&data, &bags).unwrap().into_vec();
@@ -235,9 +235,9 @@ fn reductions_of_the_callers_own() {
         let table = numbers(ROWS * columns, 1, &[-0.0, f32::MAX], |bits| (bits % 99) as f32 - 49.0);
         let firsts: Vec<[u16; 3]> = (0..ROWS * columns).map(|at| [at as u16, 1, at as u16 * 3]).collect();
         let (t, f) = (View::new(&table, &[ROWS, columns]).unwrap(), View::new(&firsts, &[ROWS, columns]).unwrap());
-        let peaks = op.run_reduce(&MAX_ABS, &t, &Bags::new(&ids, &bounds)).unwrap();
-        let plan = op.plan_reduce(&FIRST, f.layout(), &Bags::new(&ids, &bounds)).unwrap();
-        let first = plan.run(&f, &ids, None).unwrap();
+        let peaks = op.reduce_by(&MAX_ABS).run(&t, &Bags::new(&ids, &bounds)).unwrap();
+        let plan = op.reduce_by(&FIRST).plan(&Spec::of(f.layout()), &Bags::new(&ids, &bounds)).unwrap();
+        let first = plan.run(&f, &Bags::planned(&ids)).unwrap();
         for (bag, range) in BOUNDS.windows(2).enumerate() {
             let rows = &list[range[0] as usize..range[1] as usize];
             for q in 0..columns {
@@ -252,7 +252,7 @@ fn reductions_of_the_callers_own() {
     let (weights, one) = ([1.0f32; 2], [2.0f32, 3.0]);
     let (weights, one, ids) = (View::new(&weights, &[1, 2]), View::new(&one, &[2]), View::new(&[0u8, 1], &[1, 2]));
     let (weights, one, ids) = (weights.unwrap(), one.unwrap(), ids.unwrap());
-    let refused = op.run_reduce(&MAX_ABS, &one, &Bags::packed(&ids).weights(&weights));
+    let refused = op.reduce_by(&MAX_ABS).run(&one, &Bags::packed(&ids).weights(&weights));
     assert_eq!(refused.unwrap_err().to_string(), "embedding_bag: the reduction MAX_ABS takes no weights");
 }
 

@@ -4,43 +4,63 @@
 //! check attributes against shapes  ->  read the offsets  ->  plan (loops, level, kernel)  ->  run
 //! ```
 
-use crate::call::bag::{Bags, EmbeddingBag};
+use crate::call::bag::{BagOperator, BagSettings};
 use crate::call::check_output;
-use crate::call::source::kind::index_type;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{ConvertFns, ErasedParams};
-use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn, Reductions};
+use crate::kernels::convert::ErasedParams;
+use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
-use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
-use crate::tensor::view::View;
-use crate::types::codes::Scale;
-use crate::types::element::{DType, Element, IsElement};
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::fused::FusedRow;
-use crate::types::index::{Index, IndexType};
+use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::NegativeIndex;
-use crate::types::reduction::{Reducible, Reduction};
+use crate::types::policy::{NegativeIndex, Options};
+use crate::types::reduction::Reduction;
 
 const OP: Op = Op::EmbeddingBag;
 
 /// The call to plan, without its types.
-pub(super) struct Request<'a> {
-    op: &'a EmbeddingBag,
+pub struct Request<'a> {
+    settings: &'a BagSettings,
+    options: Options,
     /// Of the output.
     dtype: DType,
     index: IndexType,
     positions: ByLevel<PositionsFn>,
-    fns: &'static BagFns,
-    /// Numbers of an element of the output, each of which is reduced.
-    values: usize,
+    found: Found,
     converting: Option<BagConverting>,
     fused: Option<BagFused>,
+}
+
+/// The functions of a reduction.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) fns: &'static BagFns,
+    /// Numbers of an element of the output, each of which is reduced.
+    pub(super) values: usize,
     /// The name of the reduction, where it takes no weights.
-    unweighted: Option<&'static str>,
+    pub(super) unweighted: Option<&'static str>,
+}
+
+impl Found {
+    /// Those of a built-in reduction of elements of a data type.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`] where there are none.
+    #[inline(always)]
+    pub(super) fn built_in(
+        found: Option<(&'static BagFns, usize)>,
+        reduction: Reduction,
+        dtype: DType,
+    ) -> Result<Self, Error> {
+        let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
+        let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
+        Ok(Found { fns, values, unweighted })
+    }
 }
 
 /// A tensor without its type.
@@ -50,29 +70,6 @@ pub struct Erased<'a> {
     pub(super) layout: &'a Layout,
 }
 
-/// The tensors of a call.
-#[derive(Clone, Copy)]
-pub struct Tensors<'a> {
-    pub(super) data: Erased<'a>,
-    pub(super) indices: Erased<'a>,
-    pub(super) offsets: Option<Offsets<'a>>,
-    pub(super) weights: Option<Erased<'a>>,
-    /// The values of a map's parameters.
-    pub(super) params: ErasedParams<'a>,
-}
-
-impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
-    fn from(view: &'a View<'_, T>) -> Self {
-        Erased { origin: view.origin().cast(), layout: view.layout() }
-    }
-}
-
-impl<'a> From<(*const u8, &'a Layout)> for Erased<'a> {
-    fn from((origin, layout): (*const u8, &'a Layout)) -> Self {
-        Erased { origin, layout }
-    }
-}
-
 /// The layout of a tensor that is not read.
 impl<'a> From<&'a Layout> for Erased<'a> {
     fn from(layout: &'a Layout) -> Self {
@@ -80,28 +77,45 @@ impl<'a> From<&'a Layout> for Erased<'a> {
     }
 }
 
+/// Bags without their types.
+#[derive(Clone, Copy)]
+pub struct ErasedBags<'a> {
+    pub(super) indices: Erased<'a>,
+    pub(super) index: IndexType,
+    pub(super) starts: Starts<'a>,
+    pub(super) weights: Option<Erased<'a>>,
+}
+
+/// Where bags begin.
+#[derive(Clone, Copy)]
+pub enum Starts<'a> {
+    /// With each row of indices.
+    EachRow,
+    /// At offsets.
+    At(Offsets<'a>),
+    /// Where those began that a plan was made with.
+    AsPlanned,
+}
+
+/// The tensors of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Tensors<'a> {
+    pub(super) data: Erased<'a>,
+    pub(super) bags: ErasedBags<'a>,
+    /// The values of a map's parameters.
+    pub(super) params: ErasedParams<'a>,
+}
+
 /// The offsets of bags.
 ///
 /// Invariant V1: they may be read along the layout as values of the index type, as long as they are borrowed.
 #[derive(Clone, Copy)]
-pub(super) struct Offsets<'a> {
-    of: Erased<'a>,
-    index: IndexType,
+pub struct Offsets<'a> {
+    pub(super) of: Erased<'a>,
+    pub(super) index: IndexType,
 }
 
-impl<'a> Offsets<'a> {
-    fn new<O: Index>(offsets: &'a View<'_, O>) -> Self {
-        Offsets { of: offsets.into(), index: O::TYPE }
-    }
-
-    /// Those of a type that is known at run time.
-    ///
-    /// # Errors
-    /// [`Error::NotAnIndexType`].
-    pub(super) fn erased(offsets: &'a DynView<'_>) -> Result<Self, Error> {
-        Ok(Offsets { of: offsets.into(), index: index_type(offsets.dtype())? })
-    }
-
+impl Offsets<'_> {
     /// Reads a list of offsets.
     ///
     /// # Errors
@@ -120,126 +134,62 @@ impl<'a> Offsets<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    /// Those of bags on data.
-    pub(super) fn of<W, I: Index, O: Index>(data: impl Into<Erased<'a>>, bags: &Bags<'a, W, I, O>) -> Self {
-        Tensors {
-            data: data.into(),
-            indices: bags.indices.into(),
-            offsets: bags.offsets.map(Offsets::new),
-            weights: bags.weights.map(Into::into),
-            params: ErasedParams::NONE,
-        }
+    /// Those of bags on data, without a map.
+    #[inline(always)]
+    pub(super) fn of(data: Erased<'a>, bags: ErasedBags<'a>) -> Self {
+        Tensors { data, bags, params: ErasedParams::NONE }
     }
 
     /// The function of a call that takes them.
     #[inline(always)]
     pub(super) fn reduce(&self, call: &BagCall<'_>) -> BagFn {
-        call.reduce(self.weights.is_some()).expect("weights are refused where the reduction takes none")
+        call.reduce(self.bags.weights.is_some()).expect("weights are refused where the reduction takes none")
     }
 
     /// With the output.
     #[inline(always)]
     pub(super) fn operands(&self, out: *mut u8) -> BagOperands<'a> {
-        let weights = self.weights.map(|weights| (weights.origin, weights.layout));
-        let Tensors { data, indices, params, .. } = *self;
+        let Tensors { data, bags: ErasedBags { indices, weights, .. }, params } = *self;
+        let weights = weights.map(|weights| (weights.origin, weights.layout));
         BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights, params }
     }
 }
 
 impl<'a> Request<'a> {
-    /// A request for elements and indices of types that are known to the compiler, with a reduction of the caller's own
-    /// of the elements' type, or the operator's.
-    ///
-    /// # Errors
-    /// [`Error::ReductionUnavailable`].
+    /// A request for the functions that were found, for elements of a data type.
     #[inline(always)]
-    pub(super) fn typed<T: Element, I: Index>(
-        op: &'a EmbeddingBag,
-        own: Option<(&'static BagFns, &'static str)>,
-    ) -> Result<Self, Error> {
-        const { IsElement::<T>::CHECK };
-        let types = (T::DTYPE, I::TYPE, reduce::positions::<I>());
-        match own {
-            None => Self::new(op, Reductions::<BagFns>::of::<T>().bags(op.kind.reduction), None, types),
-            Some((fns, name)) => Self::new(op, Some((fns, 1)), Some(name), types),
-        }
+    pub(super) fn new<R>(
+        op: &'a BagOperator<R>,
+        found: Found,
+        dtype: DType,
+        (index, positions): (IndexType, ByLevel<PositionsFn>),
+    ) -> Self {
+        let (settings, options) = (&op.kind.settings, op.options);
+        Request { settings, options, dtype, index, positions, found, converting: None, fused: None }
     }
 
-    /// A request for elements `T` that a map converts into `U`, and for indices of types that are known to the
-    /// compiler.
+    /// The same for rows that a map converts.
+    #[inline(always)]
+    pub(super) fn converting(self, converting: BagConverting) -> Self {
+        Request { converting: Some(converting), ..self }
+    }
+
+    /// A request for fused rows, whose values are reduced as `f32`.
     ///
     /// # Errors
-    /// [`Error::ReductionUnavailable`].
-    pub(super) fn mapped<T: Element, U: Reducible, I: Index>(
-        op: &'a EmbeddingBag,
-        convert_fns: ByLevel<ConvertFns>,
-    ) -> Result<Self, Error> {
-        const { IsElement::<T>::CHECK };
-        const { IsElement::<U>::CHECK };
-        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>() });
-        let found = Reductions::<BagFns>::of::<U>().bags(op.kind.reduction);
-        let request = Self::new(op, found, None, (U::DTYPE, I::TYPE, reduce::positions::<I>()))?;
-        Ok(Request { converting, ..request })
-    }
-
-    /// A request for fused rows, whose values are reduced as `f32`, and for elements of the output and indices of types
-    /// that are known to the compiler.
-    ///
-    /// # Errors
-    /// [`Error::ReductionUnavailable`].
-    pub(super) fn fused<U: Scale, I: Index>(op: &'a EmbeddingBag, row: FusedRow) -> Result<Self, Error> {
-        let output = Some(const { FusedOutput::of::<U>() });
-        Self::of_fused(op, row, (U::DTYPE, output), (I::TYPE, reduce::positions::<I>()))
-    }
-
-    /// As [`Request::fused`], for types that are known at run time.
-    ///
-    /// # Errors
-    /// [`Error::ReductionUnavailable`], also where the output is of another type than a float.
-    pub(super) fn fused_erased(
-        op: &'a EmbeddingBag,
-        row: FusedRow,
-        (dtype, index): (DType, IndexType),
-    ) -> Result<Self, Error> {
-        Self::of_fused(op, row, (dtype, FusedOutput::of_dtype(dtype)), (index, reduce::positions_of(index)))
-    }
-
-    fn of_fused(
-        op: &'a EmbeddingBag,
+    /// [`Error::ReductionUnavailable`], also where there is no output of the data type.
+    pub(super) fn fused(
+        op: &'a BagOperator<Reduction>,
         row: FusedRow,
         (dtype, output): (DType, Option<FusedOutput>),
-        (index, positions): (IndexType, ByLevel<PositionsFn>),
+        index: (IndexType, ByLevel<PositionsFn>),
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.kind.reduction);
-        let unavailable = Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) };
-        let (fns, output) = reduce::fused(format, reduction).zip(output).ok_or(unavailable)?;
+        let (fns, output) = reduce::fused(format, reduction).zip(output).unzip();
+        let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
         let as_it_is = reduce::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
-        let fused = Some(BagFused { row, output, as_it_is });
-        let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
-        Ok(Request { op, dtype, index, positions, fns, values: 1, converting: None, fused, unweighted })
-    }
-
-    /// A request for types that are known at run time.
-    ///
-    /// # Errors
-    /// [`Error::ReductionUnavailable`].
-    pub(super) fn erased(op: &'a EmbeddingBag, (dtype, index): (DType, IndexType)) -> Result<Self, Error> {
-        let found = Reductions::<BagFns>::of_dtype(dtype).bags(op.kind.reduction);
-        Self::new(op, found, None, (dtype, index, reduce::positions_of(index)))
-    }
-
-    /// A request for the functions that were found, those of the operator's reduction or those that `own` names.
-    #[inline(always)]
-    fn new(
-        op: &'a EmbeddingBag,
-        found: Option<(&'static BagFns, usize)>,
-        own: Option<&'static str>,
-        (dtype, index, positions): (DType, IndexType, ByLevel<PositionsFn>),
-    ) -> Result<Self, Error> {
-        let reduction = op.kind.reduction;
-        let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
-        let unweighted = own.or(if fns.weighted.is_some() { None } else { Some(reduction.name()) });
-        Ok(Request { op, dtype, index, positions, fns, values, converting: None, fused: None, unweighted })
+        let fused = output.map(|output| BagFused { row, output, as_it_is });
+        Ok(Request { fused, ..Self::new(op, found, dtype, index) })
     }
 
     /// Checks attributes against the shape of data.
@@ -248,11 +198,12 @@ impl<'a> Request<'a> {
     /// [`Error::RowOutOfRange`].
     #[inline(always)]
     pub(super) fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
-        let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
-        let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
-        let default = row(Argument::DefaultIndex, kind.default_index, NegativeIndex::Reject, dim)?;
-        let Request { dtype, index, positions, fns, values, converting, fused, .. } = *self;
-        let (policy, skips_negative) = (kind.policy, kind.skip_negative);
+        let Request { settings, options, dtype, index, positions, found, converting, fused } = *self;
+        let Found { fns, values, .. } = found;
+        let dim = data.shape()[0];
+        let padding = row(Argument::PaddingIndex, settings.padding_index, NegativeIndex::FromEnd, dim)?;
+        let default = row(Argument::DefaultIndex, settings.default_index, NegativeIndex::Reject, dim)?;
+        let (policy, skips_negative) = (settings.policy, settings.skip_negative);
         let request = BagRequest {
             dtype,
             index,
@@ -272,7 +223,7 @@ impl<'a> Request<'a> {
 
     /// The rules for the bags of a call.
     pub(super) fn rules(&self) -> Rules {
-        Rules { unweighted: self.unweighted, include_last_offset: self.op.kind.include_last_offset }
+        Rules { unweighted: self.found.unweighted, include_last_offset: self.settings.include_last_offset }
     }
 
     /// Plans for an output: for one that is not fixed, of the row-major layout.
@@ -283,9 +234,9 @@ impl<'a> Request<'a> {
     #[inline(always)]
     pub(super) fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
         let data = tensors.data.layout;
-        let bounds = bounds(tensors, self.op.kind.include_last_offset)?;
+        let bounds = bounds(data, &tensors.bags, self.settings.include_last_offset)?;
         let request = self.of_data(data)?;
-        check_weights(self.unweighted, tensors)?;
+        check_weights(self.found.unweighted, &tensors.bags)?;
         let out = output(data, bounds.bags())?;
         if let Some(fixed) = fixed {
             check_output(OP, out.shape(), fixed.shape())?;
@@ -333,12 +284,18 @@ pub(super) struct Rules {
 //
 // Inlined, as is `output`: what a function returns by words and the caller moves in vectors waits for the stores.
 #[inline(always)]
-pub(super) fn bounds(tensors: &Tensors<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
-    let (data, indices) = (tensors.data.layout, tensors.indices.layout);
-    check_ranks(data.rank(), indices.rank(), tensors.offsets.map(|offsets| offsets.of.layout.rank()))?;
-    match tensors.offsets {
-        None => Ok(Bounds::every(indices.shape()[1], indices.shape()[0])),
-        Some(offsets) => offsets.read(indices.len(), include_last_offset),
+pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
+    let indices = bags.indices.layout;
+    match bags.starts {
+        Starts::At(offsets) => {
+            check_ranks(data.rank(), indices.rank(), Some(offsets.of.layout.rank()))?;
+            offsets.read(indices.len(), include_last_offset)
+        }
+        Starts::EachRow => {
+            check_ranks(data.rank(), indices.rank(), None)?;
+            Ok(Bounds::every(indices.shape()[1], indices.shape()[0]))
+        }
+        Starts::AsPlanned => unreachable!("a plan has the bounds of its bags"),
     }
 }
 
@@ -377,9 +334,9 @@ pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -
 }
 
 /// Checks that weights are taken, and have the shape of indices.
-pub(super) fn check_weights(unweighted: Option<&'static str>, tensors: &Tensors<'_>) -> Result<(), Error> {
-    let Some(Erased { layout: weights, .. }) = tensors.weights else { return Ok(()) };
-    let (expected, got) = (tensors.indices.layout.shape(), weights.shape());
+pub(super) fn check_weights(unweighted: Option<&'static str>, bags: &ErasedBags<'_>) -> Result<(), Error> {
+    let Some(Erased { layout: weights, .. }) = bags.weights else { return Ok(()) };
+    let (expected, got) = (bags.indices.layout.shape(), weights.shape());
     match unweighted {
         Some(reduction) => Err(Error::WeightsUnavailable { reduction }),
         None if expected != got => {

@@ -1,250 +1,139 @@
-//! Bags of rows that a map converts, and their plans.
+//! Bags of rows that a map converts.
 
-use core::marker::PhantomData;
-
-use crate::call::bag::erased::{self, Made, Request, Tensors};
+use crate::call::bag::BagOperator;
+use crate::call::bag::erased::{self, ErasedBags, Found, Made, Request, Tensors};
+use crate::call::bag::kinds::{Bagged, BaggedBy, one, tensors};
+use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
-use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::gather::maps::check_params;
-use crate::call::plan_type::plan_type;
-use crate::kernels::convert::map::{GivenParams, Map, Params};
-use crate::plan::BagPlan;
-use crate::tensor::layout::Layout;
-use crate::tensor::output::{Output, written};
-use crate::tensor::owned::Tensor;
-use crate::tensor::view::View;
-use crate::types::element::Element;
+use crate::call::source::kind::{IndexKind, Mapped};
+use crate::call::source::map::GivenToMap;
+use crate::call::source::{Described, Reading};
+use crate::kernels::convert::map::Erased as Map;
+use crate::kernels::reduce::{BagFns, Reductions};
+use crate::plan::{BagConverting, BagPlan};
+use crate::tensor::output::Target;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::index::Index;
-use crate::types::reduction::Reducible;
+use crate::types::op::Op;
+use crate::types::reduction::{Reducible, Reduction};
 
-impl EmbeddingBag {
-    /// Runs the operator on rows that a [`Map`] converts first: the sums, means or extremes are those of converted
-    /// rows, to the bit, and no converted table is made.
-    ///
-    /// The result has the map's output type, and weights are its numbers: `f32` where a map makes blocks `[f32; 32]`,
-    /// whose numbers are reduced one by one. `params` is a tuple with a [`Given`](crate::Given) for each parameter of
-    /// the map, as for [`Gather::run_map`](crate::IndexOperator::run_map): one value for the call, one for each row of
-    /// data, or one for each element. The row that [`default_index`](Self::default_index) names is converted too.
-    /// Zeros that stand for rows or for bags are those of the output type, unconverted.
-    ///
-    /// The map may be called for elements whose results are not kept: an index out of range is found while bags are
-    /// reduced, and stands for row 0 until then.
-    ///
-    /// Cost: as for [`Self::run`], except for memory. Rows are converted a few at a time into a scratch of 16 KiB for
-    /// each thread, or of one element where that is longer. Where a bag has more rows than are converted at a time,
-    /// there is room for a row of sums as well.
-    ///
-    /// # Errors
-    /// As for [`Self::run`], with [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`] after
-    /// [`Error::TooManyBytes`].
-    ///
-    /// # Panics
-    /// When the map does.
-    ///
-    /// # Examples
-    /// Sums of a table that is stored in bytes, with a scale for each row and one zero point:
-    /// ```
-    /// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, maps};
-    ///
-    /// fn main() -> Result<(), gather_core::Error> {
-    ///     let (table, ids) = ([128u8, 130, 126, 255, 0, 128], [2i64, 0, 1, 1]);
-    ///     let sums = EmbeddingBag::new(Reduction::Add).run_map(
-    ///         &maps::DEQUANTIZE_U8,
-    ///         &View::new(&table, &[3, 2])?,
-    ///         &Bags::packed(&View::new(&ids, &[2, 2])?),
-    ///         (Given::PerRow(&[0.5, 0.25, 2.0]), Given::All(128)),
-    ///     )?;
-    ///     assert_eq!(sums.as_slice(), [-256.0, 1.0, -1.0, 63.5]);
-    ///     Ok(())
-    /// }
-    /// ```
-    pub fn run_map<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Number, I, O>,
-        params: P::Given<'_>,
-    ) -> Result<Tensor<U>, Error> {
-        written(Tensor::default(), |out| self.run_map_into(map, data, bags, params, out))
+// Bounded by `Reducible` where a request is made: so a map to other elements is one error.
+impl<T: Element, U: Element> Bagged for Mapped<T, U> {
+    type Weight = U::Number;
+
+    type Request<'a> = Request<'a>;
+
+    #[inline(always)]
+    fn weight(_: DType) -> DType {
+        U::Number::DTYPE
     }
 
-    /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again.
-    ///
-    /// # Errors
-    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
-    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
-    ///
-    /// # Panics
-    /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
-    pub fn run_map_into<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Number, I, O>,
-        params: P::Given<'_>,
-        out: &mut impl Output<U>,
+    #[inline(always)]
+    unsafe fn run(
+        request: Request<'_>,
+        data: &Reading<'_, Self>,
+        bags: &[ErasedBags<'_>],
+        out: Target<'_>,
     ) -> Result<(), Error> {
-        let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
-        let tensors = Tensors::of(data, bags);
-        let Made { plan, bounds, out: layout } = request.plan(&tensors, out.layout())?;
-        check::<P>(&plan, names(map), data.layout(), &params)?;
-        let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; O1 for
-        // `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { erased::run(&plan.call(&bounds), &layout, &tensors, out) }
+        // SAFETY: the caller's promise: the request is for the types of the map.
+        unsafe { run(&request, data.described.facts, data.given, &tensors(data, bags), out) }
     }
 
-    /// As [`Self::plan`], for rows that a map converts first.
-    ///
-    /// # Errors
-    /// As for [`Self::plan`].
-    pub fn plan_map<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &Layout,
-        bags: &Bags<'_, U::Number, I, O>,
-    ) -> Result<BagMapPlan<T, U, P, I>, Error> {
-        let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
-        let planned = Planned::new(&request, &Tensors::of(data, bags))?;
-        Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
+    #[inline(always)]
+    fn plan(request: Request<'_>, data: Described<'_, Self>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
+        let planned = Planned::new(&request, &Tensors::of(data.layout.into(), one(bags)))?;
+        Ok(PlannedBags::Rows(planned, Reads::Mapped(data.facts.params)))
+    }
+
+    #[inline(always)]
+    unsafe fn run_plan(
+        plan: &PlannedBags,
+        data: &Reading<'_, Self>,
+        bags: &[ErasedBags<'_>],
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { run_plan(plan, data.described.facts, data.given, &tensors(data, bags), out) }
     }
 }
 
-/// The names of a map and of its parameters.
-type Names = (&'static str, &'static [&'static str]);
+impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
+    #[inline(always)]
+    fn request<'a, I: IndexKind>(
+        op: &'a BagOperator<Reduction>,
+        data: &Described<'_, Self>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<Request<'a>, Error> {
+        let (index, reduction) = (one(bags).index, op.kind.reduction);
+        let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
+        let converting = BagConverting { convert_fns: data.facts.convert_fns, size_in: size_of::<T>() };
+        Ok(Request::new(op, found, U::DTYPE, (index, I::positions(index))).converting(converting))
+    }
+}
 
-fn names<T, U, P>(map: &Map<T, U, P>) -> Names {
-    (map.erased().name, map.erased().params)
+/// Runs a call with a map.
+///
+/// # Errors
+/// Those of [`Request::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
+///
+/// # Safety
+/// As for [`Request::run`], where data is of the type that the map reads. What is given is of the map's parameters.
+#[inline(never)]
+unsafe fn run(
+    request: &Request<'_>,
+    map: &Map,
+    given: &dyn GivenToMap,
+    tensors: &Tensors<'_>,
+    out: Target<'_>,
+) -> Result<(), Error> {
+    let made = request.plan(tensors, out.layout());
+    let Ok(Made { plan, bounds, out: layout }) = &made else { return made.map(drop) };
+    check(plan, map, given, tensors)?;
+    let (call, mut out) = (plan.call(bounds), Some(out));
+    given.with(tensors.data.origin.addr(), &mut |params| {
+        let Some(out) = out.take() else { unreachable!("called once") };
+        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked (K8). The
+        // rest is the caller's promise.
+        unsafe { erased::run(&call, layout, &Tensors { params, ..*tensors }, out) }
+    })
+}
+
+/// Runs a plan with a map of the planned types.
+///
+/// # Errors
+/// [`Error::PlanParametersMismatch`], those of [`Planned::check`], those of [`check_params`], then those of
+/// [`Planned::run_checked`].
+///
+/// # Safety
+/// As for [`run`], for the types of the plan.
+#[inline(never)]
+unsafe fn run_plan(
+    plan: &PlannedBags,
+    map: &Map,
+    given: &dyn GivenToMap,
+    tensors: &Tensors<'_>,
+    out: Target<'_>,
+) -> Result<(), Error> {
+    let PlannedBags::Rows(planned, Reads::Mapped(expected)) = plan else { unreachable!("a plan of a map") };
+    if !core::ptr::eq(*expected, map.params) && *expected != map.params {
+        let (op, function, got) = (Op::EmbeddingBag, map.name, map.params);
+        return Err(Error::PlanParametersMismatch { op, function, expected, got });
+    }
+    let bounds = planned.check(tensors)?;
+    check(&planned.plan, map, given, tensors)?;
+    let mut out = Some(out);
+    given.with(tensors.data.origin.addr(), &mut |params| {
+        let Some(out) = out.take() else { unreachable!("called once") };
+        let tensors = Tensors { params, ..*tensors };
+        // SAFETY: the tensors and the parameters have just been checked (K8), and the map is of the plan's types; the
+        // rest is the caller's promise.
+        unsafe { planned.run_checked(bounds.as_ref(), &tensors, Some(map.convert_fns), out) }
+    })
 }
 
 /// Checks that parameters have a value for every row, or for every element.
-fn check<P: Params>(plan: &BagPlan, map: Names, data: &Layout, params: &P::Given<'_>) -> Result<(), Error> {
-    check_params(plan.op(), map, &[plan.axis()], data, P::counts(params))
-}
-
-/// Everything about an [`EmbeddingBag`] with a [`Map`] that depends on shapes, types and the bounds of its bags: made
-/// once by [`plan_map`](EmbeddingBag::plan_map), run many times, from any thread.
-///
-/// ```
-/// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, ViewMut, maps};
-///
-/// fn main() -> Result<(), gather_core::Error> {
-///     let (codes, ids) = ([129u8, 130, 118, 138], [0u32, 1, 1, 1]);
-///     let (table, ids) = (View::new(&codes, &[2, 2])?, View::new(&ids, &[2, 2])?);
-///     let sum = EmbeddingBag::new(Reduction::Add);
-///     let plan = sum.plan_map(&maps::DEQUANTIZE_U8, table.layout(), &Bags::packed(&ids))?;
-///
-///     let sums = plan.run(&table, &ids, None, (Given::All(1.0), Given::All(128)))?;
-///     assert_eq!(sums.as_slice(), [-9.0, 12.0, -20.0, 20.0]);
-///
-///     // The same bags, with other indices and parameters, into memory that is there.
-///     let (ids, scales, mut out) = ([1u32, 1, 0, 0], [0.5, 2.0], [0.0; 4]);
-///     let (ids, params) = (View::new(&ids, &[2, 2])?, (Given::PerRow(&scales[..]), Given::All(128)));
-///     plan.run_into(&table, &ids, None, params, &mut ViewMut::new(&mut out, &[2, 2])?)?;
-///     assert_eq!(out, [-40.0, 40.0, 1.0, 2.0]);
-///     Ok(())
-/// }
-/// ```
-pub struct BagMapPlan<T, U, P, I> {
-    planned: Planned,
-    map: Names,
-    types: PhantomData<fn(T, P, I) -> U>,
-}
-
-plan_type!(BagMapPlan<T, U, P, I>: planned);
-
-impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
-    /// Runs the plan into a fresh tensor.
-    ///
-    /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
-    /// [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
-    ///
-    /// # Panics
-    /// When the map does.
-    pub fn run(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Number>>,
-        params: P::Given<'_>,
-    ) -> Result<Tensor<U>, Error> {
-        written(Tensor::default(), |out| self.run_into(data, indices, weights, params, out))
-    }
-
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
-    ///
-    /// Cost: as for [`EmbeddingBag::run_map`]. Every call allocates its scratch, at once and for each thread that may
-    /// take part: up to 16 KiB, or one element of the output where that is longer, and a row of sums where a bag has
-    /// more rows than are converted at a time. Rows of more than six loops take counters as well. Nothing is allocated
-    /// where the output has no elements.
-    ///
-    /// # Errors
-    /// As for [`BagMapPlan::run`], with [`Error::PlanMismatch`] for the output after those of parameters; the output is
-    /// then as after [`EmbeddingBag::run_map_into`].
-    ///
-    /// # Panics
-    /// When the map does.
-    pub fn run_into(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Number>>,
-        params: P::Given<'_>,
-        out: &mut impl Output<U>,
-    ) -> Result<(), Error> {
-        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
-        let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types and parameters too;
-        // O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run(&tensors, out.target()) }
-    }
-
-    /// Runs the plan with any bags, into a fresh tensor.
-    ///
-    /// # Errors
-    /// As for [`BagPlan::run_bags`](crate::BagPlan::run_bags), with [`Error::MapParameterLengthMismatch`] and
-    /// [`Error::MapParameterPerElement`] before [`Error::TooManyElements`].
-    ///
-    /// # Panics
-    /// When the map does.
-    pub fn run_bags<O: Index>(
-        &self,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Number, I, O>,
-        params: P::Given<'_>,
-    ) -> Result<Tensor<U>, Error> {
-        written(Tensor::default(), |out| self.run_bags_into(data, bags, params, out))
-    }
-
-    /// As [`BagMapPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is
-    /// used again. Allocates as [`BagMapPlan::run_into`] does, and for the bounds of bags of several lengths.
-    ///
-    /// # Errors
-    /// As for [`BagMapPlan::run_bags`], with [`Error::PlanMismatch`] for the output after errors of inputs.
-    ///
-    /// # Panics
-    /// When the map does.
-    pub fn run_bags_into<O: Index>(
-        &self,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Number, I, O>,
-        params: P::Given<'_>,
-        out: &mut impl Output<U>,
-    ) -> Result<(), Error> {
-        let tensors = Tensors::of(data, bags);
-        let bounds = self.planned.check_bags(&tensors)?;
-        check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
-        let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
-        // types and parameters too; O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }
-    }
+fn check(plan: &BagPlan, map: &Map, given: &dyn GivenToMap, tensors: &Tensors<'_>) -> Result<(), Error> {
+    let counts = given.counts();
+    check_params(plan.op(), (map.name, map.params), &[plan.axis()], tensors.data.layout, counts)
 }

@@ -1,44 +1,54 @@
 //! EmbeddingBag: its doors.
+//!
+//! ```text
+//! a door (typed, inlined)             pointers, layouts, the target of the output
+//!     -> `Bagged` of the kind             `kinds.rs`, `maps.rs`, `fused.rs`, `tables.rs`: what a kind of data asks for
+//!     -> a call or a plan without types   `erased.rs`, `planned.rs`
+//! ```
 
-// The page of the operator lists methods in this order: `run` first, and the forms for types known at run time later.
-mod typed;
-
-mod dynamic;
+pub(crate) mod bags;
 mod erased;
 mod fused;
+pub(crate) mod kinds;
 mod maps;
 mod plan;
 mod planned;
-mod reduce;
+mod settings;
 mod tables;
 
-pub use dynamic::{DynBagPlan, DynBags};
-pub use fused::FusedBagPlan;
-pub use maps::BagMapPlan;
 pub use plan::BagPlan;
-pub use tables::{DynTableBags, TableBags, TablesPlan};
 
 use crate::call::Sealed;
-use crate::call::bag::erased::{Erased, Tensors};
+use crate::call::bag::bags::BagsOf;
+use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::operator::{HasReduction, Operator, TakesIndices, takes_indices};
-use crate::tensor::view::View;
-use crate::types::element::{DType, Element};
+use crate::call::source::kind::Kind;
+use crate::call::source::{Reading, Source, TensorOf};
+use crate::kernels::reduce::reducer::Reducer;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::{Output, written};
+use crate::tensor::typing::Typing;
 use crate::types::error::Error;
-use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
 /// bag `b`, element by element, without storing the gathered rows.
 ///
-/// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`] say which indices belong to
-/// which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
+/// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`](crate::Bags) say which
+/// indices belong to which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
+///
+/// What is read is a [`Source`]: a tensor, or what [`View::map`](crate::View::map),
+/// [`FusedRows::to`](crate::FusedRows::to) and [`tables`](crate::tables()) make of tensors. [`run`](BagOperator::run),
+/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them, and stand on the page of
+/// [`Operator`] with the settings. [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of
+/// the [`Reduction`].
 ///
 /// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit,
 /// for any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is
 /// added. For the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
 /// [`Max`](Reduction::Max) and [`Min`](Reduction::Min). A bag in which no row counts yields zeros, or the row that
-/// [`default_index`](Self::default_index) names.
+/// [`default_index`](BagOperator::default_index) names.
 ///
 /// The presets set what negative and out-of-range indices do. Under [`OutOfBounds::Zero`], an index out of range stands
 /// for a row of zeros, which counts.
@@ -60,11 +70,9 @@ use crate::types::reduction::Reduction;
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let table = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 ///     let (ids, offsets, weights) = ([0u32, 2, 2], [0i64, 2], [1.0, 0.5, -1.0]);
-///     let (ids, offsets) = (View::new(&ids, &[3])?, View::new(&offsets, &[2])?);
-///     let (table, weights) = (View::new(&table, &[3, 2])?, View::new(&weights, &[3])?);
 ///
 ///     let bags = Bags::new(&ids, &offsets).weights(&weights);
-///     let sums = EmbeddingBag::new(Reduction::Add).run(&table, &bags)?;
+///     let sums = EmbeddingBag::new(Reduction::Add).run(&View::new(&table, &[3, 2])?, &bags)?;
 ///     assert_eq!((sums.shape(), sums.as_slice()), (&[2, 2][..], &[3.5, 5.0, -5.0, -6.0][..]));
 ///     Ok(())
 /// }
@@ -89,12 +97,21 @@ use crate::types::reduction::Reduction;
 /// [EmbeddingBagPacked-15](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/embedding-bag-packed-15.html),
 /// and [`torch.nn.EmbeddingBag`](https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html).
 #[doc(alias("embedding_bag", "EmbeddingBagOffsets", "EmbeddingBagPacked", "embedding_lookup_sparse", "segment_sum"))]
-pub type EmbeddingBag = Operator<Bagging>;
+pub type EmbeddingBag = BagOperator<Reduction>;
+
+/// An [`EmbeddingBag`] by a reduction `R`: a [`Reduction`], or a `&Reducer` of your own.
+pub type BagOperator<R> = Operator<Bagging<R>>;
 
 /// The kind of an [`EmbeddingBag`]: its reduction, its index policies, and the rows that do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Bagging {
-    reduction: Reduction,
+pub struct Bagging<R = Reduction> {
+    pub(super) reduction: R,
+    settings: BagSettings,
+}
+
+/// The settings that bags have by any reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct BagSettings {
     policy: IndexPolicy,
     padding_index: Option<i64>,
     default_index: Option<i64>,
@@ -102,9 +119,9 @@ pub struct Bagging {
     include_last_offset: bool,
 }
 
-impl Sealed for Bagging {}
+impl<R> Sealed for Bagging<R> {}
 
-takes_indices!(Bagging: policy.negative, policy.out_of_bounds: OutOfBounds);
+takes_indices!(Bagging<R>: settings.policy.negative, settings.policy.out_of_bounds: OutOfBounds);
 
 impl HasReduction for Bagging {
     fn reduction(&self) -> Reduction {
@@ -116,69 +133,107 @@ impl HasReduction for Bagging {
     }
 }
 
-/// Indices of rows, the bag that each belongs to, and weights if there are any.
-///
-/// `T` is the type of the weights, which is that of the table's numbers ([`Element::Number`](crate::Element::Number)),
-/// `I` that of the indices, and `O` that of the offsets.
-#[derive(Clone, Copy, Debug)]
-pub struct Bags<'a, T, I, O = I> {
-    indices: &'a View<'a, I>,
-    offsets: Option<&'a View<'a, O>>,
-    weights: Option<&'a View<'a, T>>,
+impl EmbeddingBag {
+    /// The operator with a [`Reducer`] of your own in the place of its [`Reduction`]. It takes elements `T`.
+    ///
+    /// A bag begins with its first row that counts, and takes the others in their order. There are no weights: bags that
+    /// have some give [`Error::WeightsUnavailable`]. A call panics when the reduction does; a view then holds a mix of
+    /// results and what it held before, and a tensor no elements.
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+    ///
+    /// gather_core::reduce_kernels! {
+    ///     /// The bits of both.
+    ///     pub static UNION = |kept: u8, new: u8| -> u8 { kept | new };
+    /// }
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (sets, ids) = ([0b0001u8, 0b0110, 0b1000], View::new(&[0u32, 2, 1, 1], &[2, 2])?);
+    ///     let unions = EmbeddingBag::new(Reduction::Add).reduce_by(&UNION).run(&sets, &Bags::packed(&ids))?;
+    ///     assert_eq!(unions.as_slice(), [0b1001, 0b0110]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn reduce_by<T>(self, reducer: &Reducer<T>) -> BagOperator<&Reducer<T>> {
+        let kind = Bagging { reduction: reducer, settings: self.kind.settings };
+        Operator { kind, options: self.options, registry: self.registry }
+    }
 }
 
-impl<'a, T, I, O> Bags<'a, T, I, O> {
-    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the
-    /// next one begins; the last bag ends with the indices. The first offset is 0, and offsets ascend; where two are
-    /// equal, the first of the two bags is empty. With [`EmbeddingBag::include_last_offset`], the last offset is the
-    /// end of the last bag.
-    #[must_use]
-    pub fn new(indices: &'a View<'a, I>, offsets: &'a View<'a, O>) -> Self {
-        Bags { indices, offsets: Some(offsets), weights: None }
-    }
-
-    /// The same bags, with a weight for each index.
-    #[must_use]
-    pub fn weights(self, weights: &'a View<'a, T>) -> Self {
-        Bags { weights: Some(weights), ..self }
-    }
-}
-
-/// The bags that a plan for rows of `T` and indices `I` runs: [`Bags`], or [`DynBags`] where types are known at run
-/// time. Sealed.
-///
-/// # Safety
-/// Indices and weights that [`BagsOf::on`] returns may be read along their layouts as values of the plan's types. Data
-/// is returned as it is given, and there are no parameters.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` are no bags for rows of `{T}` and indices `{I}`",
-    note = "plans run `Bags` with indices of their type and weights of the rows' numbers, and `DynBags` where types are \
-            known at run time"
-)]
-pub unsafe trait BagsOf<T, I>: Sealed {
-    /// The tensors of a call on data, for a plan of these types of rows and indices.
+impl<R> BagOperator<R> {
+    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
     ///
     /// # Errors
-    /// For types that are known at run time, [`Error::DTypeMismatch`](crate::Error::DTypeMismatch) and
-    /// [`Error::NotAnIndexType`](crate::Error::NotAnIndexType).
-    #[doc(hidden)]
-    fn on<'a>(&'a self, data: Erased<'a>, types: (DType, DType)) -> Result<Tensors<'a>, Error>;
-}
-
-impl<T, I, O> Sealed for Bags<'_, T, I, O> {}
-
-// SAFETY: they are views of these types (V1).
-unsafe impl<T: Element, I: Index, O: Index> BagsOf<T, I> for Bags<'_, T::Number, I, O> {
-    #[inline(always)]
-    fn on<'a>(&'a self, data: Erased<'a>, _: (DType, DType)) -> Result<Tensors<'a>, Error> {
-        Ok(Tensors::of(data, self))
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
+    /// result.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
+        erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        let bags = match offsets {
+            None => indices.shape()[0],
+            Some(offsets) => erased::bags(offsets, self.kind.settings.include_last_offset)?,
+        };
+        Ok(erased::output(&data, bags)?.shape().into())
     }
-}
 
-impl<'a, T, I> Bags<'a, T, I> {
-    /// Bags of one length: each row of indices of rank 2 is a bag.
-    #[must_use]
-    pub fn packed(indices: &'a View<'a, I>) -> Self {
-        Bags { indices, offsets: None, weights: None }
+    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
+    ///
+    /// Cost: one pass over the rows in bags, and one over the indices; where one bag has more than a thread's share of
+    /// the indices, every thread makes such a pass. One allocation for the result, one for the bounds of bags with
+    /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero). With a map, rows are converted a few at a time into a scratch of
+    /// 16 KiB for each thread, or of one element where that is longer. Where a bag has more rows than are converted at a
+    /// time, there is room for a row of sums as well.
+    ///
+    /// # Errors
+    /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
+    /// [`Error::DTypeMismatch`] for weights. [`Error::ReductionUnavailable`], errors of attributes and shapes,
+    /// [`Error::TooManyElements`], [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
+    /// those of what the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the
+    /// first such index of a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error) indices are
+    /// checked even when the result has no elements. For several tables see [`tables`](crate::tables()).
+    ///
+    /// # Panics
+    /// When a map or a reduction does.
+    pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<TensorOf<S>, Error>
+    where
+        S: Source<Kind: BaggedBy<R>> + ?Sized,
+        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+    {
+        written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, bags, out))
+    }
+
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. Of fused rows, the rows of a view are contiguous. Allocates what [`Self::run`] does, except for the result.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], and for a view [`Error::DTypeMismatch`] and, of fused rows, [`Error::RowsNotContiguous`]
+    /// after [`Error::ReductionUnavailable`], and [`Error::ShapeMismatch`] after errors of shapes. The output is
+    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    ///
+    /// # Panics
+    /// When a map or a reduction does; a view then holds a mix of results and what it held before, and a tensor no
+    /// elements.
+    pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind: BaggedBy<R>> + ?Sized,
+        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
+    {
+        let held = data.held();
+        let data = Reading::of(data, &held);
+        let dtype = data.described.dtype;
+        bags.with(
+            S::Kind::weight(dtype),
+            |_| None,
+            |bags| {
+                let request = S::Kind::request::<B::Index>(self, &data.described, bags)?;
+                // SAFETY: X1: data and bags are those of sources (`Source`, `PlanBags`), and the request is for their
+                // types; O1; the output is borrowed mutably, so that it overlaps no input.
+                unsafe { S::Kind::run(request, &data, bags, out.target_of(dtype)?) }
+            },
+        )
     }
 }

@@ -1,131 +1,181 @@
-//! Plans of an EmbeddingBag with their types: what a caller holds.
+//! Plans of bags, by kinds: what a caller holds.
 
 use core::marker::PhantomData;
 
-use crate::call::bag::BagsOf;
-use crate::call::bag::erased::{Request, Tensors};
+use crate::call::bag::BagOperator;
+use crate::call::bag::bags::{BagsOf, PlanBags};
+use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::planned::Planned;
+use crate::call::bag::tables::PlannedTables;
 use crate::call::plan_type::plan_type;
+use crate::call::source::kind::IndexKind;
+use crate::call::source::{Describe, Described, Reading, Source};
+use crate::plan::Explain;
 use crate::tensor::output::{Output, written};
-use crate::tensor::typing::{Input, Typing};
+use crate::tensor::typing::Typing;
+use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::fused::FusedFormat;
+use crate::types::index::IndexType;
 
 /// Everything about an [`EmbeddingBag`](crate::EmbeddingBag) that depends on shapes, types and the bounds of its bags:
-/// made once, run many times, from any thread. Its [`run`](Self::run) takes other indices and weights in the planned
-/// bags, its [`run_bags`](Self::run_bags) any bags.
+/// made once, run many times, from any thread.
+///
+/// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, as a [`Plan`](crate::Plan) is.
+/// It runs on any [`Source`] of the kind and of the planned layout, with any bags, or with other indices and weights in
+/// the bags that were planned ([`Bags::planned`](crate::Bags::planned)).
 ///
 /// ```
-/// use gather_core::{Bags, EmbeddingBag, Layout, Reduction, View};
+/// use gather_core::{BagPlan, Bags, EmbeddingBag, Reduction, Spec, View};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let (ids, offsets, table) = ([0u32, 2, 1], [0u32, 2], [1.0f32, 2.0, 4.0]);
-///     let (ids, offsets) = (View::new(&ids, &[3])?, View::new(&offsets, &[2])?);
-///     let plan = EmbeddingBag::new(Reduction::Add).plan(&Layout::contiguous(&[3])?, &Bags::new(&ids, &offsets))?;
+///     let sum = EmbeddingBag::new(Reduction::Add);
+///     let plan: BagPlan<f32, u32> = sum.plan(&Spec::<f32>::new(&[3])?, &Bags::new(&ids, &offsets))?;
+///     assert_eq!(plan.run(&table, &Bags::planned(&[1, 1, 0]))?.as_slice(), [4.0, 1.0]);
 ///
-///     let sums = plan.run(&View::new(&table, &[3])?, &ids, None)?;
-///     assert_eq!(sums.as_slice(), [5.0, 2.0]);
+///     // Two requests of a server.
+///     assert_eq!(plan.run(&table, &Bags::new(&ids, &offsets))?.as_slice(), [5.0, 2.0]);
+///     let ids = View::new(&[2u32, 2], &[1, 2])?;
+///     assert_eq!(plan.run(&table, &Bags::packed(&ids))?.as_slice(), [8.0]);
 ///     Ok(())
 /// }
 /// ```
-pub struct BagPlan<T, I> {
-    planned: Planned,
-    types: PhantomData<fn(T, I)>,
+pub struct BagPlan<K, I> {
+    plan: PlannedBags,
+    kinds: PhantomData<fn(K, I)>,
 }
 
-plan_type!(BagPlan<T, I>: planned);
+plan_type!(BagPlan<K, I>: plan);
 
-impl<T: Typing, I: Typing> BagPlan<T, I> {
-    /// A plan for a request of these types: `T` and `I` are those of its data and indices, or [`Any`], as what runs the
-    /// plan trusts.
-    pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
-        Ok(BagPlan { planned: Planned::new(request, tensors)?, types: PhantomData })
+/// A plan without its kinds.
+#[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "most plans are of one table")]
+pub enum PlannedBags {
+    Rows(Planned, Reads),
+    Tables(PlannedTables),
+}
+
+/// How a plan reads rows: what the kind of its data says.
+#[derive(Clone, Copy)]
+pub enum Reads {
+    /// Elements as they are.
+    Elements,
+    /// Elements by a map with these parameters.
+    Mapped(&'static [&'static str]),
+    /// Fused rows.
+    Fused(FusedFormat),
+}
+
+impl PlannedBags {
+    /// The data type of results.
+    #[inline]
+    fn dtype(&self) -> DType {
+        match self {
+            PlannedBags::Rows(planned, _) => planned.types().0,
+            PlannedBags::Tables(planned) => planned.dtype(),
+        }
     }
 
+    /// The type of the indices of a table.
+    #[inline]
+    fn index(&self, table: usize) -> Option<IndexType> {
+        match self {
+            PlannedBags::Rows(planned, _) => Some(planned.types().1),
+            PlannedBags::Tables(planned) => planned.index(table),
+        }
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        match self {
+            PlannedBags::Rows(planned, _) => planned.output_shape(),
+            PlannedBags::Tables(planned) => planned.output_shape(),
+        }
+    }
+
+    fn explain(&self) -> Explain<'_> {
+        match self {
+            PlannedBags::Rows(planned, _) => planned.explain(),
+            PlannedBags::Tables(planned) => planned.explain(),
+        }
+    }
+}
+
+impl<R> BagOperator<R> {
+    /// Makes a plan: it does the work that depends on shapes and on the bounds of bags once. It runs on any data of
+    /// this layout, with any bags, into row-major outputs. Of the bags it reads the offsets, and the layouts of indices
+    /// and weights. Data may be a [`Spec`](crate::Spec).
+    ///
+    /// # Errors
+    /// As for [`Self::run`], without those of parameters, fresh memory and index values.
+    pub fn plan<S, B>(&self, data: &S, bags: &B) -> Result<BagPlan<S::Kind, B::Index>, Error>
+    where
+        S: Describe<Kind: BaggedBy<R>> + ?Sized,
+        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+    {
+        let held = data.held();
+        let data = Described::of(data, &held);
+        let plan = bags.with(
+            S::Kind::weight(data.dtype),
+            |_| None,
+            |bags| {
+                let request = S::Kind::request::<B::Index>(self, &data, bags)?;
+                S::Kind::plan(request, data, bags)
+            },
+        );
+        Ok(BagPlan { plan: plan?, kinds: PhantomData })
+    }
+}
+
+impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`], [`Error::AllocationFailed`], then
+    /// For types that are known at run time, [`Error::DTypeMismatch`] for data and indices, [`Error::NotAnIndexType`]
+    /// for offsets, and [`Error::DTypeMismatch`] for weights. Then [`Error::PlanParametersMismatch`] of a map and
+    /// [`Error::FusedFormatMismatch`] of fused rows; [`Error::PlanMismatch`] for data, and for the indices of planned
+    /// bags; of other bags [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`] and
+    /// [`Error::BagOffsetOutOfRange`]. Then [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`] for weights, those of
+    /// what the source's adaptor is given, [`Error::TooManyElements`], [`Error::AllocationFailed`], and last
     /// [`Error::IndexOutOfRange`].
-    pub fn run(
-        &self,
-        data: &impl Input<T>,
-        indices: &impl Input<I>,
-        weights: Option<&T::Weights<'_>>,
-    ) -> Result<T::Tensor, Error> {
-        written(T::empty(self.planned.dtypes().0), |out| self.run_into(data, indices, weights, out))
+    ///
+    /// # Panics
+    /// When a map or a reduction does.
+    pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<<K::Out as Typing>::Tensor, Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        B: PlanBags<K::Weight, Index = I> + ?Sized,
+    {
+        written(K::Out::empty(self.plan.dtype()), |out| self.run_into(data, bags, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
-    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, and the
-    /// memory of a tensor that is too small.
+    ///
+    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds of
+    /// bags with offsets, and the memory of a tensor that is too small. With a map every call allocates its scratch, as
+    /// [`BagOperator::run`] does.
     ///
     /// # Errors
-    /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after errors of
-    /// inputs; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).
-    pub fn run_into(
-        &self,
-        data: &impl Input<T>,
-        indices: &impl Input<I>,
-        weights: Option<&T::Weights<'_>>,
-        out: &mut impl Output<T>,
-    ) -> Result<(), Error> {
-        let (dtype, index) = self.planned.dtypes();
-        let (data, indices) = (data.read(dtype)?, indices.read(index)?);
-        let weights = weights.map(|weights| T::weights(weights, dtype)).transpose()?;
-        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        let out = out.target_of(dtype)?;
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types too (`Input`,
-        // `Typing`); O1; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run(&tensors, out) }
-    }
-
-    /// Runs the plan with any bags, into a fresh tensor.
+    /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and
+    /// [`Error::PlanMismatch`] for it after [`Error::TooManyElements`]. The output is then as after
+    /// [`EmbeddingBag::run_into`](BagOperator::run_into).
     ///
-    /// ```
-    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
-    ///
-    /// fn main() -> Result<(), gather_core::Error> {
-    ///     let (table, expected) = ([1.0f32, 2.0, 4.0], [0u32; 8]);
-    ///     let (table, expected) = (View::new(&table, &[3])?, View::new(&expected, &[1, 8])?);
-    ///     let plan = EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::packed(&expected))?;
-    ///
-    ///     // Two requests of a server.
-    ///     let (ids, offsets) = (View::new(&[0u32, 2, 1], &[3])?, View::new(&[0u32, 2], &[2])?);
-    ///     assert_eq!(plan.run_bags(&table, &Bags::new(&ids, &offsets))?.as_slice(), [5.0, 2.0]);
-    ///     let ids = View::new(&[2u32, 2], &[1, 2])?;
-    ///     assert_eq!(plan.run_bags(&table, &Bags::packed(&ids))?.as_slice(), [8.0]);
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// For types that are known at run time, [`Error::DTypeMismatch`] for data, indices and weights and
-    /// [`Error::NotAnIndexType`] for offsets; [`Error::PlanMismatch`] for data, [`Error::RankOutOfRange`],
-    /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`],
-    /// [`Error::ShapeMismatch`], [`Error::TooManyElements`], then as for [`BagPlan::run`].
-    pub fn run_bags(&self, data: &impl Input<T>, bags: &impl BagsOf<T, I>) -> Result<T::Tensor, Error> {
-        written(T::empty(self.planned.dtypes().0), |out| self.run_bags_into(data, bags, out))
-    }
-
-    /// As [`BagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used
-    /// again. Allocates as [`BagPlan::run_into`] does, and for the bounds of bags of several lengths.
-    ///
-    /// # Errors
-    /// As for [`BagPlan::run_bags`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
-    /// errors of inputs.
-    pub fn run_bags_into(
-        &self,
-        data: &impl Input<T>,
-        bags: &impl BagsOf<T, I>,
-        out: &mut impl Output<T>,
-    ) -> Result<(), Error> {
-        let (dtype, index) = self.planned.dtypes();
-        let tensors = bags.on(data.read(dtype)?.into(), (dtype, index))?;
-        let bounds = self.planned.check_bags(&tensors)?;
-        let out = out.target_of(dtype)?;
-        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
-        // types too (`Input`, `BagsOf`); O1; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run_bags(&bounds, &tensors, out) }
+    /// # Panics
+    /// When a map or a reduction does.
+    pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        B: PlanBags<K::Weight, Index = I> + ?Sized,
+        O: Output<K::Out>,
+    {
+        let (plan, dtype) = (&self.plan, self.plan.dtype());
+        K::check(dtype, data.dtype())?;
+        let planned = |table| plan.index(table);
+        bags.with(K::weight(dtype), planned, |bags| {
+            let (out, held) = (out.target_of(dtype)?, data.held());
+            // SAFETY: the inputs are of the plan's types, as just checked (`PlanBags`); X1: they are those of sources;
+            // O1; the output is borrowed mutably, so that it overlaps no input.
+            unsafe { K::run_plan(plan, &Reading::of(data, &held), bags, out) }
+        })
     }
 }

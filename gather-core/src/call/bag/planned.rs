@@ -1,32 +1,27 @@
-//! A plan of bags with the layouts that it was made for, whatever the types: what typed, mapped and dynamic plans
-//! share.
+//! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use crate::call::bag::erased::{self, Erased, Made, Request, Rules, Tensors};
+use crate::call::bag::erased::{self, Made, Request, Rules, Starts, Tensors};
 use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
-use crate::kernels::convert::ErasedParams;
+use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::ConvertFns;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 use crate::types::op::Argument;
 
 #[derive(Clone)]
-pub(super) struct Planned {
+pub struct Planned {
     pub(super) plan: BagPlan,
     /// Of the bags that were planned for, whose indices have this layout.
-    pub(super) bounds: Bounds,
+    bounds: Bounds,
     indices: Layout,
     out: Layout,
     data: Layout,
     rules: Rules,
-}
-
-impl core::fmt::Debug for Planned {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.explain(), f)
-    }
 }
 
 impl Planned {
@@ -36,14 +31,14 @@ impl Planned {
     /// Those of [`Request::plan`].
     pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
         let Made { plan, bounds, out } = request.plan(tensors, None)?;
-        let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
+        let (data, indices) = (tensors.data.layout.clone(), tensors.bags.indices.layout.clone());
         Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
     }
 
-    /// The data types of rows and of indices.
+    /// The types of rows and of indices.
     #[inline]
-    pub(super) fn dtypes(&self) -> (DType, DType) {
-        (self.plan.request().dtype, self.plan.index().dtype())
+    pub(super) fn types(&self) -> (DType, IndexType) {
+        (self.plan.request().dtype, self.plan.index())
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
@@ -54,52 +49,57 @@ impl Planned {
         Explain::bag(self.plan.call(&self.bounds), &self.out, pool_threads)
     }
 
-    /// Checks the tensors of a call with the planned bags.
-    pub(super) fn check<'a>(
-        &self,
-        data: Erased<'a>,
-        indices: Erased<'a>,
-        weights: Option<Erased<'a>>,
-    ) -> Result<Tensors<'a>, Error> {
-        check_layout(Argument::Data, &self.data, data.layout)?;
-        check_layout(Argument::Indices, &self.indices, indices.layout)?;
-        let tensors = Tensors { data, indices, offsets: None, weights, params: ErasedParams::NONE };
-        erased::check_weights(self.rules.unweighted, &tensors)?;
-        Ok(tensors)
-    }
-
-    /// Checks the tensors of a call with any bags, and reads where these begin and end.
+    /// Checks the tensors of a call, and reads where bags begin and end: `None` for the bags that were planned.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`], then those of weights.
-    pub(super) fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
+    /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`] or [`Error::PlanMismatch`] for indices in planned
+    /// bags, then those of weights.
+    pub(super) fn check(&self, tensors: &Tensors<'_>) -> Result<Option<Bounds>, Error> {
         check_layout(Argument::Data, &self.data, tensors.data.layout)?;
-        let bounds = erased::bounds(tensors, self.rules.include_last_offset)?;
-        erased::check_weights(self.rules.unweighted, tensors)?;
+        let bounds = if let Starts::AsPlanned = tensors.bags.starts {
+            check_layout(Argument::Indices, &self.indices, tensors.bags.indices.layout)?;
+            None
+        } else {
+            Some(erased::bounds(tensors.data.layout, &tensors.bags, self.rules.include_last_offset)?)
+        };
+        erased::check_weights(self.rules.unweighted, &tensors.bags)?;
         Ok(bounds)
     }
 
-    /// Checks the layout of a fixed output, and runs the plan with the planned bags.
+    /// Runs the plan, with a map of the planned types where it has one.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], then those of [`erased::run`].
+    /// Those of [`Planned::check`] and of [`Planned::run_checked`].
     ///
     /// # Safety
-    /// As for [`erased::run`], except for the layout of the output, whose type is the plan's (O1).
-    pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
-        check_target(&self.out, &out)?;
-        // SAFETY: the caller's promise; the layout of the output has just been checked.
-        unsafe { erased::run(&self.plan.call(&self.bounds), &self.out, tensors, out) }
+    /// As for [`Planned::run_checked`], except for layouts and bounds.
+    pub(super) unsafe fn run(
+        &self,
+        tensors: &Tensors<'_>,
+        map: Option<ByLevel<ConvertFns>>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let bounds = self.check(tensors)?;
+        // SAFETY: the layouts and bounds of the inputs have just been checked; the rest is the caller's promise.
+        unsafe { self.run_checked(bounds.as_ref(), tensors, map, out) }
     }
 
-    /// As [`Planned::run`], with the bags that [`Planned::check_bags`] has read.
+    /// Checks the layout of a fixed output, and runs the plan with the bags that [`Planned::check`] has read.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], then as for [`Planned::run`].
+    /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then those of [`erased::run`].
     ///
     /// # Safety
-    /// As for [`Planned::run`].
-    pub(super) unsafe fn run_bags(&self, bounds: &Bounds, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
+    /// As for [`erased::run`], except for the layout of the output, whose type is the plan's (O1). The map is of the
+    /// planned types, and there is one where the plan has one.
+    pub(super) unsafe fn run_checked(
+        &self,
+        bounds: Option<&Bounds>,
+        tensors: &Tensors<'_>,
+        map: Option<ByLevel<ConvertFns>>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let bounds = bounds.unwrap_or(&self.bounds);
         let other;
         let layout = if bounds.bags() == self.out.shape()[0] {
             &self.out
@@ -108,7 +108,9 @@ impl Planned {
             &other
         };
         check_target(layout, &out)?;
-        // SAFETY: as for `run`: rows of row-major results of any number of bags are the same step apart.
-        unsafe { erased::run(&self.plan.call(bounds), layout, tensors, out) }
+        let call = self.plan.call_by(bounds, map);
+        // SAFETY: the caller's promise; the layout of the output has just been checked. Rows of row-major results of any
+        // number of bags are the same step apart.
+        unsafe { erased::run(&call, layout, tensors, out) }
     }
 }

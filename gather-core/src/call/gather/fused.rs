@@ -61,7 +61,7 @@ macro_rules! fused {
                 out: Target<'_>,
             ) -> Result<(), Error> {
                 let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
-                check_same(row, data.described.facts, data.described.layout)?;
+                check_same(row, data.described.facts.row(), data.described.layout)?;
                 let function = Function { erased: &<$U>::decoder(plan.dtype, *row)?, fill: None };
                 check_target(&out, plan.dtype)?;
                 let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(*row),)), Inputs::new(data, indices));
@@ -78,7 +78,8 @@ macro_rules! fused {
                 indices: Ids<'s>,
                 out: Target<'_>,
             ) -> Result<(), Error> {
-                let Described { layout, dtype, facts: row } = data.described;
+                let Described { layout, dtype, facts: table } = data.described;
+                let row = table.row();
                 check_axis(op.attributes(), layout)?;
                 let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
                 check_target(&out, dtype)?;
@@ -89,11 +90,12 @@ macro_rules! fused {
 
             fn plan<I: IndexKind>(
                 op: &IndexOperator<A>,
-                Described { layout, dtype, facts: row }: Described<'_, Self>,
+                Described { layout, dtype, facts: table }: Described<'_, Self>,
                 indices: (IndexType, &Layout),
                 make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
             ) -> Result<GatherPlan, Error> {
                 check_axis(op.attributes(), layout)?;
+                let row = table.row();
                 let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
                 let (planned, shape) = rows::plan::<I, A>(op, function, layout, indices, make)?;
                 Ok(GatherPlan { planned, dtype, index: indices.0, reads: Reads::Fused(row, shape) })

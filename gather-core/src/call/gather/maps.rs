@@ -91,7 +91,7 @@ unsafe fn run(
     check_params(plan.op(), (map.name, map.params), plan.axes(), request.data, given.counts())?;
     let write = |out: *mut u8| {
         given.with(inputs.data.addr(), &mut |params| {
-            let inputs = Inputs { params, ..inputs };
+            let inputs = Inputs { params: params.given, ..inputs };
             // SAFETY: X1: the plan was made for these layouts and types. Pointers are aligned for the types of the map;
             // the parameters are `Sync`, and reach a value for every position along the axis, or for every element of
             // row-major data, as just checked (K8). The rest is the caller's promise.
@@ -126,7 +126,7 @@ unsafe fn run_plan(
     given.with(inputs.data.addr(), &mut |params| {
         let Some(out) = out.take() else { unreachable!("called once") };
         // SAFETY: the layouts of the inputs and the parameters have just been checked; the rest as in `run`.
-        unsafe { runs.run_on_inputs(Inputs { params, ..inputs }, count, out) }
+        unsafe { runs.run_on_inputs(Inputs { params: params.given, ..inputs }, count, out) }
     })
 }
 

@@ -30,13 +30,20 @@ impl FusedRows<'_> {
     /// A gather along axis 0 has a result of shape `indices.shape + [columns]`. Negative indices and indices out of
     /// range are as for views, with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
+    /// An [`EmbeddingBag`](crate::EmbeddingBag) has a result of shape `[bags, columns]`: the sums, means or extremes of
+    /// the rows as `f32`, as if the table had been decoded first. No decoded table is made, and rows are read once. Sums
+    /// are made in `f32`, and rounded once. Weights are `f32` whatever the result, and the product of a value and its
+    /// weight is rounded before it is added. Bits are the same at every level and for any number of threads.
+    ///
     /// Cost: one pass over the indices and one over the rows that they name.
     ///
     /// # Errors
     /// Those of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and those of
     /// [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
     /// [`Error::FusedFormatMismatch`](crate::Error::FusedFormatMismatch), then
-    /// [`Error::PlanMismatch`](crate::Error::PlanMismatch).
+    /// [`Error::PlanMismatch`](crate::Error::PlanMismatch). Bags have reductions
+    /// [`Add`](crate::Reduction::Add), [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and
+    /// [`Min`](crate::Reduction::Min), and a view that they write to has contiguous rows.
     ///
     /// # Examples
     /// ```
@@ -51,6 +58,23 @@ impl FusedRows<'_> {
     ///     Ok(())
     /// }
     /// ```
+    /// Sums of a table of bytes as PyTorch makes it, of two rows of three columns:
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let mut bytes = vec![0u8, 1, 255];
+    ///     bytes.extend(0.5f32.to_le_bytes().into_iter().chain((-1.0f32).to_le_bytes()));
+    ///     bytes.extend([3u8, 2, 1]);
+    ///     bytes.extend(2.0f32.to_le_bytes().into_iter().chain(0.0f32.to_le_bytes()));
+    ///     let table = FusedRows::new(View::new(&bytes, &[2, 11])?, FusedFormat::Torch8, 3)?;
+    ///
+    ///     let (sum, bags) = (EmbeddingBag::new(Reduction::Add), Bags::new(&[0i64, 1, 1], &[0i64, 2]));
+    ///     let sums = sum.run(&table.to::<f32>(), &bags)?;
+    ///     assert_eq!((sums.shape(), sums.as_slice()), (&[2, 3][..], &[5.0, 3.5, 128.5, 6.0, 4.0, 2.0][..]));
+    ///     Ok(())
+    /// }
+    /// ```
     #[must_use]
     pub fn to<U: Scale>(&self) -> FusedView<'_, U> {
         FusedView { table: self, to: PhantomData }
@@ -59,8 +83,9 @@ impl FusedRows<'_> {
     /// As [`FusedRows::to`], for a type of floats that is known at run time.
     ///
     /// # Errors
-    /// Those of the call, then [`Error::DTypeMismatch`](crate::Error::DTypeMismatch) for a type that is no
-    /// [`Scale`].
+    /// Those of the call. For a type that is no [`Scale`], a gather gives
+    /// [`Error::DTypeMismatch`](crate::Error::DTypeMismatch), and bags give
+    /// [`Error::ReductionUnavailable`](crate::Error::ReductionUnavailable).
     #[must_use]
     pub fn to_dyn(&self, dtype: DType) -> FusedDynView<'_> {
         FusedDynView { table: self, dtype }

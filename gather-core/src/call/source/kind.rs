@@ -8,16 +8,17 @@ use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::rows::GivenToRows;
 use crate::kernels::IndexKernel;
+use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{self, map, row};
-use crate::kernels::reduce::{Reductions, ScatterFns};
+use crate::kernels::reduce::{self, PositionsFn, Reductions, ScatterFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::tensor::dynamic::check_dtype;
+use crate::tensor::fused::FusedRows;
 use crate::tensor::typing::{Any, Typing};
 use crate::types::codes::Scale;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
-use crate::types::fused::FusedRow;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -33,7 +34,7 @@ use sealed::Sealed;
 /// has a table of kinds. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
-    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused` and `Blocks`"
+    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks` and `Tables`"
 )]
 pub trait Kind: Sealed + Sized + 'static {
     /// Elements of a result: an [`Element`], or [`Any`] where types are known at run time.
@@ -131,6 +132,10 @@ pub trait IndexKind: Kind {
     /// The kernels of maps and row functions.
     #[doc(hidden)]
     fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel;
+
+    /// The functions that resolve the indices of bags.
+    #[doc(hidden)]
+    fn positions(index: IndexType) -> ByLevel<PositionsFn>;
 }
 
 macro_rules! kinds {
@@ -152,6 +157,9 @@ kinds! {
     Fused<U>;
     /// The kind of block-quantised data that is read as floats `U`: that of [`View::blocks`](crate::View::blocks).
     Blocks<U>;
+    /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Any`]:
+    /// that of [`tables`](crate::tables()).
+    Tables<U>;
 }
 
 impl<T: Element> Sealed for T {}
@@ -192,13 +200,30 @@ impl<T: Element, U: Element> Kind for ByRow<T, U> {
 
 impl<U: Scale> Kind for Fused<U> {
     type Out = U;
-    type Facts<'s> = FusedRow;
+    type Facts<'s> = &'s FusedRows<'s>;
     type Given<'s> = ();
 }
 
 impl Kind for Fused<Any> {
     type Out = Any;
-    type Facts<'s> = FusedRow;
+    type Facts<'s> = &'s FusedRows<'s>;
+    type Given<'s> = ();
+
+    #[inline]
+    fn check(planned: DType, got: DType) -> Result<(), Error> {
+        check_dtype(planned, got)
+    }
+}
+
+impl<U: Scale> Kind for Tables<U> {
+    type Out = U;
+    type Facts<'s> = &'s [&'s FusedRows<'s>];
+    type Given<'s> = ();
+}
+
+impl Kind for Tables<Any> {
+    type Out = Any;
+    type Facts<'s> = &'s [&'s FusedRows<'s>];
     type Given<'s> = ();
 
     #[inline]
@@ -303,6 +328,11 @@ impl<I: Index> IndexKind for I {
     fn converts(_: IndexType) -> fn(Level, Method) -> IndexKernel {
         convert::kernel::<I>
     }
+
+    #[inline(always)]
+    fn positions(_: IndexType) -> ByLevel<PositionsFn> {
+        reduce::positions::<I>()
+    }
 }
 
 impl IndexKind for Any {
@@ -321,6 +351,10 @@ impl IndexKind for Any {
 
     fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel {
         convert::kernel_of(index)
+    }
+
+    fn positions(index: IndexType) -> ByLevel<PositionsFn> {
+        reduce::positions_of(index)
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::call::source::kind::{Kind, Mapped};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
-use crate::kernels::convert::map::{Count, Erased, GivenParams, MAX_PARAMS, Map, Params};
+use crate::kernels::convert::map::{Count, Erased, ErasedParams, GivenParams, MAX_PARAMS, Map, Params};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
@@ -16,11 +16,11 @@ pub trait GivenToMap {
     /// How many values are given for each parameter.
     fn counts(&self) -> [Count; MAX_PARAMS];
 
-    /// Calls `run` with the address of what the map's functions read (K8), for data that begins at an address.
+    /// Calls `run` with what the map's functions read (K8), for data that begins at an address.
     ///
     /// # Errors
     /// Those of `run`.
-    fn with(&self, data: usize, run: &mut dyn FnMut(*const ()) -> Result<(), Error>) -> Result<(), Error>;
+    fn with(&self, data: usize, run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>) -> Result<(), Error>;
 }
 
 /// A tuple with a [`Given`](crate::Given) for each parameter.
@@ -32,9 +32,8 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
         P::counts(&self.0)
     }
 
-    fn with(&self, data: usize, run: &mut dyn FnMut(*const ()) -> Result<(), Error>) -> Result<(), Error> {
-        let given = GivenParams::<P>::new(&self.0, data);
-        run((&raw const given).cast())
+    fn with(&self, data: usize, run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        run(GivenParams::<P>::new(&self.0, data).erased())
     }
 }
 
@@ -61,15 +60,21 @@ impl<T: Element> View<'_, T> {
     /// type, unconverted. The map may be called for elements whose results are not kept.
     /// [`Given::PerRow`](crate::Given::PerRow) needs index tuples of length 1.
     ///
+    /// Bags reduce converted rows: the sums, means or extremes of an [`EmbeddingBag`](crate::EmbeddingBag) are those of a
+    /// converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible) elements, and
+    /// weights are their numbers: `f32` where a map makes blocks `[f32; 32]`, whose numbers are reduced one by one. The
+    /// row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros that stand for rows or
+    /// for bags are not.
+    ///
     /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
     /// by one loop, compiled for the level. A plan converts by the map that it was made with as fast as a call does;
-    /// by another map of these types a run copies the plan first.
+    /// by another map of these types a run of a gather copies the plan first.
     ///
     /// # Errors
     /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and
-    /// outputs, [`Error::MapParameterLengthMismatch`], [`Error::MapParameterPerElement`] and
-    /// [`Error::ParameterUnavailable`].
+    /// outputs, [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`]. Of a plan, first
+    /// [`Error::PlanParametersMismatch`] for a map with other parameters than the planned one has.
     ///
     /// # Panics
     /// A call panics when the map does. A view then holds a mix of results and what it held before, and a tensor no
@@ -86,6 +91,23 @@ impl<T: Element> View<'_, T> {
     ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::PerRow(&scales), Given::All(128)));
     ///     let rows = Gather::new(0).run(&numbers, &[2i64, 0])?;
     ///     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    /// Sums of its rows, by a plan that runs with other parameters:
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, maps};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = View::new(&[129u8, 130, 118, 138], &[2, 2])?;
+    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::All(1.0), Given::All(128)));
+    ///     let bags = Bags::new(&[0u32, 1, 1, 1], &[0u32, 2]);
+    ///     let plan = EmbeddingBag::new(Reduction::Add).plan(&numbers, &bags)?;
+    ///     assert_eq!(plan.run(&numbers, &bags)?.as_slice(), [-9.0, 12.0, -20.0, 20.0]);
+    ///
+    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::PerRow(&[0.5, 2.0]), Given::All(128)));
+    ///     let sums = plan.run(&numbers, &Bags::planned(&[1, 1, 0, 0]))?;
+    ///     assert_eq!(sums.as_slice(), [-40.0, 40.0, 1.0, 2.0]);
     ///     Ok(())
     /// }
     /// ```

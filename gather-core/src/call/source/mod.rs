@@ -7,6 +7,7 @@
 //! view.rows(&FUNCTION, params)         each row computed           (`rows.rs`)
 //! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
 //! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
+//! tables::<U>(&[&a, &b])?              several tables at once      (`tables.rs`)
 //! ```
 //!
 //! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
@@ -18,6 +19,7 @@ pub(crate) mod kind;
 pub(crate) mod map;
 pub(crate) mod rows;
 pub(crate) mod spec;
+pub(crate) mod tables;
 pub(crate) mod zeros;
 
 use alloc::boxed::Box;
@@ -27,9 +29,12 @@ use core::borrow::Borrow;
 
 use crate::call::source::blocks::BlocksView;
 use crate::call::source::fused::{FusedDynView, FusedView};
-use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped};
+use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, Tables};
 use crate::call::source::map::MappedView;
 use crate::call::source::rows::RowsView;
+use crate::call::source::tables::TablesView;
+#[cfg(doc)]
+use crate::call::source::tables::{tables, tables_dyn};
 use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::RowParams;
 use crate::tensor::dynamic::{DynTensor, DynView};
@@ -62,6 +67,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
 /// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
+/// | [`tables::<U>(&[&a, &b])?`](tables()), [`tables_dyn(dtype, &[&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
 ///
 /// References, `Box` and `Arc` of sources are sources too. Indices are sources of an [`IndexKind`](crate::IndexKind).
 ///
@@ -215,8 +221,8 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout. What is given is of the parameters of what
-        // converts, as the type of the source says.
+        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own. What
+        // is given is of the parameters of what converts, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 
@@ -278,9 +284,13 @@ sources! {
         &'s Layout,
         |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, this.function.erased(), &this.params;
     [U: Scale] FusedView<'_, U> => Fused<U>:
-        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table.row(), ();
+        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table, ();
     [] FusedDynView<'_> => Fused<Any>:
-        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), this.dtype, this.table.row(), ();
+        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), this.dtype, this.table, ();
+    [U: Scale] TablesView<'_, U> => Tables<U>:
+        &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
+    [] TablesView<'_, Any> => Tables<Any>:
+        &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
     [U: Scale] BlocksView<'_, U> => Blocks<U>:
         &'s Layout, |this| this.data.layout(), this.data.origin(), U::DTYPE, this.facts, this.given;
 }

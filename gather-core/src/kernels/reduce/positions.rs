@@ -12,7 +12,7 @@ use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// The indices of all bags, one bag after the other: runs of them, an even step apart.
 #[derive(Clone, Copy)]
-pub(crate) struct BagIndices {
+pub struct BagIndices {
     pub(crate) index: *const u8,
     /// Indices of a run, at least 1 where there are any.
     pub(crate) run: usize,

@@ -10,8 +10,9 @@ use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::rows::Combine;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A reduction of elements `T` that [`reduce_by`](crate::ScatterOperator::reduce_by) makes a scatter put updates by, and that
-/// [`EmbeddingBag::run_reduce`](crate::EmbeddingBag::run_reduce) reduces bags by.
+/// A reduction of elements `T`, by which scatters put updates
+/// ([`ScatterOperator::reduce_by`](crate::ScatterOperator::reduce_by)) and bags reduce rows
+/// ([`EmbeddingBag::reduce_by`](crate::EmbeddingBag::reduce_by)).
 ///
 /// Elements pass over the stack: `T` has at most 16 KiB, else the reduction does not compile.
 ///

@@ -215,8 +215,17 @@ impl BagPlan {
     /// The plan with the bags of a call: P2 is the caller's promise.
     #[inline]
     pub(crate) fn call<'a>(&'a self, bounds: &'a Bounds) -> BagCall<'a> {
-        let conversion = |map| BagConversion::new(map, self.level, bounds.used(), self.elements, self.size());
-        BagCall { plan: self, bounds, conversion: self.request.converting.as_ref().map(conversion) }
+        self.call_by(bounds, None)
+    }
+
+    /// The same, with the functions of another map of the planned types where there are some.
+    #[inline]
+    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<ByLevel<ConvertFns>>) -> BagCall<'a> {
+        let conversion = |map: BagConverting| {
+            let map = BagConverting { convert_fns: other.unwrap_or(map.convert_fns), ..map };
+            BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size())
+        };
+        BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }
     }
 
     pub(crate) fn op(&self) -> Op {

@@ -468,9 +468,13 @@ pub enum Error {
         /// The number of bags of this one.
         got: usize,
     },
-    /// A planned call got another number of tables than the plan was made for.
+    /// A list of tables is empty.
+    NoTables,
+    /// There is another number of bags than of tables, or of tables than a plan was made for.
     TablesMismatch {
-        /// The number planned for.
+        /// Which list has another length: [`Argument::Data`] is the tables, [`Argument::Indices`] their bags.
+        argument: Argument,
+        /// The number of tables, or that planned for.
         expected: usize,
         /// The number given.
         got: usize,

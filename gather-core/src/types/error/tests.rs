@@ -294,7 +294,15 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::InTable { table: 3, error: Error::BagsMismatch { expected: 8, got: 7 }.into() },
             "table 3: embedding_bag: there are 7 bags; the first table has 8",
         ),
-        (Error::TablesMismatch { expected: 2, got: 3 }, "embedding_bag: there are 3 tables; the plan was made for 2"),
+        (Error::NoTables, "embedding_bag: there are 0 tables; a call takes 1 or more"),
+        (
+            Error::TablesMismatch { argument: Argument::Data, expected: 2, got: 3 },
+            "embedding_bag: there are 3 tables; the plan was made for 2",
+        ),
+        (
+            Error::TablesMismatch { argument: Argument::Indices, expected: 2, got: 3 },
+            "embedding_bag: there are 3 bags in the list; there are 2 tables, with bags each",
+        ),
         (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),
         (Error::AllocationFailed { bytes: 1 << 30 }, "the allocator refused 1073741824 bytes"),
         (

@@ -261,8 +261,15 @@ impl fmt::Display for Error {
             Error::BagsMismatch { expected, got } => {
                 write!(f, "embedding_bag: there are {got} bags; the first table has {expected}")
             }
-            Error::TablesMismatch { expected, got } => {
+            Error::NoTables => write!(f, "embedding_bag: there are 0 tables; a call takes 1 or more"),
+            Error::TablesMismatch { argument: Argument::Data, expected, got } => {
                 write!(f, "embedding_bag: there are {got} tables; the plan was made for {expected}")
+            }
+            Error::TablesMismatch { expected, got, .. } => {
+                write!(
+                    f,
+                    "embedding_bag: there are {got} bags in the list; there are {expected} tables, with bags each"
+                )
             }
             Error::NotRowMajor { op, argument } => {
                 write!(f, "{op}: {argument} must be row-major here")

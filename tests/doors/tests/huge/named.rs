@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bags, BatchToSpace, DepthToSpace, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
+    Bags, BatchToSpace, DepthToSpace, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
     GatherElements, GatherNd, Given, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Plain, Reduction,
     Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch,
     SpaceToDepth, Spec, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd,
@@ -347,12 +347,12 @@ fn bags() {
         let mut out = filled_with([7]);
         unwrap(op.run_into(&data, &bags, &mut unwrap(ViewMut::new(&mut out, &[1]))));
         check(&out, [expected]);
-        let plan = unwrap(op.plan::<Huge, i32, i32>(data.layout(), &bags));
-        check(unwrap(plan.run(&data, &ids, None)).as_slice(), [expected]);
+        let plan = unwrap(op.plan(&data, &bags));
+        check(unwrap(plan.run(&data, &Bags::planned(&ids))).as_slice(), [expected]);
         let (data, ids) = (DynView::from(&data), DynView::from(&ids));
-        check(&downcast(unwrap(op.run_dyn(&data, &DynBags::packed(&ids)))), [expected]);
-        let plan = unwrap(op.plan_dyn(Huge::DTYPE, data.layout(), &DynBags::packed(&ids)));
-        check(&downcast(unwrap(plan.run(&data, &ids, None))), [expected]);
+        check(&downcast(unwrap(op.run(&data, &Bags::packed(&ids)))), [expected]);
+        let plan = unwrap(op.plan(&Spec::dynamic(Huge::DTYPE, data.layout()), &Bags::packed(&ids)));
+        check(&downcast(unwrap(plan.run(&data, &Bags::planned(&ids)))), [expected]);
     }
 }
 
@@ -460,6 +460,6 @@ fn closures_of_reductions() {
         assert!(last(&out.as_slice()[0], 1) && last(&out.as_slice()[1], 2));
     }
     let ids = unwrap(View::new(&[0, 1], &[1, 2]));
-    let out = unwrap(EmbeddingBag::new(Reduction::None).run_reduce(&LAST, &data, &Bags::packed(&ids)));
+    let out = unwrap(EmbeddingBag::new(Reduction::None).reduce_by(&LAST).run(&data, &Bags::packed(&ids)));
     assert!(last(&out.as_slice()[0], 1));
 }

@@ -138,7 +138,7 @@ fn fused_sums<I: Index>(table: &[u8], row: usize, ids: &[I], offsets: &[u64], we
     let (ids, offsets) = (View::new(ids, &[ids.len()])?, View::new(offsets, &[offsets.len()])?);
     let weights = View::new(weights, &[weights.len()])?;
     let bags = Bags::new(&ids, &offsets).weights(&weights);
-    Ok(bits(EmbeddingBag::new(Reduction::Add).run_fused::<f32, _, _>(&table, &bags)?.as_slice()))
+    Ok(bits(EmbeddingBag::new(Reduction::Add).run(&table.to::<f32>(), &bags)?.as_slice()))
 }
 
 /// Bits of the numbers of quantised rows.

@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, Element, EmbeddingBag, Error, Map, OutOfBounds, Par, Params, Reducible, Reduction, Tensor, View, ViewMut,
+    Bags, Element, EmbeddingBag, Error, Map, OutOfBounds, Par, Params, Reducible, Reduction, Spec, Tensor, View,
+    ViewMut,
 };
 use gather_tests::oracle::{self, BadIndex, BagRows, Dense, Rules};
 use gather_tests::policies::negative;
@@ -124,7 +125,7 @@ pub(super) fn holds<T: Element, U: Reducible<Number: Value>, P: Params>(
     let (ids, offsets) = (view(&list), View::new(&offsets, &[offsets.len()]).unwrap());
     let weights = View::new(&weights, &[count]).unwrap();
     let weights = case.weighted.then_some(&weights);
-    let bags = weights.map_or(Bags::new(&ids, &offsets), |weights| Bags::new(&ids, &offsets).weights(weights));
+    let bags = Bags::new(&ids, &offsets).weights(weights);
     for level in available_levels() {
         for par in [Par::Seq, Par::Threads(2)] {
             let op = case.op().level(level).par(par);
@@ -137,36 +138,40 @@ fn doors<T: Element, U: Reducible<Number: Value>, P: Params>(
     &Mapped { map, given, .. }: &Mapped<'_, T, U, P>,
     op: &EmbeddingBag,
     data: &View<'_, T>,
-    bags: &Bags<'_, U::Number, i32, u32>,
+    bags: &Bags<'_, View<'_, i32>, View<'_, u32>, View<'_, U::Number>>,
     (ids, weights): (&View<'_, i32>, Option<&View<'_, U::Number>>),
     expected: &Result<Vec<U::Number>, BadIndex>,
 ) {
     let what = |door: &str| format!("{door}: {} {op:?} {:?} {:?}", map.name(), data.shape(), ids.shape());
     let same = |got: Result<Vec<U>, Error>, door: &str| same_bits(expected.as_deref(), got.as_deref(), || what(door));
-    same(op.run_map(map, data, bags, given).map(Tensor::into_vec), "fresh");
-    let plan = op.plan_map(map, data.layout(), bags).unwrap();
+    same(op.run(&data.map(map, given), bags).map(Tensor::into_vec), "fresh");
+    let plan = op.plan(&Spec::of(data.layout()).map(map), bags).unwrap();
     let shape = plan.output_shape().to_vec();
-    same(plan.run(data, ids, weights, given).map(Tensor::into_vec), "planned");
+    same(plan.run(&data.map(map, given), &Bags::planned(ids).weights(weights)).map(Tensor::into_vec), "planned");
     let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
-    same(plan.run_into(data, ids, weights, given, &mut out.view_mut()).map(|()| out.into_vec()), "planned into");
+    same(
+        plan.run_into(&data.map(map, given), &Bags::planned(ids).weights(weights), &mut out.view_mut())
+            .map(|()| out.into_vec()),
+        "planned into",
+    );
 
     let nothing = View::new(&[0i32; 0], &[1, 0]).unwrap();
-    let of_others = op.plan_map(map, data.layout(), &Bags::packed(&nothing)).unwrap();
-    same(of_others.run_bags(data, bags, given).map(Tensor::into_vec), "planned for other bags");
+    let of_others = op.plan(&Spec::of(data.layout()).map(map), &Bags::packed(&nothing)).unwrap();
+    same(of_others.run(&data.map(map, given), bags).map(Tensor::into_vec), "planned for other bags");
     let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
-    let ran = of_others.run_bags_into(data, bags, given, &mut out.view_mut());
+    let ran = of_others.run_into(&data.map(map, given), bags, &mut out.view_mut());
     same(ran.map(|()| out.into_vec()), "planned for other bags, into");
 
     // The dimensions of the output the other way round.
     let strides: Vec<isize> = (0..shape.len()).map(|d| shape[..d].iter().product::<usize>() as isize).collect();
     let mut out = vec![U::ZERO; shape.iter().product()];
-    let ran = op.run_map_into(map, data, bags, given, &mut ViewMut::strided(&mut out, &shape, &strides, 0).unwrap());
+    let ran = op.run_into(&data.map(map, given), bags, &mut ViewMut::strided(&mut out, &shape, &strides, 0).unwrap());
     let back = View::strided(&out, &shape, &strides, 0).unwrap();
     let in_order = oracle::coords(&shape).map(|at| *back.get(&at).unwrap());
     same(ran.map(|()| in_order.collect()), "strided");
 
     let mut fresh = vec![MaybeUninit::new(U::ZERO); shape.iter().product()];
-    let ran = op.run_map_into(map, data, bags, given, &mut ViewMut::new(&mut fresh, &shape).unwrap());
+    let ran = op.run_into(&data.map(map, given), bags, &mut ViewMut::new(&mut fresh, &shape).unwrap());
     let written = View::new(&fresh, &shape).unwrap();
     let values = |_| oracle::coords(&shape).map(|at| known(written.get(&at).unwrap())).collect();
     same(ran.map(values), "uninit");

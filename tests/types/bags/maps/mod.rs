@@ -5,7 +5,9 @@ mod doors;
 mod params;
 
 use gather_core::maps::{self, Q8_0};
-use gather_core::{Bags, Element, EmbeddingBag, Error, Given, Level, OutOfBounds, Par, Params, Reducible, Reduction};
+use gather_core::{
+    Bags, Element, EmbeddingBag, Error, Given, Level, OutOfBounds, Par, Params, Reducible, Reduction, Spec,
+};
 use gather_core::{Tensor, View, ViewMut};
 use gather_tests::oracle::{BagRows, Dense};
 use gather_tests::values::bytes;
@@ -187,7 +189,7 @@ fn any_number_of_threads() {
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for par in [Par::Seq, Par::Threads(threads), Par::Threads(64), Par::Auto] {
-                let run = || op.par(par).run_map(&maps::F16_TO_F32, &table, &Bags::new(&ids, &bounds), ());
+                let run = || op.par(par).run(&table.map(&maps::F16_TO_F32, ()), &Bags::new(&ids, &bounds));
                 let got = pool.install(run).unwrap();
                 assert!(bytes(got.as_slice()) == bytes(&expected), "{threads}, {par:?}: {columns} of {lengths:.9?}");
             }
@@ -201,44 +203,47 @@ fn what_is_wrong_is_said() {
     let (table, ids) = (View::new(&codes, &[3, 2]).unwrap(), View::new(&list, &[2, 2]).unwrap());
     let (map, bags, op) = (&maps::DEQUANTIZE_U8, Bags::packed(&ids), EmbeddingBag::new(Reduction::Add));
     let given = (Given::All(1.0), Given::All(0));
-    let text = |op: &EmbeddingBag, given| op.run_map(map, &table, &bags, given).unwrap_err().to_string();
+    let text = |op: &EmbeddingBag, given| op.run(&table.map(map, given), &bags).unwrap_err().to_string();
     let four = [0.5f32; 4];
     let error = "embedding_bag: parameter scale of DEQUANTIZE_U8 has 4 values; per row it takes 3, the size of axis 0";
     assert_eq!(text(&op, (Given::PerRow(&four), Given::All(0))), error);
     let mut out = [7.0; 4];
     let mut result = ViewMut::new(&mut out, &[2, 2]).unwrap();
-    let refused = op.run_map_into(map, &table, &bags, (Given::PerElement(&four), Given::All(0)), &mut result);
+    let refused = op.run_into(&table.map(map, (Given::PerElement(&four), Given::All(0))), &bags, &mut result);
     assert!(matches!(refused, Err(Error::MapParameterPerElement { len: 4, elements: 6, row_major: true, .. })));
     let turned = table.permuted(&[1, 0]).unwrap();
     let six = (Given::PerElement(&[1.0; 6][..]), Given::All(0));
-    let refused = op.run_map(map, &turned, &Bags::packed(&View::new(&[0u8], &[1, 1]).unwrap()), six);
+    let refused = op.run(&turned.map(map, six), &Bags::packed(&View::new(&[0u8], &[1, 1]).unwrap()));
     assert!(matches!(refused, Err(Error::MapParameterPerElement { row_major: false, .. })));
     // Errors of attributes, shapes and outputs come first.
     let wrong = (Given::PerRow(&four[..]), Given::All(0));
     assert_eq!(text(&op.padding_index(3), wrong), "embedding_bag: padding_index is 3; 3 rows allow -3..=2");
     assert_eq!(text(&op.reduction(Reduction::Mul), wrong), "embedding_bag: there is no reduction mul of f32");
     let mut short = ViewMut::new(&mut out[..2], &[2, 1]).unwrap();
-    let error = op.run_map_into(map, &table, &bags, wrong, &mut short).unwrap_err();
+    let error = op.run_into(&table.map(map, wrong), &bags, &mut short).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: the output has shape [2, 1]; the result has [2, 2]");
     let weights = [1.0f32; 4];
     let (flat, square) = (View::new(&weights, &[4]).unwrap(), View::new(&weights, &[2, 2]).unwrap());
-    let error = op.run_map(map, &table, &bags.weights(&flat), wrong).unwrap_err();
+    let error = op.run(&table.map(map, wrong), &bags.weights(&flat)).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: weights have shape [4]; indices have [2, 2]");
-    let error = op.reduction(Reduction::Max).run_map(map, &table, &bags.weights(&square), wrong).unwrap_err();
+    let error = op.reduction(Reduction::Max).run(&table.map(map, wrong), &bags.weights(&square)).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: the reduction max takes no weights");
     assert_eq!(out, [7.0; 4]);
 
-    let plan = op.plan_map(map, table.layout(), &bags).unwrap();
+    let plan = op.plan(&Spec::of(table.layout()).map(map), &bags).unwrap();
     let text = plan.explain().to_string();
     let converted =
         "4 rows of 2 columns converted at a time\n  takes 2 bytes a row, converted into 8 bytes a row, 32 in all;";
     assert!(text.contains(&format!("data +2 bytes\n  method accumulated, {converted}")), "{text}");
     assert_eq!(format!("{:?}", plan.clone()), text);
-    assert_eq!(plan.run(&table, &ids, None, given).unwrap().as_slice(), [6.0, 8.0, 6.0, 8.0]);
-    assert!(matches!(plan.run(&turned, &ids, None, given), Err(Error::PlanMismatch { .. })));
-    assert!(matches!(plan.run(&table, &ids, None, wrong), Err(Error::MapParameterLengthMismatch { .. })));
+    assert_eq!(plan.run(&table.map(map, given), &Bags::planned(&ids)).unwrap().as_slice(), [6.0, 8.0, 6.0, 8.0]);
+    assert!(matches!(plan.run(&turned.map(map, given), &Bags::planned(&ids)), Err(Error::PlanMismatch { .. })));
+    assert!(matches!(
+        plan.run(&table.map(map, wrong), &Bags::planned(&ids)),
+        Err(Error::MapParameterLengthMismatch { .. })
+    ));
     let mut short = Tensor::filled(&[4], 7.0f32).unwrap();
-    let refused = plan.run_into(&table, &ids, None, given, &mut short.view_mut());
+    let refused = plan.run_into(&table.map(map, given), &Bags::planned(&ids), &mut short.view_mut());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })) && short.as_slice() == [7.0; 4]);
 }
 
@@ -249,14 +254,14 @@ fn tables_without_rows_and_rows_without_elements() {
     let (no_rows, no_columns) = (View::new(none, &[0, 2]).unwrap(), View::new(none, &[3, 0]).unwrap());
     let (one, empty) = (View::new(&[3u8], &[1, 1]).unwrap(), View::new(none, &[1, 0]).unwrap());
     let op = EmbeddingBag::new(Reduction::Mean);
-    assert_eq!(op.run_map(map, &no_rows, &Bags::packed(&empty), given).unwrap().as_slice(), [0.0; 2]);
+    assert_eq!(op.run(&no_rows.map(map, given), &Bags::packed(&empty)).unwrap().as_slice(), [0.0; 2]);
     let zeros = op.out_of_bounds(OutOfBounds::Zero);
-    assert_eq!(zeros.run_map(map, &no_rows, &Bags::packed(&one), given).unwrap().as_slice(), [0.0; 2]);
+    assert_eq!(zeros.run(&no_rows.map(map, given), &Bags::packed(&one)).unwrap().as_slice(), [0.0; 2]);
     for table in [&no_rows, &no_columns] {
-        let refused = op.run_map(map, table, &Bags::packed(&one), given);
+        let refused = op.run(&table.map(map, given), &Bags::packed(&one));
         assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 0, index: 3, .. })));
     }
-    assert_eq!(zeros.run_map(map, &no_columns, &Bags::packed(&one), given).unwrap().shape(), [1, 0]);
+    assert_eq!(zeros.run(&no_columns.map(map, given), &Bags::packed(&one)).unwrap().shape(), [1, 0]);
 }
 
 #[test]
@@ -268,7 +273,7 @@ fn axes_beyond_32_bits_are_converted() {
     let ids = View::new(&list, &[2, 2]).unwrap();
     for level in crate::support::available_levels() {
         let op = EmbeddingBag::new(Reduction::Add).level(level).out_of_bounds(OutOfBounds::Zero);
-        let got = op.run_map(&BROADEN, &data, &Bags::packed(&ids), (Given::All(4),)).unwrap();
+        let got = op.run(&data.map(&BROADEN, (Given::All(4),)), &Bags::packed(&ids)).unwrap();
         assert_eq!(got.as_slice(), [224, 256, 288, 112, 128, 144]);
     }
 }
@@ -283,7 +288,7 @@ fn a_panic_of_a_map_is_the_callers() {
     let (table, ids) = (View::new(&table, &[200, 1]).unwrap(), View::new(&list, &[40, 5]).unwrap());
     for par in [Par::Seq, Par::Threads(2)] {
         let op = EmbeddingBag::new(Reduction::Max).par(par).level(Level::Scalar);
-        let run = |most| op.run_map(&CHECKED, &table, &Bags::packed(&ids), (Given::All(most),));
+        let run = |most| op.run(&table.map(&CHECKED, (Given::All(most),)), &Bags::packed(&ids));
         assert!(std::panic::catch_unwind(|| run(150)).is_err());
         assert_eq!(run(199).unwrap().as_slice()[..2], [199, 194]);
     }

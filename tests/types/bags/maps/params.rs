@@ -2,7 +2,9 @@
 //! a gather by the map and bags of its result, to the bit.
 
 use gather_core::maps::{self, Q8_0};
-use gather_core::{Bags, Element, EmbeddingBag, Gather, Given, Map, Par, Params, Reducible, Reduction, Tensor, View};
+use gather_core::{
+    Bags, Element, EmbeddingBag, Gather, Given, Map, Par, Params, Reducible, Reduction, Spec, Tensor, View,
+};
 use gather_tests::oracle::{BagRows, Dense};
 use gather_tests::values::bytes;
 
@@ -45,13 +47,13 @@ fn as_gathered<T: Element, U: Reducible<Number = f32>, P: Params>(
     for (reduction, weights) in [(Reduction::Add, weights), (Reduction::Max, None)] {
         let op = EmbeddingBag::new(reduction).par(Par::Seq);
         let (after, bags) = (Bags::packed(&order), Bags::packed(indices));
-        let weighted = weights.map_or((after, bags), |weights| (after.weights(weights), bags.weights(weights)));
+        let weighted = (after.weights(weights), bags.weights(weights));
         let expected = op.run(&values, &weighted.0).unwrap();
         for level in available_levels() {
             for threads in [1, 2] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let op = op.level(level).par(Par::Threads(threads));
-                let got = pool.install(|| op.run_map(map, data, &weighted.1, given)).unwrap();
+                let got = pool.install(|| op.run(&data.map(map, given), &weighted.1)).unwrap();
                 let what = format!("{} at {level}, {threads} threads, {reduction}", map.name());
                 assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{what}, {:?}", weights.is_some());
             }
@@ -78,7 +80,8 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
     for (bags, len) in [(300, 7), (2, 700), (1, 3000)] {
         let indices = ids(rows, &[bags, len]);
         let (data, indices) = (view(&data), view(&indices));
-        let text = plan.plan_map(&ADJUST, data.layout(), &Bags::packed(&indices)).unwrap().explain().to_string();
+        let text =
+            plan.plan(&Spec::of(data.layout()).map(&ADJUST), &Bags::packed(&indices)).unwrap().explain().to_string();
         assert!(text.contains(" ahead"), "rows are to be prefetched: {text}");
         let given = (Given::PerRow(&by_row[..]), Given::PerRow(&zeros[..]));
         as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);

@@ -15,6 +15,6 @@ gather_core::map_kernels! {
 fn main() -> Result<(), Error> {
     let (table, ids) = ([1.0f32, 2.0], [0u8, 1]);
     let (table, ids) = (View::new(&table, &[2])?, View::new(&ids, &[1, 2])?);
-    EmbeddingBag::new(Reduction::Add).run_map(&ON_AXIS, &table, &Bags::packed(&ids), ())?;
+    EmbeddingBag::new(Reduction::Add).run(&table.map(&ON_AXIS, ()), &Bags::packed(&ids))?;
     Ok(())
 }

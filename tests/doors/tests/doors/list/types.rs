@@ -294,6 +294,8 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("space_to_batch", Test("inverses::parameters_from_everywhere")),
     ("space_to_depth", Test("inverses::depth_presets")),
     ("specialize!", Test("specialize::elements_of_every_kind")),
+    ("tables", Test("fused::several_tables_of_any_bytes")),
+    ("tables_dyn", Test("fused::several_tables_of_types_known_at_run_time")),
     ("zeros", Test("product::scatters_of_every_kind")),
     ("zeros_dyn", Test("product::scatters_of_every_kind")),
 ];

@@ -1,0 +1,454 @@
+//! Bags: which indices belong to which bag, and with which weights.
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::marker::PhantomData;
+
+use crate::call::Sealed;
+use crate::call::bag::erased::{Erased, ErasedBags, Offsets, Starts};
+use crate::call::bag::tables::in_table;
+use crate::call::source::Source;
+use crate::call::source::kind::{IndexKind, Kind};
+use crate::tensor::dynamic::check_dtype;
+use crate::tensor::layout::Layout;
+use crate::tensor::typing::Any;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+
+/// Indices of rows, the bag that each belongs to, and weights if there are any.
+///
+/// Indices, offsets and weights are [`Source`]s: views, lists, or tensors whose types are known at run time, each as it
+/// is. Weights are of the type of the table's numbers ([`Element::Number`]): that of its elements or of what a map makes
+/// of them, `f32` of fused rows.
+///
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (table, ids, sum) = ([1.0f32, 2.0, 4.0], vec![0u32, 2, 1], EmbeddingBag::new(Reduction::Add));
+///     let sums = sum.run(&table, &Bags::new(&ids, &[0, 2]).weights(&[1.0, 0.5, -1.0]))?;
+///     assert_eq!(sums.as_slice(), [3.0, -2.0]);
+///     let sums = sum.run(&table, &Bags::packed(&View::new(&ids, &[1, 3])?))?;
+///     assert_eq!(sums.as_slice(), [7.0]);
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Bags<'a, X: ?Sized, O: ?Sized = X, W: ?Sized = Unweighted> {
+    indices: &'a X,
+    offsets: Option<&'a O>,
+    weights: Option<&'a W>,
+}
+
+impl<X: ?Sized, O: ?Sized, W: ?Sized> Clone for Bags<'_, X, O, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X: ?Sized, O: ?Sized, W: ?Sized> Copy for Bags<'_, X, O, W> {}
+
+/// Bags without weights have this in the place of their type.
+#[derive(Clone, Copy, Debug)]
+pub enum Unweighted {}
+
+/// Bags that were planned have this in the place of the type of offsets: [`Bags::planned`].
+#[derive(Clone, Copy, Debug)]
+pub enum AsPlanned {}
+
+/// The weights of bags of several [`tables`](crate::tables()): each table has bags with weights `W`, or without.
+#[derive(Debug)]
+pub struct PerTable<W>(PhantomData<fn() -> W>);
+
+impl<'a, X: Source + ?Sized, O: Source + ?Sized> Bags<'a, X, O> {
+    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the
+    /// next one begins; the last bag ends with the indices. The first offset is 0, and offsets ascend; where two are
+    /// equal, the first of the two bags is empty. With
+    /// [`include_last_offset`](crate::BagOperator::include_last_offset), the last offset is the end of the last bag.
+    #[must_use]
+    pub fn new(indices: &'a X, offsets: &'a O) -> Self {
+        Bags { indices, offsets: Some(offsets), weights: None }
+    }
+}
+
+impl<'a, X: Source + ?Sized> Bags<'a, X> {
+    /// Bags of one length: each row of indices of rank 2 is a bag.
+    #[must_use]
+    pub fn packed(indices: &'a X) -> Self {
+        Bags { indices, offsets: None, weights: None }
+    }
+}
+
+impl<'a, X: Source + ?Sized> Bags<'a, X, AsPlanned> {
+    /// The bags that a [`BagPlan`](crate::BagPlan) was made with, of other indices of the same layout. No offsets are
+    /// read again. Plans alone run them.
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Reduction};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = [1.0f32, 2.0, 4.0];
+    ///     let plan = EmbeddingBag::new(Reduction::Add).plan(&table, &Bags::new(&[0u32, 2, 1], &[0u32, 2]))?;
+    ///     let sums = plan.run(&table, &Bags::planned(&[1, 1, 0]).weights(&[1.0, 0.5, 3.0]))?;
+    ///     assert_eq!(sums.as_slice(), [3.0, 3.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn planned(indices: &'a X) -> Self {
+        Bags { indices, offsets: None, weights: None }
+    }
+}
+
+impl<'a, X: ?Sized, O: ?Sized, W: ?Sized> Bags<'a, X, O, W> {
+    /// The same bags, with a weight for each index: a reference to weights, or an `Option` of one.
+    #[must_use]
+    pub fn weights<V: OptionalWeights<'a>>(self, weights: V) -> Bags<'a, X, O, V::Weights> {
+        Bags { indices: self.indices, offsets: self.offsets, weights: weights.optional() }
+    }
+}
+
+/// Weights that bags may have: a reference to a [`Source`], or an `Option` of one. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no weights of bags",
+    label = "no weights",
+    note = "weights are given by reference, as a view or a list of numbers, or as an `Option` of such a reference"
+)]
+pub trait OptionalWeights<'a>: Sealed {
+    /// The source.
+    type Weights: ?Sized;
+
+    #[doc(hidden)]
+    fn optional(self) -> Option<&'a Self::Weights>;
+}
+
+impl<W: Source + ?Sized> Sealed for &W {}
+impl<W: Source + ?Sized> Sealed for Option<&W> {}
+
+impl<'a, W: Source + ?Sized> OptionalWeights<'a> for &'a W {
+    type Weights = W;
+
+    #[inline(always)]
+    fn optional(self) -> Option<&'a W> {
+        Some(self)
+    }
+}
+
+impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
+    type Weights = W;
+
+    #[inline(always)]
+    fn optional(self) -> Option<&'a W> {
+        self
+    }
+}
+
+/// Bags that a [`BagPlan`](crate::BagPlan) runs: those that are [`BagsOf<W>`](BagsOf), and those that were planned
+/// ([`Bags::planned`]). Sealed.
+///
+/// # Safety
+/// Indices, offsets and weights that [`PlanBags::with`] passes on may be read along their layouts as values of their
+/// index types, and weights as values `W`, or of the data type that is asked for where `W` is [`Any`], for as long as the
+/// bags are borrowed (V1, V3). For [`PerTable`] there are some, else one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no bags of rows with weights `{W}`",
+    label = "no bags with weights `{W}`",
+    note = "`Bags::new(&ids, &offsets)` makes a bag from each offset on, `Bags::packed(&ids)` one of each row of ids, \
+            and several tables take a list of bags; ids and offsets are of an index type",
+    note = "`.weights(&weights)` takes numbers of the type that is reduced, and `f32` for fused rows"
+)]
+pub unsafe trait PlanBags<W>: Sealed {
+    /// The kind of indices.
+    type Index: IndexKind;
+
+    /// Calls `run` with the bags without their types. `weight` is the data type of weights, and `planned` says of which
+    /// type the indices of a table must be.
+    ///
+    /// # Errors
+    /// Of types that are known at run time: [`Error::DTypeMismatch`] for indices that were planned otherwise,
+    /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, each in
+    /// [`Error::InTable`] where there are several tables; then those of `run`.
+    #[doc(hidden)]
+    fn with<Y>(
+        &self,
+        weight: DType,
+        planned: impl Fn(usize) -> Option<IndexType>,
+        run: impl FnOnce(&[ErasedBags<'_>]) -> Result<Y, Error>,
+    ) -> Result<Y, Error>;
+}
+
+/// Bags of rows with weights `W`, or without weights: [`Bags`], and for several tables a list of them. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no bags of rows with weights `{W}`",
+    label = "no bags with weights `{W}`",
+    note = "`Bags::new(&ids, &offsets)` makes a bag from each offset on, `Bags::packed(&ids)` one of each row of ids, \
+            and several tables take a list of bags; ids and offsets are of an index type, and `Bags::planned` is for plans",
+    note = "`.weights(&weights)` takes numbers of the type that is reduced, and `f32` for fused rows"
+)]
+pub trait BagsOf<W>: PlanBags<W> {}
+
+/// The starts of bags, with their types: offsets, or [`AsPlanned`].
+pub trait SaysStarts {
+    type Held<'s>: Borrow<Layout>
+    where
+        Self: 's;
+
+    /// Where bags without offsets begin.
+    const WITHOUT: Starts<'static>;
+
+    fn held(&self) -> Self::Held<'_>;
+
+    /// # Errors
+    /// [`Error::NotAnIndexType`].
+    fn starts<'s>(&self, layout: &'s Layout) -> Result<Starts<'s>, Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Source<Kind: IndexKind> + ?Sized> SaysStarts for S {
+    type Held<'s>
+        = S::Held<'s>
+    where
+        S: 's;
+
+    const WITHOUT: Starts<'static> = Starts::EachRow;
+
+    #[inline(always)]
+    fn held(&self) -> S::Held<'_> {
+        Source::held(self)
+    }
+
+    #[inline(always)]
+    fn starts<'s>(&self, layout: &'s Layout) -> Result<Starts<'s>, Error> {
+        let index = S::Kind::index(self.dtype())?;
+        Ok(Starts::At(Offsets { of: Erased { origin: self.start(), layout }, index }))
+    }
+}
+
+impl SaysStarts for AsPlanned {
+    type Held<'s> = &'s Layout;
+
+    const WITHOUT: Starts<'static> = Starts::AsPlanned;
+
+    fn held(&self) -> &Layout {
+        match *self {}
+    }
+
+    fn starts<'s>(&self, _: &'s Layout) -> Result<Starts<'s>, Error> {
+        match *self {}
+    }
+}
+
+/// Kinds of weights for numbers `W`, which are compared where the compiler does not know both.
+pub trait Weighs<W>: Kind {
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    #[inline(always)]
+    fn weighs(_expected: DType, _got: DType) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl<T: Element> Weighs<T> for T {}
+
+impl<T: Element> Weighs<Any> for T {
+    #[inline]
+    fn weighs(expected: DType, got: DType) -> Result<(), Error> {
+        check_dtype(expected, got)
+    }
+}
+
+impl<W> Weighs<W> for Any {
+    #[inline]
+    fn weighs(expected: DType, got: DType) -> Result<(), Error> {
+        check_dtype(expected, got)
+    }
+}
+
+/// The weights of one table: numbers, or [`Any`].
+pub trait OfOneTable {}
+
+impl<T: Element> OfOneTable for T {}
+impl OfOneTable for Any {}
+
+/// Weights of numbers `W`, or [`Unweighted`].
+///
+/// # Safety
+/// Weights that [`WeightsOf::read`] returns may be read along their layout as values `W`, or of the data type that is
+/// asked for where `W` is [`Any`] (V1, V3).
+pub unsafe trait WeightsOf<W> {
+    type Held<'s>: Borrow<Layout>
+    where
+        Self: 's;
+
+    fn held(&self) -> Self::Held<'_>;
+
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error>;
+}
+
+// SAFETY: those of a source, whose kind is `W`, or whose data type is compared.
+#[diagnostic::do_not_recommend]
+unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
+    type Held<'s>
+        = S::Held<'s>
+    where
+        S: 's;
+
+    #[inline(always)]
+    fn held(&self) -> S::Held<'_> {
+        Source::held(self)
+    }
+
+    #[inline(always)]
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error> {
+        S::Kind::weighs(expected, self.dtype())?;
+        Ok(Erased { origin: self.start(), layout })
+    }
+}
+
+// SAFETY: there are none.
+unsafe impl<W> WeightsOf<W> for Unweighted {
+    type Held<'s> = &'s Layout;
+
+    fn held(&self) -> &Layout {
+        match *self {}
+    }
+
+    fn read<'s>(&self, _: &'s Layout, _: DType) -> Result<Erased<'s>, Error> {
+        match *self {}
+    }
+}
+
+/// The layouts of bags: of indices, offsets and weights.
+type Layouts<'s, W, X, O, V> =
+    (<X as Source>::Held<'s>, Option<<O as SaysStarts>::Held<'s>>, Option<<V as WeightsOf<W>>::Held<'s>>);
+
+impl<X, O, V> Bags<'_, X, O, V>
+where
+    X: Source<Kind: IndexKind> + ?Sized,
+    O: SaysStarts + ?Sized,
+    V: ?Sized,
+{
+    #[inline(always)]
+    fn layouts<W>(&self) -> Layouts<'_, W, X, O, V>
+    where
+        V: WeightsOf<W>,
+    {
+        (self.indices.held(), self.offsets.map(SaysStarts::held), self.weights.map(WeightsOf::held))
+    }
+
+    /// The bags without their types.
+    ///
+    /// # Errors
+    /// Those of [`PlanBags::with`].
+    #[inline(always)]
+    fn read<'s, W>(
+        &self,
+        (indices, offsets, weights): &'s Layouts<'_, W, X, O, V>,
+        weight: DType,
+        planned: Option<IndexType>,
+    ) -> Result<ErasedBags<'s>, Error>
+    where
+        V: WeightsOf<W>,
+    {
+        let dtype = self.indices.dtype();
+        let index = match planned {
+            None => X::Kind::index(dtype)?,
+            Some(planned) => X::Kind::check(planned.dtype(), dtype).map(|()| planned)?,
+        };
+        let starts = match (self.offsets, offsets) {
+            (Some(of), Some(layout)) => of.starts(layout.borrow())?,
+            _ => O::WITHOUT,
+        };
+        let weights = match (self.weights, weights) {
+            (Some(of), Some(layout)) => Some(of.read(layout.borrow(), weight)?),
+            _ => None,
+        };
+        let indices = Erased { origin: self.indices.start(), layout: indices.borrow() };
+        Ok(ErasedBags { indices, index, starts, weights })
+    }
+}
+
+impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
+
+// SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`): of indices and offsets whose kinds are index types, or whose data
+// types are. There is one.
+#[diagnostic::do_not_recommend]
+unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
+where
+    W: OfOneTable,
+    X: Source<Kind: IndexKind> + ?Sized,
+    O: SaysStarts + ?Sized,
+    V: WeightsOf<W> + ?Sized,
+{
+    type Index = X::Kind;
+
+    #[inline(always)]
+    fn with<Y>(
+        &self,
+        weight: DType,
+        planned: impl Fn(usize) -> Option<IndexType>,
+        run: impl FnOnce(&[ErasedBags<'_>]) -> Result<Y, Error>,
+    ) -> Result<Y, Error> {
+        let layouts = self.layouts::<W>();
+        run(&[self.read::<W>(&layouts, weight, planned(0))?])
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<W, X, O, V> BagsOf<W> for Bags<'_, X, O, V>
+where
+    W: OfOneTable,
+    X: Source<Kind: IndexKind> + ?Sized,
+    O: Source<Kind: IndexKind> + ?Sized,
+    V: WeightsOf<W> + ?Sized,
+{
+}
+
+/// Implements the traits for lists of bags.
+macro_rules! lists {
+    ($([$($generics:tt)*] $List:ty;)*) => {$(
+        impl<X: ?Sized, O: ?Sized, V: ?Sized, $($generics)*> Sealed for $List {}
+
+        // SAFETY: as for `Bags`.
+        #[diagnostic::do_not_recommend]
+        unsafe impl<W, X, O, V, $($generics)*> PlanBags<PerTable<W>> for $List
+        where
+            X: Source<Kind: IndexKind> + ?Sized,
+            O: SaysStarts + ?Sized,
+            V: WeightsOf<W> + ?Sized,
+        {
+            type Index = X::Kind;
+
+            fn with<Y>(
+                &self,
+                weight: DType,
+                planned: impl Fn(usize) -> Option<IndexType>,
+                run: impl FnOnce(&[ErasedBags<'_>]) -> Result<Y, Error>,
+            ) -> Result<Y, Error> {
+                let layouts: Vec<_> = self.iter().map(Bags::layouts::<W>).collect();
+                let read = self.iter().zip(&layouts).enumerate();
+                let read = read.map(|(table, (bags, layouts))| {
+                    bags.read::<W>(layouts, weight, planned(table)).map_err(in_table(table))
+                });
+                run(&read.collect::<Result<Vec<_>, Error>>()?)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<W, X, O, V, $($generics)*> BagsOf<PerTable<W>> for $List
+        where
+            X: Source<Kind: IndexKind> + ?Sized,
+            O: Source<Kind: IndexKind> + ?Sized,
+            V: WeightsOf<W> + ?Sized,
+        {
+        }
+    )*};
+}
+lists! {
+    [] [Bags<'_, X, O, V>];
+    [const N: usize] [Bags<'_, X, O, V>; N];
+    [] Vec<Bags<'_, X, O, V>>;
+}

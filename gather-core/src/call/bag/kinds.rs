@@ -1,0 +1,206 @@
+//! Bags by the kind of their rows. Calls of typed kinds name neither what is known at run time nor what converts.
+
+use crate::call::bag::BagOperator;
+use crate::call::bag::erased::{Erased, ErasedBags, Found, Request, Tensors};
+use crate::call::bag::plan::{PlannedBags, Reads};
+use crate::call::bag::planned::Planned;
+use crate::call::source::kind::{IndexKind, Kind};
+use crate::call::source::{Described, Reading};
+use crate::kernels::reduce::reducer::Reducer;
+use crate::kernels::reduce::{BagFns, Reductions};
+use crate::tensor::output::Target;
+use crate::tensor::typing::Any;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+use crate::types::reduction::Reduction;
+
+/// A kind of rows that bags reduce: elements, [`Any`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
+/// [`Tables`](crate::Tables). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "bags do not reduce rows of `{Self}`",
+    label = "not reduced in bags",
+    note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
+            numbers, `bool`, or arrays of them"
+)]
+pub trait Bagged: Kind {
+    /// The type of weights: numbers, or [`Any`] where they are known at run time.
+    type Weight;
+
+    /// A call without its tensors.
+    #[doc(hidden)]
+    type Request<'a>;
+
+    /// The data type of weights, where results are of a data type.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn weight(dtype: DType) -> DType {
+        dtype.number()
+    }
+
+    /// Runs a call.
+    ///
+    /// # Errors
+    /// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
+    ///
+    /// # Safety
+    /// The request is for data, which may be read as its types, and for bags that [`PlanBags`](crate::PlanBags) passes
+    /// on, of [`Bagged::Weight`]. O1 for the output; a fixed output overlaps no input.
+    #[doc(hidden)]
+    unsafe fn run(
+        request: Self::Request<'_>,
+        data: &Reading<'_, Self>,
+        bags: &[ErasedBags<'_>],
+        out: Target<'_>,
+    ) -> Result<(), Error>;
+
+    /// Makes a plan. Offsets are read; of other tensors, their layouts.
+    ///
+    /// # Errors
+    /// Those of [`plan`](BagOperator::plan) behind those of types.
+    #[doc(hidden)]
+    fn plan(
+        request: Self::Request<'_>,
+        data: Described<'_, Self>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<PlannedBags, Error>;
+
+    /// Runs a plan of this kind.
+    ///
+    /// # Errors
+    /// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
+    ///
+    /// # Safety
+    /// The plan is one of this kind, and of the data types of data, indices and output. The rest as for
+    /// [`Bagged::run`].
+    #[doc(hidden)]
+    unsafe fn run_plan(
+        plan: &PlannedBags,
+        data: &Reading<'_, Self>,
+        bags: &[ErasedBags<'_>],
+        out: Target<'_>,
+    ) -> Result<(), Error>;
+}
+
+/// A kind of rows that bags reduce by `R`: a [`Reduction`], or for elements `T` a `&Reducer<T>`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "bags do not reduce rows of `{Self}` by `{R}`",
+    label = "not reduced in bags",
+    note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
+            numbers, `bool`, or arrays of them",
+    note = "a `Reducer<T>` takes elements `T` alone"
+)]
+pub trait BaggedBy<R>: Bagged {
+    /// The request of an operator, for indices of a kind.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    #[doc(hidden)]
+    fn request<'a, I: IndexKind>(
+        op: &'a BagOperator<R>,
+        data: &Described<'_, Self>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<Self::Request<'a>, Error>;
+}
+
+/// The bags of one table.
+#[inline(always)]
+pub(super) fn one<'s>(bags: &[ErasedBags<'s>]) -> ErasedBags<'s> {
+    let &[bags] = bags else { unreachable!("one table has one `Bags`") };
+    bags
+}
+
+/// The tensors of a call on elements.
+#[inline(always)]
+pub(super) fn tensors<'t, 's: 't, K: Kind>(data: &Reading<'s, K>, bags: &[ErasedBags<'t>]) -> Tensors<'t> {
+    Tensors::of(Erased { origin: data.start, layout: data.described.layout }, one(bags))
+}
+
+/// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
+macro_rules! plain {
+    ($([$($generics:tt)*] $Kind:ty: $Weight:ty, |$dtype:ident| $weight:expr, $reductions:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> Bagged for $Kind {
+            type Weight = $Weight;
+
+            type Request<'a> = Request<'a>;
+
+            #[inline(always)]
+            fn weight($dtype: DType) -> DType {
+                $weight
+            }
+
+            #[inline(always)]
+            unsafe fn run(
+                request: Request<'_>,
+                data: &Reading<'_, Self>,
+                bags: &[ErasedBags<'_>],
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                // SAFETY: the caller's promise.
+                unsafe { request.run(&tensors(data, bags), out) }
+            }
+
+            #[inline(always)]
+            fn plan(
+                request: Request<'_>,
+                data: Described<'_, Self>,
+                bags: &[ErasedBags<'_>],
+            ) -> Result<PlannedBags, Error> {
+                let planned = Planned::new(&request, &Tensors::of(data.layout.into(), one(bags)))?;
+                Ok(PlannedBags::Rows(planned, Reads::Elements))
+            }
+
+            #[inline(always)]
+            unsafe fn run_plan(
+                plan: &PlannedBags,
+                data: &Reading<'_, Self>,
+                bags: &[ErasedBags<'_>],
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                let PlannedBags::Rows(planned, _) = plan else { unreachable!("a plan of one table") };
+                // SAFETY: the caller's promise; no map converts.
+                unsafe { planned.run(&tensors(data, bags), None, out) }
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> BaggedBy<Reduction> for $Kind {
+            #[inline(always)]
+            fn request<'a, I: IndexKind>(
+                op: &'a BagOperator<Reduction>,
+                data: &Described<'_, Self>,
+                bags: &[ErasedBags<'_>],
+            ) -> Result<Request<'a>, Error> {
+                let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.kind.reduction);
+                let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
+                Ok(Request::new(op, found, $dtype, (index, I::positions(index))))
+            }
+        }
+    )*};
+}
+plain! {
+    [T: Element] T: T::Number, |dtype| { let _ = dtype; T::Number::DTYPE }, of_elements::<T>();
+    [] Any: Any, |dtype| dtype.number(), Reductions::<BagFns>::of_dtype(dtype);
+}
+
+/// The built-in reductions of elements.
+#[inline(always)]
+fn of_elements<T: Element>() -> Reductions<BagFns> {
+    const { IsElement::<T>::CHECK };
+    Reductions::<BagFns>::of::<T>()
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
+    #[inline(always)]
+    fn request<'a, I: IndexKind>(
+        op: &'a BagOperator<&'r Reducer<T>>,
+        _: &Described<'_, Self>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<Request<'a>, Error> {
+        const { IsElement::<T>::CHECK };
+        let (index, reducer) = (one(bags).index, op.kind.reduction);
+        let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
+        Ok(Request::new(op, found, T::DTYPE, (index, I::positions(index))))
+    }
+}

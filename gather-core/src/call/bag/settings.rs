@@ -1,0 +1,95 @@
+//! The settings of EmbeddingBag.
+
+#![forbid(unsafe_code)]
+
+use crate::call::bag::{BagOperator, BagSettings, Bagging, EmbeddingBag};
+use crate::types::policy::IndexPolicy;
+use crate::types::reduction::Reduction;
+
+impl EmbeddingBag {
+    /// An EmbeddingBag. Negative indices count from the end, and out-of-range ones are errors. No row is padding, bags
+    /// without rows yield zeros, and the last bag ends with the indices.
+    #[must_use]
+    pub fn new(reduction: Reduction) -> Self {
+        let settings = BagSettings {
+            policy: IndexPolicy::default(),
+            padding_index: None,
+            default_index: None,
+            skip_negative: false,
+            include_last_offset: false,
+        };
+        Self::of(Bagging { reduction, settings })
+    }
+}
+
+impl<R> BagOperator<R> {
+    /// Names the row of padding: an index that names it is left out, and does not count. A negative number counts from
+    /// the end.
+    #[doc(alias("padding_idx"))]
+    #[must_use]
+    pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
+        self.kind.settings.padding_index = padding_index.into();
+        self
+    }
+
+    /// Sets whether negative indices name no row: each is left out, and does not count. So -1 can stand for a row that
+    /// was pruned from the table. [`negative_index`](Self::negative_index) has no effect then.
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = ([1.0f32, 2.0, 4.0], [0i32, -1, 2, -1, -1, -1]);
+    ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 3])?);
+    ///     let mean = EmbeddingBag::new(Reduction::Mean).skip_negative(true);
+    ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 0.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[doc(alias("pruned"))]
+    #[must_use]
+    pub fn skip_negative(mut self, skip_negative: bool) -> Self {
+        self.kind.settings.skip_negative = skip_negative;
+        self
+    }
+
+    /// Names the row that is the result of a bag in which no row counts. It has no weight, and the index is not
+    /// negative.
+    #[must_use]
+    pub fn default_index(mut self, default_index: impl Into<Option<i64>>) -> Self {
+        self.kind.settings.default_index = default_index.into();
+        self
+    }
+
+    /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
+    /// to no bag, and are not looked at.
+    #[must_use]
+    pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
+        self.kind.settings.include_last_offset = include_last_offset;
+        self
+    }
+
+    /// The row that is left out, as it was given.
+    #[must_use]
+    pub fn get_padding_index(&self) -> Option<i64> {
+        self.kind.settings.padding_index
+    }
+
+    /// The row that stands for a bag in which no row counts.
+    #[must_use]
+    pub fn get_default_index(&self) -> Option<i64> {
+        self.kind.settings.default_index
+    }
+
+    /// Whether negative indices are left out.
+    #[must_use]
+    pub fn get_skip_negative(&self) -> bool {
+        self.kind.settings.skip_negative
+    }
+
+    /// Whether the last offset is the end of the last bag.
+    #[must_use]
+    pub fn get_include_last_offset(&self) -> bool {
+        self.kind.settings.include_last_offset
+    }
+}

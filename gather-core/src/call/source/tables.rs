@@ -1,0 +1,120 @@
+//! Several tables of fused rows, for one call.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use crate::tensor::fused::FusedRows;
+use crate::tensor::layout::Layout;
+use crate::tensor::typing::Any;
+use crate::types::codes::Scale;
+use crate::types::element::DType;
+use crate::types::error::Error;
+
+/// Several tables of [`FusedRows`] that bags reduce to floats `U`: what [`tables`] returns, and for [`Any`] what
+/// [`tables_dyn`] returns.
+#[derive(Clone, Debug)]
+pub struct TablesView<'a, U> {
+    pub(super) tables: Vec<&'a FusedRows<'a>>,
+    /// The layout of no elements: each table has its own.
+    pub(super) nothing: Layout,
+    pub(super) dtype: DType,
+    to: PhantomData<fn() -> U>,
+}
+
+impl<'a, U> TablesView<'a, U> {
+    fn new(dtype: DType, tables: &[&'a FusedRows<'a>]) -> Result<Self, Error> {
+        if tables.is_empty() {
+            return Err(Error::NoTables);
+        }
+        let columns = tables.iter().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
+        columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
+        Ok(TablesView { tables: tables.to_vec(), nothing: Layout::contiguous(&[0])?, dtype, to: PhantomData })
+    }
+
+    /// The address of no elements.
+    pub(super) fn start(&self) -> *const u8 {
+        core::ptr::dangling()
+    }
+}
+
+/// Several tables for one call of [`EmbeddingBag`](crate::EmbeddingBag), each with bags of its own: each table becomes
+/// some columns of the result, as [`FusedRows::to`] makes them, in the order of the tables. Tables hold rows of any
+/// [`FusedFormat`](crate::FusedFormat), plain ones too, and of any number of columns.
+///
+/// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none, and
+/// all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is `f32`,
+/// or with the feature `half` also `f16` or `bf16`, whatever the tables hold. The settings of the operator hold for all
+/// tables. Threads share the bags of all tables. Bits are those of calls with one table each.
+///
+/// Cost: one allocation for the list of tables. A call costs what the calls with one table each cost, with one
+/// allocation for the result, and lists as long as there are tables.
+///
+/// # Errors
+/// [`Error::NoTables`], then [`Error::TooManyElements`] for the columns.
+///
+/// A call returns [`Error::InTable`] with the number of a table and an error of types that are known at run time, then
+/// [`Error::DTypeMismatch`] of a view, [`Error::TablesMismatch`] where there is not one `Bags` for each table, and
+/// [`Error::RowsNotContiguous`] of a view. Then come [`Error::InTable`] with errors of settings and formats, and when
+/// there is none, with those of ranks, offsets and weights, or [`Error::BagsMismatch`];
+/// [`Error::TooManyElements`], [`Error::ShapeMismatch`] of a view, [`Error::AllocationFailed`] for the result, and last
+/// [`Error::InTable`] with [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
+///
+/// A plan runs on tables of its formats, shapes and distances of rows, into row-major outputs: others give
+/// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`], and
+/// [`Error::NotRowMajor`] of a view.
+///
+/// # Examples
+/// A plain table and a quantised one, of two columns and of three:
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Reduction, View, tables};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let users = [1.0f32, 2.0, 3.0, 4.0];
+///     let users = FusedRows::plain(View::new(&users, &[2, 2])?)?;
+///     let items = [0.0f32, 14.0, 30.0, 1.0, 1.0, 16.0];
+///     let items = FusedRows::quantize(FusedFormat::Torch4, &View::new(&items, &[2, 3])?)?;
+///     let items = FusedRows::new(items.view(), FusedFormat::Torch4, 3)?;
+///     let both = tables::<f32>(&[&users, &items])?;
+///
+///     // Two requests: each has one user, and some items, of which one was pruned.
+///     let sum = EmbeddingBag::new(Reduction::Add).skip_negative(true);
+///     let bags = [Bags::new(&[1i64, 0][..], &[0i64, 1][..]), Bags::new(&[0, 1, -1], &[0, 2])];
+///     let rows = sum.run(&both, &bags)?;
+///     assert_eq!(rows.shape(), [2, 5]);
+///     assert_eq!(rows.as_slice(), [3.0, 4.0, 1.0, 15.0, 46.0, 1.0, 2.0, 0.0, 0.0, 0.0]);
+///
+///     let plan = sum.plan(&both, &bags)?;
+///     assert_eq!(plan.run(&both, &bags)?, rows);
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
+pub fn tables<'a, U: Scale>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, U>, Error> {
+    TablesView::new(U::DTYPE, tables)
+}
+
+/// As [`tables`], for a type of floats that is known at run time. Each table may have bags of types of its own, as
+/// [`DynView`](crate::DynView)s.
+///
+/// ```
+/// use gather_core::{Bags, DynView, Element, EmbeddingBag, FusedRows, Reduction, View, tables_dyn};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (a, b) = ([1.0f32, 2.0], [10.0f32, 20.0, 30.0, 40.0]);
+///     let (a, b) = (FusedRows::plain(View::new(&a, &[2, 1])?)?, FusedRows::plain(View::new(&b, &[2, 2])?)?);
+///     let (ids, pairs) = (View::new(&[1u8], &[1, 1])?, View::new(&[0i64, 1], &[1, 2])?);
+///     let (ids, pairs) = (DynView::from(&ids), DynView::from(&pairs));
+///     let both = tables_dyn(f32::DTYPE, &[&a, &b])?;
+///     let rows = EmbeddingBag::new(Reduction::Add).run(&both, &[Bags::packed(&ids), Bags::packed(&pairs)])?;
+///     assert_eq!(rows.downcast::<f32>()?.as_slice(), [2.0, 40.0, 60.0]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+/// As for [`tables`], where a call has [`Error::ReductionUnavailable`] also for a type that is no [`Scale`].
+pub fn tables_dyn<'a>(dtype: DType, tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, Any>, Error> {
+    TablesView::new(dtype, tables)
+}
