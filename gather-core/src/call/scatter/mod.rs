@@ -242,7 +242,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let (start, held) = destination.parts();
         // SAFETY: the tensors are those of sources of the request's types, as just checked, and layouts; a destination
         // may be read and written along its layout, and is borrowed mutably, so that it overlaps no input. It holds
-        // values, or bytes for `Any`, of which built-in reductions take any: there is no other one then (`Reduces`).
+        // values, or bytes for `Any`, of which built-in reductions take any: there is no other one then (Y1).
         unsafe { request.run_on(tensors, (start, held.borrow())) }
     }
 }

@@ -339,7 +339,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         let (start, held) = destination.parts();
         // SAFETY: the tensors are those of sources of the plan's types, as just checked; a destination may be read and
         // written along its layout, and is borrowed mutably, so that it overlaps no input. It holds values, or bytes for
-        // `Any`: such plans have built-in reductions, which take any (`Reduces`).
+        // `Any`: such plans have built-in reductions, which take any (Y1).
         unsafe { self.planned.run_on((start, held.borrow()), indices, updates) }
     }
 }

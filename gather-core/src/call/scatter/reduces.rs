@@ -23,8 +23,8 @@ impl<T> Sealed for &Reducer<T> {}
 /// caller's own, for elements `T`. Sealed.
 ///
 /// # Safety
-/// The functions that [`Reduces::fns`] returns take any bytes of numbers where `K` is [`Any`](crate::Any), and else
-/// elements of `K`, as many as it says an element is made of (R1).
+/// **Y1** The functions that [`Reduces::fns`] returns take elements of the kind, each as many numbers as it says; where
+/// the kind is [`Any`](crate::Any), they take any bytes of such numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce elements `{K}`",
     label = "not for elements `{K}`",
@@ -44,7 +44,7 @@ pub unsafe trait Reduces<K>: Sealed + Copy {
     fn replaces(self) -> bool;
 }
 
-// SAFETY: the functions are found by the data type; built-in ones take any bytes.
+// SAFETY: Y1: the functions are found by the data type; built-in ones take any bytes.
 unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     #[inline(always)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
@@ -58,7 +58,7 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     }
 }
 
-// SAFETY: the functions are those of elements `T`.
+// SAFETY: Y1: the functions are those of elements `T`.
 unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
     #[inline(always)]
     fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {
