@@ -150,7 +150,7 @@ pub use gather_macros::Element;
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
 pub use crate::call::bag::kinds::{Bagged, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, Bagging, EmbeddingBag};
-pub use crate::call::gather::kinds::{Gathered, GatheredBy};
+pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
 pub use crate::call::gather::valid::ValidPlan;

@@ -85,6 +85,45 @@ pub trait GatheredBy<A>: Gathered {
     ) -> Result<GatherPlan, Error>;
 }
 
+/// An operator that gathers, by its attributes. Sealed: [`Gather`](crate::Gather),
+/// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
+pub trait Gathers: crate::call::Sealed {
+    #[doc(hidden)]
+    type Attributes: IndexAttributes;
+}
+
+impl<A: IndexAttributes> crate::call::Sealed for IndexOperator<A> {}
+
+impl<A: IndexAttributes> Gathers for IndexOperator<A> {
+    type Attributes = A;
+}
+
+/// A source that the operator `O` gathers, and of which it makes elements `U`: what a function of your own takes, to run
+/// on elements, on what a map makes of them, on fused rows and so on. Every such source is one.
+///
+/// ```
+/// use gather_core::{Error, Gather, Given, TableOf, View, maps};
+///
+/// /// The sums of rows, of whatever kind the table is.
+/// fn sums(table: &impl TableOf<Gather, f32>, ids: &[u32]) -> Result<Vec<f32>, Error> {
+///     let rows = Gather::new(0).run(table, ids)?;
+///     let dim = rows.len() / ids.len();
+///     Ok(rows.as_slice().chunks(dim).map(|row| row.iter().sum()).collect())
+/// }
+///
+/// fn main() -> Result<(), Error> {
+///     let (floats, bytes) = ([1.0f32, 2.0, 3.0, 4.0], [129u8, 130, 131, 132]);
+///     let (floats, bytes) = (View::new(&floats, &[2, 2])?, View::new(&bytes, &[2, 2])?);
+///     assert_eq!(sums(&floats, &[1, 0])?, [7.0, 3.0]);
+///     let numbers = bytes.map(&maps::DEQUANTIZE_U8, (Given::All(0.5), Given::All(128)));
+///     assert_eq!(sums(&numbers, &[1, 0])?, [3.5, 1.5]);
+///     Ok(())
+/// }
+/// ```
+pub trait TableOf<O: Gathers, U>: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> {}
+
+impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> + ?Sized {}
+
 /// The request for elements that are moved as they are.
 #[inline(always)]
 fn request<'a, K: Unconverted, I: IndexKind, A: IndexAttributes>(
