@@ -67,7 +67,7 @@
 //! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
-//! | `half` | no | `f16` and `bf16` |
+//! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, which your program depends on too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
 //! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |
 //! | `ndarray_0_17` | no | arrays of `ndarray` 0.17 as views, and tensors as arrays |

@@ -203,6 +203,22 @@ fn data_without_elements_lies_nowhere() {
     }
 }
 
+/// A row without bytes is no element, though its loops fold to one.
+#[test]
+fn scatters_into_rows_without_elements() {
+    let ids: Vec<i64> = (0..60).collect();
+    let ids = View::new(&ids, &[2, 5, 6, 1]).unwrap();
+    let updates = View::<u8>::strided(&[], &[2, 5, 6, 6, 1, 0], &[-50, 10, 0, 2, 1, 1], 0).unwrap();
+    for reduction in [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Mean] {
+        let op = ScatterNd::new().reduction(reduction).out_of_bounds(ScatterOutOfBounds::Wrap);
+        let shape = [57, 6, 1, 0];
+        let mut out = ViewMut::<u8>::strided(&mut [], &shape, &[6, 1, 1, 1], 0).unwrap();
+        op.run_on(&mut out, &ids, &updates).unwrap();
+        op.run_into(&zeros(&shape).unwrap(), &ids, &updates, &mut out).unwrap();
+        assert_eq!(op.run(&zeros(&shape).unwrap(), &ids, &updates).unwrap().shape(), shape);
+    }
+}
+
 /// Data and output that take turns in memory, as two halves of the columns of a matrix do.
 #[test]
 fn data_and_output_take_turns_in_memory() {

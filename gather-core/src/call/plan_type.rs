@@ -9,7 +9,8 @@ macro_rules! plan_type {
         $crate::call::plan_type::plan_type!($Plan<$($T),*>: $planned, of no shape);
 
         impl<$($T),*> $Plan<$($T),*> {
-            /// The shape of the result; of a plan for any count, that of the expected count.
+            /// The shape of the result; of a plan for any count, that of the expected count, and of bags, that of the
+            /// planned ones.
             #[must_use]
             pub fn output_shape(&self) -> &[usize] {
                 self.$planned.output_shape()

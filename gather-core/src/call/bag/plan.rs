@@ -23,7 +23,8 @@ use crate::types::index::IndexType;
 ///
 /// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, as a [`Plan`](crate::Plan) is.
 /// It runs on any [`Source`] of the kind and of the planned layout, with any bags, or with other indices and weights in
-/// the bags that were planned ([`Bags::planned`](crate::Bags::planned)).
+/// the bags that were planned ([`Bags::planned`](crate::Bags::planned)). To plan before there are any, plan on bags
+/// without indices: `Bags::new(&[0i64; 0], &[0i64])`. How many bags there are makes no difference to other bags.
 ///
 /// ```
 /// use gather_core::{BagPlan, Bags, EmbeddingBag, Reduction, Spec, View};

@@ -54,7 +54,8 @@ pub trait Gathered: Kind {
 #[diagnostic::on_unimplemented(
     message = "an operator with `{A}` does not gather `{Self}`",
     label = "not gathered by this operator",
-    note = "row functions and fused rows need the operator that names whole rows: `Gather`"
+    note = "row functions and fused rows need the operator that names whole rows, `Gather`; several tables need bags",
+    note = "a function of your own takes any source as `&impl TableOf<Gather, f32>`"
 )]
 pub trait GatheredBy<A>: Gathered {
     /// Runs a call.
@@ -139,6 +140,7 @@ fn request<'a, K: Unconverted, I: IndexKind, A: IndexAttributes>(
 /// Implements both traits for kinds that are moved as they are.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
             #[inline(always)]
             unsafe fn run_plan<'s>(
@@ -152,6 +154,7 @@ macro_rules! plain {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<A: IndexAttributes, $($generics)*> GatheredBy<A> for $Kind {
             #[inline(always)]
             unsafe fn run<'s, I: IndexKind>(

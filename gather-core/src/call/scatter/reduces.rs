@@ -1,4 +1,4 @@
-//! What a scatter reduces by: a reduction of the library, or one of the caller's own.
+//! The reductions of scatters: those of the library, and the caller's own.
 
 use crate::call::operator::Operator;
 use crate::call::scatter::{ScatterOperator, Scattering};

@@ -91,7 +91,8 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
-    note = "operators read a `View`, a `Tensor`, a slice or `Vec` as a tensor of one dimension, or a `DynView`",
+    note = "operators read a `View`, a `Tensor`, a slice or `Vec` as a tensor of one dimension, or a `DynView`; and of \
+            `FusedRows` what `.to::<f32>()` returns",
     note = "a `Spec` has no elements: plans are made of it, calls need data"
 )]
 pub unsafe trait Source: Sealed {

@@ -22,7 +22,8 @@ pub struct Zeros<K> {
 
 /// Zeros of a shape, as data that a scatter changes or a gather reads: elements [`Element::ZERO`].
 ///
-/// No tensor of zeros is made: a scatter writes zeros to its output, and reads none.
+/// No tensor of zeros is made: a scatter writes zeros to its output, and reads none. The zero of an element counts in
+/// means and extremes, unless [`include_self(false)`](crate::ScatterOperator::include_self) leaves it out.
 ///
 /// ```
 /// use gather_core::{Reduction, ScatterNd, zeros};
@@ -37,9 +38,9 @@ pub struct Zeros<K> {
 /// ```
 ///
 /// # Errors
-/// [`Error::TooManyElements`]; for elements that are no numbers [`Error::AllocationFailed`].
+/// [`Error::TooManyElements`]; for elements that are no numbers, or more than 64 bytes, [`Error::AllocationFailed`].
 pub fn zeros<T: Element>(shape: &[usize]) -> Result<Zeros<T>, Error> {
-    Zeros::new(T::DTYPE, shape, || DynTensor::zeros::<T>(&[]))
+    Zeros::new(T::DTYPE, shape)
 }
 
 /// As [`zeros`], of a type that is known at run time.
@@ -59,7 +60,7 @@ pub fn zeros<T: Element>(shape: &[usize]) -> Result<Zeros<T>, Error> {
 /// # Errors
 /// As for [`zeros`].
 pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Any>, Error> {
-    Zeros::new(dtype, shape, || DynTensor::from_bytes(dtype, &dtype.zero()?, &[]))
+    Zeros::new(dtype, shape)
 }
 
 /// Some numbers of any built-in type, 0.
@@ -69,15 +70,14 @@ struct Numbers(#[allow(dead_code, reason = "read by address")] [u8; 64]);
 static NUMBERS: Numbers = Numbers([0; 64]);
 
 impl<K> Zeros<K> {
-    /// Zeros of a data type; `one` makes an element where that is not made of some numbers.
-    fn new(dtype: DType, shape: &[usize], one: impl FnOnce() -> Result<DynTensor, Error>) -> Result<Self, Error> {
+    fn new(dtype: DType, shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::strided(shape, &[0].repeat(shape.len()))?;
         let number = dtype.number();
         let is_some_numbers = number.built_in().is_some()
             && dtype.size().is_multiple_of(number.size())
             && dtype.size() <= size_of::<Numbers>()
             && dtype.align() <= align_of::<Numbers>();
-        let one = if is_some_numbers { None } else { Some(one()?) };
+        let one = if is_some_numbers { None } else { Some(DynTensor::zero(dtype)?) };
         Ok(Zeros { layout, dtype, one, kind: PhantomData })
     }
 }

@@ -196,7 +196,8 @@ impl ReducePlan {
         // Rows of several elements and their indices are taken so where they are contiguous.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let few = Elements { n: elements, size: row / elements.max(1) };
-        let rows = request.reducer.rows.filter(|_| index_size > 0 && (elements == 1 || is_dense));
+        // A row without bytes is no element.
+        let rows = request.reducer.rows.filter(|_| row > 0 && index_size > 0 && (elements == 1 || is_dense));
         let short = rows.is_some_and(|rows| (rows.by_index)(few, index_size, Updates::Each).is_some());
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);

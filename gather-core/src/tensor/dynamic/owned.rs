@@ -52,8 +52,28 @@ impl DynTensor {
     /// As for [`DynView::from_bytes`], then [`Error::AllocationFailed`].
     pub fn from_bytes(dtype: DType, bytes: &[u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = DynView::from_bytes(dtype, bytes, shape)?.layout().clone();
+        // SAFETY: the view has checked that the bytes are values, as many as the layout has.
+        unsafe { Self::copied(dtype, bytes, layout) }
+    }
+
+    /// An element [`Element::ZERO`], of rank 0.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(crate) fn zero(dtype: DType) -> Result<Self, Error> {
+        let (zero, layout) = (dtype.zero()?, Layout::contiguous(&[])?);
+        // SAFETY: the bytes are those of a value of the type, and a layout of rank 0 has one.
+        unsafe { Self::copied(dtype, &zero, layout) }
+    }
+
+    /// A copy of the bytes of elements.
+    ///
+    /// # Safety
+    /// The bytes are those of values of the data type, as many as the row-major layout has.
+    unsafe fn copied(dtype: DType, bytes: &[u8], layout: Layout) -> Result<Self, Error> {
+        debug_assert_eq!(bytes.len(), layout.len() * dtype.size());
         let memory = Allocation::new(bytes.len(), dtype.align())?;
-        // SAFETY: the memory has as many bytes, and was just allocated. The view has checked that the bytes are values.
+        // SAFETY: the memory has as many bytes, and was just allocated.
         unsafe { memory.start().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(DynTensor { memory, layout, dtype })
     }
