@@ -99,8 +99,8 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
     type Attributes = A;
 }
 
-/// A source that the operator `O` gathers, and of which it makes elements `U`: what a function of your own takes, to run
-/// on elements, on what a map makes of them, on fused rows and so on. Every such source is one.
+/// A source that the operator `O` gathers, and of which it makes elements `U`: what a function of your own takes, to
+/// run on elements, on what a map makes of them, on fused rows and so on. Every such source is one.
 ///
 /// ```
 /// use gather_core::{Error, Gather, Given, TableOf, View, maps};

@@ -290,8 +290,8 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an output
-    /// that is not row-major. On an error a view is untouched.
+    /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an
+    /// output that is not row-major. On an error a view is untouched.
     ///
     /// # Panics
     /// When a reduction of the caller's own does.
@@ -338,8 +338,8 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
         let (start, held) = destination.parts();
         // SAFETY: the tensors are those of sources of the plan's types, as just checked; a destination may be read and
-        // written along its layout, and is borrowed mutably, so that it overlaps no input. It holds values, or bytes for
-        // `Any`: such plans have built-in reductions, which take any (Y1).
+        // written along its layout, and is borrowed mutably, so that it overlaps no input. It holds values, or bytes
+        // for `Any`: such plans have built-in reductions, which take any (Y1).
         unsafe { self.planned.run_on((start, held.borrow()), indices, updates) }
     }
 }

@@ -28,8 +28,8 @@ impl<T> Sealed for &Reducer<T> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce elements `{K}`",
     label = "not for elements `{K}`",
-    note = "a reduction of your own takes elements of its own type, which data, updates and the result have; where types \
-            are known at run time, take a `Reduction`"
+    note = "a reduction of your own takes elements of its own type, which data, updates and the result have; where \
+            types are known at run time, take a `Reduction`"
 )]
 pub unsafe trait Reduces<K>: Sealed + Copy {
     /// The functions that scatter, and how many numbers of an element each reduces for itself.
