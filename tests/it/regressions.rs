@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method,
-    NegativeIndex, OutOfBounds, Registry, Spec, View, ViewMut, kernels, map_kernels,
+    NegativeIndex, OutOfBounds, Reduction, Registry, ScatterNd, ScatterOutOfBounds, Spec, View, ViewMut, kernels,
+    map_kernels, zeros,
 };
 use gather_tests::oracle::{self, Dense};
 
