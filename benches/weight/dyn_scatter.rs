@@ -1,6 +1,6 @@
 //! The same rows, added to zeros by a scatter whose types are known at run time.
 
-use gather_core::{DynView, Reduction, Registry, ScatterNd, View};
+use gather_core::{DynView, Reduction, ScatterNd, View};
 
 fn rows(table: &[f32], ids: &[u32]) -> Vec<f32> {
     let updates: Vec<f32> = ids.iter().flat_map(|&id| table[id as usize * 16..][..16].to_vec()).collect();
