@@ -39,12 +39,14 @@
 //! - What is read is a [`Source`]: a tensor, or what an adaptor makes of one. [`View::map`] converts elements while they
 //!   are gathered, by a [`Map`]: one of [`maps`], or one that you make with [`map_kernels!`]. [`View::blocks`] reads
 //!   codes of a few bits with a scale for each block, and [`FusedRows::to`] rows that hold their scales.
-//! - [`View::rows`] computes a value or another row of each row that is gathered, by a [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
-//!   [`row_kernels!`].
+//! - [`View::rows`] computes a value or another row of each row that is gathered, by a [`RowFunction`]: one of
+//!   [`rows`](mod@rows), such as dot products and norms, or one that you make with [`row_kernels!`]. A function of your
+//!   own takes any of these as [`TableOf`].
 //! - [`run_valid`](IndexOperator::run_valid) takes indices and data of which some are null, by [`Bitmap`]s of Apache
 //!   Arrow.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
-//!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
+//!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data, which takes rows by a
+//!   list of ids.
 //! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
 //!   first.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.

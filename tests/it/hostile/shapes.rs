@@ -55,11 +55,11 @@ fn h8_extreme_attributes() {
 fn h9_tuples_of_too_many_components_and_of_none() {
     assert_eq!(
         run(&GatherNd::new(), (SIX, &[2, 3]), (&[0i64; 3], &[1, 3])),
-        "gather_nd: index tuples have 3 components; allowed here is 0..=2"
+        "gather_nd: index tuples have 3 components; allowed here is 0..=2; n indices of one component have the shape [n, 1]"
     );
     assert_eq!(
         run(&GatherNd::onnx13(1), (SIX, &[2, 3]), (&[0i64; 4], &[2, 2])),
-        "gather_nd: index tuples have 2 components; allowed here is 1..=1"
+        "gather_nd: index tuples have 2 components; allowed here is 1..=1; n indices of one component have the shape [n, 1]"
     );
     let none: &[i64] = &[];
     assert_eq!(

@@ -67,7 +67,10 @@ fn shapes_that_do_not_fit_are_refused_in_order() {
         ScatterNd::new().batch_dims(batch).output_shape(data, indices, updates).unwrap_err().to_string()
     };
     assert_eq!(nd(&[2, 3], &[], &[], 0), "scatter_nd: indices has rank 0; allowed is 1 or more");
-    assert_eq!(nd(&[2, 3], &[4, 3], &[4], 0), "scatter_nd: index tuples have 3 components; allowed here is 0..=2");
+    assert_eq!(
+        nd(&[2, 3], &[4, 3], &[4], 0),
+        "scatter_nd: index tuples have 3 components; allowed here is 0..=2; n indices of one component have the shape [n, 1]"
+    );
     assert_eq!(nd(&[2, 3], &[4, 1], &[4], 0), "scatter_nd: updates have shape [4]; data and indices ask for [4, 3]");
     assert_eq!(nd(&[2, 3], &[4, 1], &[4, 3], 3), "scatter_nd: batch_dims 3 is out of range; allowed here is 0..=1");
     assert_eq!(

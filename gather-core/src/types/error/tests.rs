@@ -113,7 +113,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::TupleLengthOutOfRange { op: Op::GatherNd, len: 3, min: 0, max: 2 },
-            "gather_nd: index tuples have 3 components; allowed here is 0..=2",
+            "gather_nd: index tuples have 3 components; allowed here is 0..=2; n indices of one component have the shape [n, 1]",
         ),
         (index(5, NegativeIndex::Reject), "gather: index 5 at position 3 is out of range for axis 1 of size 5"),
         (index(-6, NegativeIndex::FromEnd), "gather: index -6 at position 3 is out of range for axis 1 of size 5"),

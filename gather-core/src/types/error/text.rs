@@ -36,7 +36,10 @@ impl fmt::Display for Error {
                 write!(f, "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data")
             }
             Error::TupleLengthOutOfRange { op, len, min, max } => {
-                write!(f, "{op}: index tuples have {len} components; allowed here is {min}..={max}")
+                write!(f, "{op}: index tuples have {len} components; allowed here is {min}..={max}")?;
+                // Often a list of indices that was meant as tuples of one component.
+                let is_list = len > max && *max > 0;
+                if is_list { f.write_str("; n indices of one component have the shape [n, 1]") } else { Ok(()) }
             }
             Error::IndexOutOfRange { op, position, index, axis, dim, negative } => {
                 write!(f, "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}")?;
