@@ -14,7 +14,7 @@ static ANY: ::gather_core::KernelSet = {
         2,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "ANY",
         elements: &[
             private::ElementRow {

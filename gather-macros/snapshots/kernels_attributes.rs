@@ -28,7 +28,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         4,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "SOME",
         elements: &[
             #[cfg(feature = "half")]

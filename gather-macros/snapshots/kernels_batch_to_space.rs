@@ -14,7 +14,7 @@ static BLOCKS: ::gather_core::KernelSet = {
         4,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "BLOCKS",
         elements: &[
             private::ElementRow {

@@ -16,7 +16,7 @@ pub static ONE: ::gather_core::KernelSet = {
         4,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "ONE",
         elements: &[
             private::ElementRow {

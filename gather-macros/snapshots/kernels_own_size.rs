@@ -12,7 +12,7 @@
 static POINTS: ::gather_core::KernelSet = {
     const __ELEMENT0: private::DType = <Point as private::Element>::DTYPE;
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "POINTS",
         elements: &[
             private::ElementRow {

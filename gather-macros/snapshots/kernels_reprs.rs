@@ -14,7 +14,7 @@ static REPRS: ::gather_core::KernelSet = {
         1,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "REPRS",
         elements: &[
             private::ElementRow {

@@ -15,7 +15,7 @@ static ROWS: ::gather_core::KernelSet = {
         1,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "ROWS",
         elements: &[
             private::ElementRow {

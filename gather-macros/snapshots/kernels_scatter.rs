@@ -14,7 +14,7 @@ static SCATTERS: ::gather_core::KernelSet = {
         4,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "SCATTERS",
         elements: &[
             private::ElementRow {

@@ -24,7 +24,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         4,
     );
 
-    private::KernelSet::new(private::Tables {
+    private::KernelSet::new(private::Lists {
         name: "WIDTHS",
         elements: &[
             private::ElementRow {

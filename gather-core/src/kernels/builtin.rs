@@ -7,7 +7,7 @@
 
 use crate::kernels::Rows;
 use crate::kernels::kernel::Kernel;
-use crate::kernels::table::{IndexRow, KernelSet, LevelTable, Tables, WidthRow};
+use crate::kernels::table::{IndexRow, KernelSet, LevelTable, Lists, WidthRow};
 use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
@@ -70,7 +70,7 @@ builtin! {
 /// links little for them.
 macro_rules! rows {
     ($($name:ident: $index:ident, $repr:ident, $kernel:literal;)*) => {$(
-        static $name: KernelSet = KernelSet::new(Tables {
+        static $name: KernelSet = KernelSet::new(Lists {
             name: stringify!($name),
             elements: &[],
             indices: &[IndexRow { index: IndexType::$repr, repr: 0 }],

@@ -161,7 +161,7 @@ pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
 pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};
-pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Tables, WidthRow};
+pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Lists, WidthRow};
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

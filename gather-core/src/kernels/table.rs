@@ -18,7 +18,7 @@ use crate::types::op::Op;
 
 /// The lists that a set of kernels is made of.
 #[derive(Clone, Copy)]
-pub struct Tables {
+pub struct Lists {
     /// The static's name.
     pub name: &'static str,
     /// Data types and the width of each.
@@ -43,7 +43,7 @@ pub struct Tables {
 pub struct ElementRow {
     /// The data type.
     pub dtype: DType,
-    /// Position in [`Tables::widths`].
+    /// Position in [`Lists::widths`].
     pub width: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct ElementRow {
 pub struct IndexRow {
     /// The index type.
     pub index: IndexType,
-    /// Position in [`Tables::reprs`].
+    /// Position in [`Lists::reprs`].
     pub repr: usize,
 }
 
@@ -78,7 +78,7 @@ pub struct LevelTable {
     pub space: &'static [Kernel<SpaceEntry>],
 }
 
-impl Tables {
+impl Lists {
     /// How many kernels a level has: of gathers, of scatters, and of operators that rearrange space.
     const fn counts(&self) -> [usize; 3] {
         let (mut counts, mut at) = ([0; 3], 0);
@@ -131,7 +131,7 @@ impl Tables {
 impl LevelTable {
     /// Asserts that each kernel stands at its place, and that every place has one (T1).
     #[track_caller]
-    const fn check(&self, tables: &Tables) {
+    const fn check(&self, tables: &Lists) {
         let ([gathers, scatters, spaces], level) = (tables.counts(), self.level);
         let is_whole = self.index.len() == gathers && self.scatter.len() == scatters && self.space.len() == spaces;
         assert!(is_whole, "a kernel table of another length");
@@ -160,7 +160,7 @@ impl LevelTable {
 /// Invariant T1: each kernel of the tables runs what its place says: the width, the representation, the rank and the
 /// level. A data type has the bytes of its width, and an index type the values of its representation.
 pub struct KernelSet {
-    tables: Tables,
+    tables: Lists,
     lookup: Lookup,
     shaped: &'static [ShapedRow],
 }
@@ -199,7 +199,7 @@ const _: () = {
 };
 
 impl Lookup {
-    const fn new(tables: &Tables) -> Self {
+    const fn new(tables: &Lists) -> Self {
         let mut lookup = Lookup {
             widths: [None; NARROW + 1],
             rows: None,
@@ -258,7 +258,7 @@ impl KernelSet {
     #[doc(hidden)]
     #[must_use]
     #[track_caller]
-    pub const fn new(tables: Tables) -> Self {
+    pub const fn new(tables: Lists) -> Self {
         tables.check_rows();
         let mut level = 0;
         while level < tables.levels.len() {
@@ -274,7 +274,7 @@ impl KernelSet {
     #[must_use]
     pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
         let tables =
-            Tables { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
+            Lists { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
         let lookup = Lookup::new(&tables);
         KernelSet { tables, lookup, shaped }
     }
@@ -301,7 +301,7 @@ impl KernelSet {
         self.tables.levels.iter().map(of_level).sum::<usize>() + self.shaped.len() * ShapedRow::LEVELS.len()
     }
 
-    pub(crate) fn tables(&self) -> &Tables {
+    pub(crate) fn tables(&self) -> &Lists {
         &self.tables
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         }
     });
     quote! {
-        #private::KernelSet::new(#private::Tables {
+        #private::KernelSet::new(#private::Lists {
             name: #name,
             elements: &[#(#elements),*],
             indices: &[#(#indices),*],
