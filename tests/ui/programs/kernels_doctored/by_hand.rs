@@ -1,12 +1,12 @@
-// Tables that safe code writes down by hand: kernels of another rank, an element of another width, too few kernels.
+// Lists that safe code writes down by hand: kernels of another rank, an element of another width, too few kernels.
 #![forbid(unsafe_code)]
 
 use gather_core::__private_0_1_0::{
-    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Op, Scalar, Tables, WidthRow,
+    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Op, Scalar, Lists, WidthRow,
 };
 use gather_core::Element;
 
-const TABLES: Tables = Tables {
+const TABLES: Lists = Lists {
     name: "MINE",
     elements: &[ElementRow { dtype: f32::DTYPE, width: 0 }],
     indices: &[IndexRow { index: IndexType::I32, repr: 0 }],
@@ -24,21 +24,21 @@ const TABLES: Tables = Tables {
 
 pub static GOOD: KernelSet = KernelSet::new(TABLES);
 
-pub static RANK: KernelSet = KernelSet::new(Tables { ranks: &[1], ..TABLES });
+pub static RANK: KernelSet = KernelSet::new(Lists { ranks: &[1], ..TABLES });
 
 pub static WIDTH: KernelSet =
-    KernelSet::new(Tables { elements: &[ElementRow { dtype: f64::DTYPE, width: 0 }], ..TABLES });
+    KernelSet::new(Lists { elements: &[ElementRow { dtype: f64::DTYPE, width: 0 }], ..TABLES });
 
 pub static SIGN: KernelSet =
-    KernelSet::new(Tables { indices: &[IndexRow { index: IndexType::U32, repr: 0 }], ..TABLES });
+    KernelSet::new(Lists { indices: &[IndexRow { index: IndexType::U32, repr: 0 }], ..TABLES });
 
-pub static FEW: KernelSet = KernelSet::new(Tables { ranks: &[2, 2], ..TABLES });
+pub static FEW: KernelSet = KernelSet::new(Lists { ranks: &[2, 2], ..TABLES });
 
-pub static MANY: KernelSet = KernelSet::new(Tables { ranks: &[], ..TABLES });
+pub static MANY: KernelSet = KernelSet::new(Lists { ranks: &[], ..TABLES });
 
-pub static OTHER: KernelSet = KernelSet::new(Tables { ops: &[Op::ScatterNd], ..TABLES });
+pub static OTHER: KernelSet = KernelSet::new(Lists { ops: &[Op::ScatterNd], ..TABLES });
 
 pub static NARROW: KernelSet =
-    KernelSet::new(Tables { widths: &[WidthRow { name: "x32", bytes: Some(4) }; 70_000], ..TABLES });
+    KernelSet::new(Lists { widths: &[WidthRow { name: "x32", bytes: Some(4) }; 70_000], ..TABLES });
 
 fn main() {}
