@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use gather_core::__private_0_1_0::{
-    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Op, Scalar, Lists, WidthRow,
+    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Lists, Op, Scalar, WidthRow,
 };
 use gather_core::Element;
 
