@@ -8,6 +8,7 @@ use crate::call::gather::planned::{Inputs, Planned};
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Described, Reading, Source};
+use crate::kernels::registry::Registry;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
@@ -132,7 +133,9 @@ fn request<'a, K: Unconverted, I: IndexKind, A: IndexAttributes>(
     (dtype, data): (DType, &'a Layout),
     (index, indices): (IndexType, &'a Layout),
 ) -> Result<Request<'a>, Error> {
-    let kernels = K::gathers::<I>(op.registry.0, op.attributes().op(), dtype, index)?;
+    let (typed, call) = (|| I::gathers(index), (op.attributes().op(), dtype));
+    let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
+    let kernels = K::kernels(op.registry.0, call, typed, found)?;
     let planned = op.index_request((kernels, index), dtype, None);
     Ok(Request { attributes: op.attributes(), planned, data, indices })
 }

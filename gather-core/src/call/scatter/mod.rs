@@ -20,6 +20,7 @@ use crate::call::scatter::reduces::Reduces;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Source, TensorOf};
+use crate::kernels::registry::Registry;
 use crate::plan::{IndexLowered, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
@@ -131,7 +132,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         let (op, reduction, policy, options) =
             (self.attributes().op(), self.kind.reduction, self.policy(), self.options);
-        let kernels = K::scatters::<I>(self.registry.0, op, dtype, index)?;
+        let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
+        let kernels = K::kernels(self.registry.0, (op, dtype), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
         let include_self = self.kind.include_self || reduction.replaces();

@@ -69,40 +69,22 @@ pub trait Kind: Sealed + Sized + 'static {
     note = "scatters and operators that rearrange space take a `View` or a `DynView`, and no map or row function"
 )]
 pub trait Unconverted: Kind {
-    /// The kernels of an operator for data of a type and indices of a type.
+    /// The kernels of an operator for data of a type: those for types that the compiler knows, or those that are found
+    /// in a registry.
     ///
     /// # Errors
     /// [`Error::UnknownDType`] for [`Any`].
     #[doc(hidden)]
-    fn gathers<I: IndexKind>(
+    fn kernels(
         registry: Option<&'static Registry>,
-        op: Op,
-        dtype: DType,
-        index: IndexType,
-    ) -> Result<Kernels, Error>;
-
-    /// As [`Unconverted::gathers`], of a scatter or of the adjoint of a gather.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`] for [`Any`].
-    #[doc(hidden)]
-    fn scatters<I: IndexKind>(
-        registry: Option<&'static Registry>,
-        op: Op,
-        dtype: DType,
-        index: IndexType,
+        call: (Op, DType),
+        typed: impl FnOnce() -> Kernels,
+        found: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error>;
 
     /// The built-in reductions of data of a type.
     #[doc(hidden)]
     fn reductions(dtype: DType) -> Reductions<ScatterFns>;
-
-    /// The kernels of an operator that rearranges space.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`] for [`Any`].
-    #[doc(hidden)]
-    fn rearranges(registry: Option<&'static Registry>, op: Op, dtype: DType) -> Result<Kernels, Error>;
 }
 
 /// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
@@ -241,70 +223,35 @@ impl<U: Scale> Kind for Blocks<U> {
 #[diagnostic::do_not_recommend]
 impl<T: Element> Unconverted for T {
     #[inline(always)]
-    fn gathers<I: IndexKind>(
+    fn kernels(
         _: Option<&'static Registry>,
-        _: Op,
-        _: DType,
-        index: IndexType,
+        _: (Op, DType),
+        typed: impl FnOnce() -> Kernels,
+        _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        Ok(I::gathers(index))
-    }
-
-    #[inline(always)]
-    fn scatters<I: IndexKind>(
-        _: Option<&'static Registry>,
-        _: Op,
-        _: DType,
-        index: IndexType,
-    ) -> Result<Kernels, Error> {
-        const { IsElement::<T>::CHECK };
-        Ok(I::scatters(index))
+        Ok(typed())
     }
 
     #[inline(always)]
     fn reductions(_: DType) -> Reductions<ScatterFns> {
         Reductions::<ScatterFns>::of::<T>()
     }
-
-    #[inline(always)]
-    fn rearranges(_: Option<&'static Registry>, _: Op, _: DType) -> Result<Kernels, Error> {
-        const { IsElement::<T>::CHECK };
-        Ok(Kernels::space())
-    }
-}
-
-/// The registry of a call whose types are known at run time.
-fn chosen(registry: Option<&'static Registry>) -> &'static Registry {
-    static BUILTIN: Registry = Registry::builtin();
-    registry.unwrap_or(&BUILTIN)
 }
 
 impl Unconverted for Any {
-    fn gathers<I: IndexKind>(
+    fn kernels(
         registry: Option<&'static Registry>,
-        op: Op,
-        dtype: DType,
-        index: IndexType,
+        (op, dtype): (Op, DType),
+        _: impl FnOnce() -> Kernels,
+        found: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
-        chosen(registry).index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })
-    }
-
-    fn scatters<I: IndexKind>(
-        registry: Option<&'static Registry>,
-        op: Op,
-        dtype: DType,
-        index: IndexType,
-    ) -> Result<Kernels, Error> {
-        chosen(registry).scatter_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })
+        static BUILTIN: Registry = Registry::builtin();
+        found(registry.unwrap_or(&BUILTIN), op, dtype).ok_or(Error::UnknownDType { op, dtype })
     }
 
     fn reductions(dtype: DType) -> Reductions<ScatterFns> {
         Reductions::<ScatterFns>::of_dtype(dtype)
-    }
-
-    fn rearranges(registry: Option<&'static Registry>, op: Op, dtype: DType) -> Result<Kernels, Error> {
-        chosen(registry).space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
     }
 }
 

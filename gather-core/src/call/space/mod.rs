@@ -10,6 +10,7 @@ use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::RearrangePlan;
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
+use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{SpaceLowered, SpacePlan};
 use crate::tensor::layout::{Layout, Shape};
@@ -130,7 +131,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
 
     #[inline(always)]
     fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
-        K::rearranges(self.registry.0, self.attributes().op(), dtype)
+        K::kernels(self.registry.0, (self.attributes().op(), dtype), Kernels::space, Registry::space_kernels)
     }
 
     /// Runs into an output.
