@@ -42,7 +42,7 @@
 //! - [`View::rows`] computes a value or another row of each row that is gathered, by a [`RowFunction`]: one of
 //!   [`rows`](mod@rows), such as dot products and norms, or one that you make with [`row_kernels!`]. A function of your
 //!   own takes any of these as [`TableOf`].
-//! - [`run_valid`](IndexOperator::run_valid) takes indices and data of which some are null, by [`Bitmap`]s of Apache
+//! - [`nullable`](IndexOperator::nullable) takes indices and data of which some are null, by [`Bitmap`]s of Apache
 //!   Arrow.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data, which takes rows by a
@@ -153,9 +153,9 @@ pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTa
 pub use crate::call::bag::kinds::{Bagged, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, Bagging, EmbeddingBag};
 pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
+pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
-pub use crate::call::gather::valid::ValidPlan;
 pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
 pub use crate::call::operator::{HasAttributes, HasReduction, Operator, TakesIndices};
 pub use crate::call::scatter::adjoint::AdjointOf;
@@ -199,7 +199,7 @@ pub use crate::tensor::pages::WillNeed;
 pub use crate::tensor::pages::{Promoted, promote};
 #[cfg(feature = "std")]
 pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
-pub use crate::tensor::typing::{Any, Input, Typing};
+pub use crate::tensor::typing::{Any, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Scale};
 pub use crate::types::element::{DType, Element};

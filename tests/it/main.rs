@@ -20,6 +20,7 @@ mod long_axes;
 mod matrix;
 mod methods;
 mod nulls;
+mod nulls_sources;
 mod packages;
 mod panels;
 mod per_element;

@@ -2,8 +2,8 @@
 //! of threads, by views of any strides and bitmaps at any offset.
 
 use gather_core::{
-    Bitmap, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes,
-    IndexOperator, Layout, Nulls, Par, Registry, View, ViewMut,
+    Bitmap, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
+    Layout, Nullable, Nulls, Par, Spec, View, ViewMut,
 };
 use gather_tests::oracle::{self, Dense, IndexKind, Rule, Rules};
 use proptest::prelude::*;
@@ -62,6 +62,7 @@ impl Case<'_> {
 
         let indices = narrow::<I>(indices);
         let (spread_data, spread_indices) = (Spread::new(data), Spread::new(&indices));
+        let op = &op.clone().nullable();
         let nulls = Nulls {
             indices: self.valid_indices.as_ref().map(Bits::bitmap),
             data: self.valid_data.as_ref().map(Bits::bitmap),
@@ -69,12 +70,12 @@ impl Case<'_> {
         for (data, indices) in [(view(data), view(&indices)), (spread_data.view(), spread_indices.view())] {
             let what = || format!("{kind:?} of {:?} by {:?}, {rules:?}", data.shape(), indices.shape());
             let null_count = bits.as_ref().map(|bits| bits.values.iter().filter(|&&valid| !valid).count());
-            let planned = op.plan_valid::<u32, I>(data.layout(), indices.layout()).unwrap();
-            let mut doors = vec![op.run_valid(&data, &indices, nulls), planned.run(&data, &indices, nulls)];
+            let planned = op.plan(&data, &indices).unwrap();
+            let mut doors = vec![op.run(&data, &indices, nulls), planned.run(&data, &indices, nulls)];
             // A plan that was made for three.
             let three: Vec<usize> = [3].into_iter().chain(indices.shape().iter().copied().skip(1)).collect();
             let three = Layout::strided(&three[..indices.shape().len()], indices.strides()).unwrap();
-            match op.plan_valid_any_count::<u32, I>(data.layout(), &three) {
+            match op.plan_any_count(&data, &Spec::<I>::of(&three)) {
                 Ok(any) => doors.push(any.run(&data, &indices, nulls)),
                 Err(error) => assert!(matches!(error, Error::FixedCount { .. }) || three.shape() != indices.shape()),
             }
@@ -100,30 +101,29 @@ impl Case<'_> {
     /// The same for outputs that are given.
     fn check_into<A: IndexAttributes, I: Index>(
         &self,
-        op: &IndexOperator<A>,
+        op: &Nullable<A>,
         (data, indices): (&View<'_, u32>, &View<'_, I>),
         nulls: Nulls<'_>,
         (values, bits): (&Expected<u32>, &Expected<bool>),
     ) {
-        let shape = op.output_shape(data.shape(), indices.shape()).unwrap();
+        let shape = op.plan(data, indices).unwrap().output_shape().to_vec();
         let (len, room) = (shape.iter().product(), bits.as_ref().map_or(1 << 14, |bits| bits.values.len()));
         for door in 0..4 {
             let (mut out, mut bytes) = (vec![7u32; len], vec![0x5a; room.div_ceil(8) + 1]);
             let mut out_view = ViewMut::new(&mut out, &shape).unwrap();
-            let (registry, dtype, index) = (Registry::builtin(), u32::DTYPE, I::TYPE);
             let (erased, list) = (DynView::from(data), DynView::from(indices));
             let ran = match door {
-                0 => op.run_valid_into(data, indices, nulls, &mut out_view, &mut bytes),
+                0 => op.run_into(data, indices, nulls, &mut out_view, &mut bytes),
                 1 => {
                     let out = &mut DynViewMut::from(&mut out_view);
-                    op.run_valid_dyn_into(&registry, &erased, &list, nulls, out, &mut bytes)
+                    op.run_into(&erased, &list, nulls, out, &mut bytes)
                 }
                 2 => {
-                    let plan = op.plan_valid(data.layout(), indices.layout()).unwrap();
+                    let plan = op.plan(data, indices).unwrap();
                     plan.run_into(data, indices, nulls, &mut out_view, &mut bytes)
                 }
                 _ => {
-                    let plan = op.plan_valid_dyn(&registry, dtype, data.layout(), index, indices.layout()).unwrap();
+                    let plan = op.plan(&erased, &list).unwrap();
                     plan.run_into(&erased, &list, nulls, &mut DynViewMut::from(&mut out_view), &mut bytes)
                 }
             };

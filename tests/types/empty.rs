@@ -126,9 +126,9 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
             agree(
                 &what,
                 inner,
-                |ids| op.plan_valid_any_count::<u32, i64>(layout, ids),
+                |ids| op.nullable().plan_any_count(&data, &Spec::<i64>::of(ids)),
                 |plan, ids| plan.run(&data, ids, nulls(ids)),
-                |ids| op.run_valid(&data, ids, nulls(ids)),
+                |ids| op.nullable().run(&data, ids, nulls(ids)),
             );
         }
     }

@@ -313,7 +313,7 @@ fn nulls<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     let face = draw.pick(&[Face::Planned, Face::Into]);
     let op = operator::<P>(draw);
     let data = View::new(&table, &[rows, columns]).expect("a table");
-    let plan = op.plan_valid::<u32, I>(data.layout(), id_view(&ids).layout()).expect("a valid call");
+    let plan = op.nullable().plan(&data, &id_view(&ids)).expect("a valid call");
     let name = format!("Nulls {}, {share}% null, {:?}", shape.name(order), P::RULES.out_of_bounds);
     let bytes = 4 * table.len() + valid_ids.len() + valid_rows.len() + size_of_val(&ids[..]);
     let facts = (name, plan.explain().to_string(), bytes);
@@ -330,7 +330,7 @@ fn nulls<I: Id, P: Policy>(draw: &mut Draw) -> Found {
         let validity = bytemuck::cast_slice_mut(words);
         match face {
             Face::Planned => plan.run_into(&data, &ids, nulls, &mut out, validity),
-            _ => op.run_valid_into(&data, &ids, nulls, &mut out, validity),
+            _ => op.nullable().run_into(&data, &ids, nulls, &mut out, validity),
         }
         .expect("indices in range");
     };

@@ -170,7 +170,7 @@ fn nulls(level: Level) {
     ] {
         let (mut out, mut bytes, mut found) = (Tensor::default(), [0; LEN / 8], 0);
         counted(&format!("take_1024x4B_{name}/u32/{level}"), || {
-            found = op(level).run_valid_into(&data, &indices, nulls, &mut out, &mut bytes).expect(LEGAL);
+            found = op(level).nullable().run_into(&data, &indices, nulls, &mut out, &mut bytes).expect(LEGAL);
         });
         let expected = |at: usize| {
             let is_valid = |bits: Option<Bitmap<'_>>, at: usize| bits.is_none_or(|bits| bits.get(at) == Some(true));

@@ -194,14 +194,13 @@ impl IndexAttributes for GatherAttributes {
         }
         Ok(())
     }
-}
 
-impl RowAttributes for GatherAttributes {
-    fn rows(&self, data: &Layout) -> Result<(Self, usize), Error> {
-        let axis = normalize_axis(Op::Gather, self.axis, data.rank())?;
-        Ok((GatherAttributes { axis: axis as i64, ..*self }, axis + 1))
+    fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
+        normalize_axis(Op::Gather, self.axis, data.rank()).map(|axis| axis + 1)
     }
 }
+
+impl RowAttributes for GatherAttributes {}
 
 /// Slices of data by index along an axis: the plain form of [`Gather`]. Negative indices count from the end, and
 /// out-of-range ones are errors.

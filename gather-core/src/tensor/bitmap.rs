@@ -140,7 +140,7 @@ pub(crate) fn word_of(n: usize, bit: impl Fn(usize) -> u64) -> u64 {
     (0..n).fold(0, |word, lane| word | bit(lane) << lane)
 }
 
-/// The nulls of data and of indices, given to [`run_valid`](crate::IndexOperator::run_valid). `None`: nothing.
+/// The nulls of data and of indices, given to [`Nullable::run`](crate::Nullable::run). `None`: nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nulls<'a> {
     /// A bit for each index, in row-major order; for each tuple, in GatherNd.

@@ -1,8 +1,8 @@
 //! Doors of calls with nulls: elements of every kind, with every setting, and bitmaps that do not fit.
 
 use gather_core::{
-    Argument, Bitmap, DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType,
-    Layout, Nulls, Op, OutOfBounds, Registry, Tensor, Validity, View, ViewMut,
+    Argument, Bitmap, DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Nulls, Op,
+    OutOfBounds, Spec, Tensor, Validity, View, ViewMut,
 };
 
 use crate::common::{Bad, Line, Lines, Packed, Point, Sample, Setting, set, settings};
@@ -69,39 +69,39 @@ fn every_setting<T: Sample>() {
             setting.judge(Op::Gather, door, &rows, ran.map(|(rows, _)| rows));
         };
         let given = |validity: Option<Validity>| bits(validity.expect("nulls").bitmap());
-        let ran = op.run_valid(&data, &indices, nulls);
-        judge("run_valid", ran.map(|(rows, validity)| (rows.into_vec(), given(validity))));
-        let registry = Registry::builtin();
-        let ran = op.run_valid_dyn(&registry, &erased, &list, nulls);
+        let op = op.nullable();
+        let ran = op.run(&data, &indices, nulls);
+        judge("run", ran.map(|(rows, validity)| (rows.into_vec(), given(validity))));
+        let ran = op.run(&erased, &list, nulls);
         let known = !matches!(ran, Err(Error::UnknownDType { .. }));
         let typed = |tensor: DynTensor| tensor.downcast::<T>().expect("the type of data").into_vec();
         if known {
-            judge("run_valid_dyn", ran.map(|(rows, validity)| (typed(rows), given(validity))));
+            judge("run, at run time", ran.map(|(rows, validity)| (typed(rows), given(validity))));
         }
 
-        let plan = op.plan_valid::<T, i32>(data.layout(), indices.layout());
+        let plan = op.plan(&data, &indices);
         let ran = plan.and_then(|plan| plan.run(&data, &indices, nulls));
-        judge("plan_valid", ran.map(|(rows, validity)| (rows.into_vec(), given(validity))));
-        let plan = op.plan_valid_any_count::<T, i32>(data.layout(), &Layout::contiguous(&[1]).unwrap());
+        judge("plan", ran.map(|(rows, validity)| (rows.into_vec(), given(validity))));
+        let plan = op.plan_any_count(&data, &Spec::<i32>::new(&[1]).unwrap());
         let (mut out, mut bytes) = (Tensor::default(), [0xff; 9]);
         let ran = plan.and_then(|plan| plan.run_into(&data, &indices, nulls, &mut out, &mut bytes));
-        judge("plan_valid_any_count", ran.map(|_| (out.into_vec(), bits(Bitmap::new(&bytes, 0, 70).unwrap()))));
-        let plan = op.plan_valid_dyn(&registry, T::DTYPE, data.layout(), IndexType::I32, indices.layout());
+        judge("plan_any_count", ran.map(|_| (out.into_vec(), bits(Bitmap::new(&bytes, 0, 70).unwrap()))));
+        let plan = op.plan(&erased, &list);
         if known {
             let ran = plan.and_then(|plan| plan.run(&erased, &list, nulls));
-            judge("plan_valid_dyn", ran.map(|(rows, validity)| (typed(rows), given(validity))));
+            judge("plan, at run time", ran.map(|(rows, validity)| (typed(rows), given(validity))));
         }
 
         let (mut out, mut bytes) = (vec![T::sample(99); 210], [0xff; 9]);
-        let ran = op.run_valid_into(&data, &indices, nulls, &mut ViewMut::new(&mut out, &[70, 3]).unwrap(), &mut bytes);
+        let ran = op.run_into(&data, &indices, nulls, &mut ViewMut::new(&mut out, &[70, 3]).unwrap(), &mut bytes);
         let got = bits(Bitmap::new(&bytes, 0, 70).unwrap());
         assert!(ran.as_ref().is_ok_and(|&nulls| nulls == got.iter().filter(|&&valid| !valid).count()) || ran.is_err());
-        judge("run_valid_into", ran.map(|_| (out, got)));
+        judge("run_into", ran.map(|_| (out, got)));
         let (mut out, mut bytes) = (vec![T::sample(99); 210], [0xff; 9]);
         let mut view = ViewMut::new(&mut out, &[70, 3]).unwrap();
-        let ran = op.run_valid_dyn_into(&registry, &erased, &list, nulls, &mut DynViewMut::from(&mut view), &mut bytes);
+        let ran = op.run_into(&erased, &list, nulls, &mut DynViewMut::from(&mut view), &mut bytes);
         if known {
-            judge("run_valid_dyn_into", ran.map(|_| (out, bits(Bitmap::new(&bytes, 0, 70).unwrap()))));
+            judge("run_into, at run time", ran.map(|_| (out, bits(Bitmap::new(&bytes, 0, 70).unwrap()))));
         }
     }
 }
@@ -140,7 +140,7 @@ fn bitmaps_that_do_not_fit() {
         (Some(2), Some(3), None),
     ] {
         let nulls = Nulls { indices: indices.and_then(of), data: rows.and_then(of) };
-        let ran = Gather::new(0).run_valid(&data, &ids, nulls);
+        let ran = Gather::new(0).nullable().run(&data, &ids, nulls);
         assert_eq!(ran.as_ref().err(), refused.as_ref());
         if let Ok((_, validity)) = ran {
             let validity = validity.unwrap();
@@ -148,18 +148,18 @@ fn bitmaps_that_do_not_fit() {
             assert_eq!((validity.len(), validity.null_count(), validity.is_empty()), (len, len, false));
         }
         let (mut out, mut bits) = (Tensor::default(), [7; 1]);
-        let ran = Gather::new(0).run_valid_into(&data, &ids, nulls, &mut out, &mut bits);
+        let ran = Gather::new(0).nullable().run_into(&data, &ids, nulls, &mut out, &mut bits);
         assert_eq!(ran.as_ref().err(), refused.as_ref());
         assert_eq!((out.is_empty(), bits), if ran.is_ok() { (false, [0]) } else { (true, [7]) });
     }
     let nulls = Nulls { indices: of(2), data: None };
-    let ran = Gather::new(0).run_valid_into(&data, &ids, nulls, &mut Tensor::default(), &mut []);
+    let ran = Gather::new(0).nullable().run_into(&data, &ids, nulls, &mut Tensor::default(), &mut []);
     assert_eq!(ran, Err(Error::BitmapTooShort { bytes: 0, offset: 0, len: 2 }));
     let ran =
-        Gather::new(0).run_valid_into(&data, &ids, nulls, &mut ViewMut::new(&mut [0; 4], &[4]).unwrap(), &mut [0]);
+        Gather::new(0).nullable().run_into(&data, &ids, nulls, &mut ViewMut::new(&mut [0; 4], &[4]).unwrap(), &mut [0]);
     assert!(matches!(ran, Err(Error::ShapeMismatch { argument: Argument::Output, .. })), "{ran:?}");
     let floats = View::new(&[0.5f32], &[1]).unwrap();
-    let ran = Gather::new(0).run_valid_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&floats), nulls);
+    let ran = Gather::new(0).nullable().run(&DynView::from(&data), &DynView::from(&floats), nulls);
     assert!(matches!(ran, Err(Error::NotAnIndexType { .. })), "{ran:?}");
     for (offset, len) in [(0, 17), (16, 1), (1, usize::MAX), (usize::MAX, 1), (24, 0)] {
         assert_eq!(Bitmap::new(&bytes, offset, len).err(), Some(Error::BitmapTooShort { bytes: 2, offset, len }));
@@ -176,9 +176,9 @@ fn plans_compare_layouts_and_bitmaps() {
         let of = |len| Bitmap::new(&bytes, 0, len).unwrap();
         Nulls { indices: Some(of(indices)), data: Some(of(data)) }
     };
-    let plan = Gather::new(0).plan_valid::<u8, u32>(data.layout(), ids.layout()).unwrap();
+    let plan = Gather::new(0).nullable().plan(&data, &ids).unwrap();
     assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (&[2, 2][..], false));
-    let any = Gather::new(0).plan_valid_any_count::<u8, u32>(data.layout(), ids.layout()).unwrap();
+    let any = Gather::new(0).nullable().plan_any_count(&data, &ids).unwrap();
     let bad = View::new(&[1u8, 2], &[1, 2]).unwrap();
     let (one, none) = (View::new(&[1u32], &[1]).unwrap(), View::<u32>::new(&[], &[0]).unwrap());
     assert!(matches!(plan.run(&data, &one, of(1, 3)), Err(Error::PlanMismatch { argument: Argument::Indices, .. })));
@@ -204,12 +204,11 @@ fn plans_compare_layouts_and_bitmaps() {
         let refused = plan.run_into(&data, &ids, of(2, 3), &mut short, &mut bits);
         assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })), "{refused:?}");
     }
-    let pairs = Layout::contiguous(&[4, 2]).unwrap();
-    let refused = GatherNd::new().plan_valid_any_count::<u8, u32>(data.layout(), &pairs).err();
+    let pairs = Spec::<u32>::new(&[4, 2]).unwrap();
+    let refused = GatherNd::new().nullable().plan_any_count(&data, &pairs).err();
     assert_eq!(refused, Some(Error::FixedCount { op: Op::GatherNd }));
     let floats = View::new(&[0.5f32], &[1]).unwrap();
-    let plan =
-        Gather::new(0).plan_valid_dyn(&Registry::builtin(), u8::DTYPE, data.layout(), IndexType::U32, ids.layout());
+    let plan = Gather::new(0).nullable().plan(&DynView::from(&data), &DynView::from(&ids));
     let refused = plan.unwrap().run(&DynView::from(&data), &DynView::from(&floats), of(2, 3)).unwrap_err();
     assert_eq!(refused, Error::DTypeMismatch { expected: u32::DTYPE, got: f32::DTYPE });
 }
@@ -221,10 +220,10 @@ fn nothing_is_null() {
     let all = [0xff];
     let of = |len| Some(Bitmap::new(&all, 1, len).unwrap());
     for nulls in [Nulls::default(), Nulls { indices: of(2), data: of(3) }] {
-        let (out, validity) = Gather::new(0).run_valid(&data, &ids, nulls).unwrap();
+        let (out, validity) = Gather::new(0).nullable().run(&data, &ids, nulls).unwrap();
         assert_eq!((out.as_slice(), validity), (&[3, 1][..], None));
         let mut bits = [0, 7];
-        let none = Gather::new(0).run_valid_into(&data, &ids, nulls, &mut Tensor::default(), &mut bits);
+        let none = Gather::new(0).nullable().run_into(&data, &ids, nulls, &mut Tensor::default(), &mut bits);
         assert_eq!((none, bits), (Ok(0), [3, 7]));
     }
 }
@@ -234,29 +233,34 @@ fn an_axis_without_elements_and_one_beyond_32_bits() {
     let (none, ids) = (View::<u16>::new(&[], &[0, 2]).unwrap(), [5u64, 1 << 40, u64::MAX]);
     let ids = View::new(&ids, &[3]).unwrap();
     let nulls = |bits| Nulls { indices: Some(Bitmap::new(bits, 0, 3).unwrap()), data: None };
-    let (out, validity) = Gather::new(0).run_valid(&none, &ids, nulls(&[0])).unwrap();
+    let (out, validity) = Gather::new(0).nullable().run(&none, &ids, nulls(&[0])).unwrap();
     assert_eq!((out.as_slice(), validity.unwrap().into_bytes()), (&[0; 6][..], vec![0]));
     let refused = |ran: Result<_, Error>, at, value| match ran {
         Err(Error::IndexOutOfRange { position, index, .. }) => assert_eq!((position, index), (at, value)),
         ran => panic!("{:?}", ran.map(|(out, _): (Tensor<u16>, Option<Validity>)| out)),
     };
-    refused(Gather::new(0).run_valid(&none, &ids, nulls(&[2])), 1, 1 << 40);
-    refused(Gather::new(0).out_of_bounds(OutOfBounds::Clamp).run_valid(&none, &ids, nulls(&[4])), 2, u64::MAX.into());
-    let (out, validity) = Gather::new(0).out_of_bounds(OutOfBounds::Zero).run_valid(&none, &ids, nulls(&[4])).unwrap();
+    refused(Gather::new(0).nullable().run(&none, &ids, nulls(&[2])), 1, 1 << 40);
+    refused(
+        Gather::new(0).out_of_bounds(OutOfBounds::Clamp).nullable().run(&none, &ids, nulls(&[4])),
+        2,
+        u64::MAX.into(),
+    );
+    let (out, validity) =
+        Gather::new(0).out_of_bounds(OutOfBounds::Zero).nullable().run(&none, &ids, nulls(&[4])).unwrap();
     assert_eq!((out.shape(), validity.unwrap().as_bytes()), (&[3, 2][..], &[4][..]));
 
     let wide = View::strided(&[9u16], &[1 << 33], &[0], 0).unwrap();
     if usize::BITS == 64 {
         let (out, validity) =
-            Gather::new(0).out_of_bounds(OutOfBounds::Wrap).run_valid(&wide, &ids, nulls(&[6])).unwrap();
+            Gather::new(0).out_of_bounds(OutOfBounds::Wrap).nullable().run(&wide, &ids, nulls(&[6])).unwrap();
         assert_eq!((out.as_slice(), validity.unwrap().as_bytes()), (&[0, 9, 9][..], &[6][..]));
-        refused(Gather::new(0).run_valid(&wide, &ids, nulls(&[6])), 1, 1 << 40);
-        let (out, _) = GatherElements::new(0).run_valid(&wide, &ids, nulls(&[1])).unwrap();
+        refused(Gather::new(0).nullable().run(&wide, &ids, nulls(&[6])), 1, 1 << 40);
+        let (out, _) = GatherElements::new(0).nullable().run(&wide, &ids, nulls(&[1])).unwrap();
         assert_eq!(out.as_slice(), [9, 0, 0]);
     }
     let pairs = View::new(&[0u8, 1, 7, 7], &[2, 2]).unwrap();
     let square = View::new(&[1u16, 2, 3, 4], &[2, 2]).unwrap();
     let nulls = Nulls { indices: Some(Bitmap::new(&[1], 0, 2).unwrap()), data: None };
-    let (out, _) = GatherNd::new().run_valid(&square, &pairs, nulls).unwrap();
+    let (out, _) = GatherNd::new().nullable().run(&square, &pairs, nulls).unwrap();
     assert_eq!(out.as_slice(), [2, 0]);
 }

@@ -1,9 +1,9 @@
 //! An index operator of any kind, with the doors that cases go through.
 
 use gather_core::{
-    Describe, DynTensor, DynView, Element, Error, Gather, GatherAttributes, GatherElements, GatherElementsAttributes,
-    GatherNd, GatherNdAttributes, GatheredBy, Index, IndexKind, Kind, Layout, Method, Nulls, Output, Plan, Registry,
-    Shape, Source, Tensor, TensorOf, Validity, View,
+    Describe, Error, Gather, GatherAttributes, GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes,
+    GatheredBy, Index, IndexKind, Kind, Layout, Method, Nulls, Output, Plan, Registry, Shape, Source, Tensor, TensorOf,
+    Validity, View,
 };
 
 use super::draw::Tuning;
@@ -121,22 +121,17 @@ impl IndexOp {
         with_op!(self, op => op.registry(&REGISTRY).plan_any_count(data, indices))
     }
 
-    pub(super) fn run_valid<T: Element, I: Index>(
+    pub(super) fn run_nullable<S, X>(
         &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
+        data: &S,
+        indices: &X,
         nulls: Nulls<'_>,
-    ) -> Ran<(Tensor<T>, Option<Validity>)> {
-        with_op!(self, op => op.run_valid(data, indices, nulls))
-    }
-
-    pub(super) fn run_valid_dyn(
-        &self,
-        data: &DynView<'_>,
-        indices: &DynView<'_>,
-        nulls: Nulls<'_>,
-    ) -> Ran<(DynTensor, Option<Validity>)> {
-        with_op!(self, op => op.run_valid_dyn(&REGISTRY, data, indices, nulls))
+    ) -> Ran<(TensorOf<S>, Option<Validity>)>
+    where
+        S: Source<Kind: ByAll>,
+        X: Source<Kind: IndexKind>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).nullable().run(data, indices, nulls))
     }
 
     pub(super) fn run_cloned<T: Clone + Default, I: Index>(

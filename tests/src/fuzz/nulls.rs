@@ -95,16 +95,16 @@ impl Given {
         let nulls = Nulls { indices: Some(self.indices.bitmap()), data: Some(self.data.bitmap()) };
         let values = self.expected.as_ref().map(|(values, _)| values.clone()).map_err(Error::clone);
         let expected = Expected::new(&values, memory);
-        let ran = op.run_valid(data, indices, nulls);
+        let ran = op.run_nullable(data, indices, nulls);
         if let Ok((_, validity)) = &ran {
             self.is_valid(validity.as_ref());
         }
-        expected.is("run_valid", ran.map(|(tensor, _)| tensor));
-        let ran = op.run_valid_dyn(&DynView::from(data), &DynView::from(indices), nulls);
+        expected.is("nullable", ran.map(|(tensor, _)| tensor));
+        let ran = op.run_nullable(&DynView::from(data), &DynView::from(indices), nulls);
         if let Ok((_, validity)) = &ran {
             self.is_valid(validity.as_ref());
         }
-        expected.is_dyn("run_valid_dyn", ran.map(|(tensor, _)| tensor));
+        expected.is_dyn("nullable", ran.map(|(tensor, _)| tensor));
     }
 
     fn is_valid(&self, got: Option<&Validity>) {

@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 
 use crate::call::check_output;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Inputs, Planned};
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::kind::{Blocks, IndexKind};
 use crate::call::source::{Described, Reading};
@@ -22,11 +22,40 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
+impl<A: IndexAttributes, U: Scale> GatheredBy<A> for Blocks<U> {}
+
 impl<U: Scale> Gathered for Blocks<U> {
-    unsafe fn run_plan<'s>(
+    unsafe fn run<I: IndexKind>(
+        op: &Operation<'_>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = plan::<U, I>(op, data.described, (indices.index, indices.layout), Outputs::RowMajor);
+        let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
+        // SAFETY: the caller's promise.
+        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
+    }
+
+    fn plan<I: IndexKind>(
+        op: &Operation<'_>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<GatherPlan, Error> {
+        let any_count = if let Outputs::AnyCount = outputs { outputs } else { Outputs::RowMajor };
+        let (planned, blocks) = plan::<U, I>(op, data, indices, any_count)?;
+        if let Outputs::Of(out) = outputs {
+            check_values(op.op(), &blocks.output, out)?;
+        }
+        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
+    }
+
+    unsafe fn run_plan(
         plan: &GatherPlan,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
         let GatherPlan { planned, reads: Reads::Blocks(blocks), .. } = plan else { unreachable!("a plan of blocks") };
@@ -38,30 +67,10 @@ impl<U: Scale> Gathered for Blocks<U> {
         // SAFETY: the caller's promise.
         unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
     }
-}
 
-impl<A: IndexAttributes, U: Scale> GatheredBy<A> for Blocks<U> {
-    unsafe fn run<'s, I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let planned = plan::<U, I, A>(op, data.described, (indices.index, indices.layout), Planned::new);
-        let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
-        // SAFETY: the caller's promise.
-        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
-    }
-
-    fn plan<I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<GatherPlan, Error> {
-        let (planned, blocks) = plan::<U, I, A>(op, data, indices, make)?;
-        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
+    fn row_of_results(data: &Described<'_, Self>, row: &[usize]) -> Option<Shape> {
+        let last = row.last()?.saturating_mul(data.facts.codes.per_byte());
+        Some(with_last(row, last))
     }
 }
 
@@ -81,22 +90,22 @@ pub(super) struct BlockShapes {
 ///
 /// # Errors
 /// Those of [`View::blocks`] before what is given.
-fn plan<U: Scale, I: IndexKind, A: IndexAttributes>(
-    op: &IndexOperator<A>,
+fn plan<U: Scale, I: IndexKind>(
+    op: &Operation<'_>,
     Described { layout: data, facts, .. }: Described<'_, Blocks<U>>,
     (index, indices): (IndexType, &Layout),
-    make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    outputs: Outputs<'_>,
 ) -> Result<(Planned, BlockShapes), Error> {
     let BlockFacts { codes, block_size } = facts;
-    let attributes = op.attributes();
+    let attributes = op.attributes;
     let whole_rows = codes.is_float() && block_size == 0;
     if !whole_rows && (!block_size.is_power_of_two() || block_size < 16) {
         return Err(Error::BlockSizeOutOfRange { op: attributes.op(), block_size: block_size as i128 });
     }
     let rows = convert_fns::<U>(codes).map(|fns| fns.rows);
     let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
-    let planned = op.index_request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
-    let planned = make(&Request { attributes, planned, data, indices })?;
+    let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
+    let planned = Planned::new(&Request { attributes, planned, data, indices }, outputs)?;
     shapes(&planned, facts).map(|shapes| (planned, shapes))
 }
 
@@ -154,8 +163,7 @@ unsafe fn run<U: Scale>(
     let (arrays, _) = planned.fresh(count, &mut buffer)?;
     let output = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
     if let Some(layout) = out.layout() {
-        check_output(op, &output, layout.shape())?;
-        check_row_major(op, Argument::Output, layout)?;
+        check_values(op, &output, layout)?;
     }
     let given = blocks.given(op, inputs.data.addr(), planned.data.shape(), given)?;
     let inputs = Inputs { params: (&raw const given).cast(), ..inputs };
@@ -168,6 +176,18 @@ unsafe fn run<U: Scale>(
 }
 
 impl BlockShapes {
+    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    ///
+    /// # Errors
+    /// Those of [`check_values`].
+    pub(super) fn check_output(&self, planned: &Planned, out: &Layout, count: usize) -> Result<(), Error> {
+        let mut expected = self.output.clone();
+        if planned.is_counted() {
+            expected.assign_resized(&self.output, count);
+        }
+        check_values(planned.plan.op(), &expected, out)
+    }
+
     /// Scales and zero points as the functions of a plan read them (K8), for data that begins at an address.
     ///
     /// # Errors
@@ -230,6 +250,12 @@ fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result
     }
     // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they are contiguous.
     Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
+}
+
+/// Checks that an output is row-major, of a shape.
+fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
+    check_output(op, expected, out.shape())?;
+    check_row_major(op, Argument::Output, out)
 }
 
 fn check_row_major(op: Op, argument: Argument, layout: &Layout) -> Result<(), Error> {

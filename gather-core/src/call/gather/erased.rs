@@ -9,50 +9,23 @@
 //! Compiled once, whatever the types of a call.
 
 use crate::call::check_output;
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::IndexAttributes;
 use crate::exec::{self, Operands};
-use crate::kernels::select::Kernels;
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
-use crate::tensor::typing::Input;
-use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
-use crate::types::index::Index;
 
 /// The call to plan, without its types.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) planned: IndexRequest,
     pub(super) data: &'a Layout,
     pub(super) indices: &'a Layout,
 }
 
-impl<'a> Request<'a> {
-    /// A request for elements and indices of types that are known to the compiler.
-    #[inline(always)]
-    pub(super) fn typed<T: Element, I: Index, A: IndexAttributes>(
-        op: &'a IndexOperator<A>,
-        data: &'a Layout,
-        indices: &'a Layout,
-    ) -> Self {
-        Self::typed_by::<T, I, A>(op, Kernels::of::<I>(), data, indices)
-    }
-
-    /// The same with kernels for the index type.
-    #[inline(always)]
-    pub(super) fn typed_by<T: Element, I: Index, A: IndexAttributes>(
-        op: &'a IndexOperator<A>,
-        kernels: Kernels,
-        data: &'a Layout,
-        indices: &'a Layout,
-    ) -> Self {
-        const { IsElement::<T>::CHECK };
-        let planned = op.index_request((kernels, I::TYPE), T::DTYPE, None);
-        Request { attributes: op.attributes(), planned, data, indices }
-    }
-
+impl Request<'_> {
     /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
     ///
     /// # Errors
@@ -117,15 +90,6 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A call on tensors of the layouts and types that the request names.
-    #[inline(always)]
-    pub(super) fn new<T, I>(request: Request<'a>, data: &'a impl Input<T>, indices: &'a impl Input<I>) -> Self {
-        debug_assert!(
-            data.check(request.planned.dtype).is_ok() && indices.check(request.planned.index.dtype()).is_ok()
-        );
-        Call { request, data: data.start(), index: indices.start() }
-    }
-
     #[inline(always)]
     fn operands(&self, out: *mut u8) -> Operands<'a> {
         let Call { request, data, index } = self;

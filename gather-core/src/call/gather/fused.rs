@@ -2,11 +2,10 @@
 
 use core::marker::PhantomData;
 
-use crate::call::gather::IndexOperator;
-use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::Operation;
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::planned::Inputs;
 use crate::call::gather::rows::{self, Function, RowAttributes};
 use crate::call::mismatch;
 use crate::call::source::kind::{Fused, IndexKind};
@@ -16,7 +15,7 @@ use crate::kernels::convert::given::Given;
 use crate::kernels::convert::row::{Erased, RowFunction, Rowwise};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::fused::FusedRows;
-use crate::tensor::layout::Layout;
+use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
 use crate::types::codes::{Scale, by_scale};
@@ -52,12 +51,43 @@ impl Decoded for Any {
 /// Implements both traits for fused rows.
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty;)*) => {$(
+        impl<A: RowAttributes, $($generics)*> GatheredBy<A> for Fused<$U> {}
+
         impl<$($generics)*> Gathered for Fused<$U> {
+            unsafe fn run<I: IndexKind>(
+                op: &Operation<'_>,
+                data: &Reading<'_, Self>,
+                indices: Ids<'_>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                let Described { layout, dtype, facts: table } = data.described;
+                let row = table.row();
+                check_axis(op, layout)?;
+                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                check_target(&out, dtype)?;
+                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(row),)), Inputs::new(data, indices));
+                // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
+                // and that of the output has just been checked.
+                unsafe { rows::run::<I>(op, function, &given, inputs, indices.index, out) }
+            }
+
+            fn plan<I: IndexKind>(
+                op: &Operation<'_>,
+                Described { layout, dtype, facts: table }: Described<'_, Self>,
+                indices: (IndexType, &Layout),
+                outputs: Outputs<'_>,
+            ) -> Result<GatherPlan, Error> {
+                check_axis(op, layout)?;
+                let row = table.row();
+                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                rows::plan::<I>(op, function, layout, indices, outputs, |shape| Reads::Fused(row, shape))
+            }
+
             #[inline]
-            unsafe fn run_plan<'s>(
+            unsafe fn run_plan(
                 plan: &GatherPlan,
-                data: &Reading<'s, Self>,
-                indices: Ids<'s>,
+                data: &Reading<'_, Self>,
+                indices: Ids<'_>,
                 out: Target<'_>,
             ) -> Result<(), Error> {
                 let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
@@ -65,40 +95,12 @@ macro_rules! fused {
                 let function = Function { erased: &<$U>::decoder(plan.dtype, *row)?, fill: None };
                 check_target(&out, plan.dtype)?;
                 let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(*row),)), Inputs::new(data, indices));
-                // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
-                // and that of the output has just been checked.
+                // SAFETY: the caller's promise, as in `run`.
                 unsafe { rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, inputs, out) }
             }
-        }
 
-        impl<A: RowAttributes, $($generics)*> GatheredBy<A> for Fused<$U> {
-            unsafe fn run<'s, I: IndexKind>(
-                op: &IndexOperator<A>,
-                data: &Reading<'s, Self>,
-                indices: Ids<'s>,
-                out: Target<'_>,
-            ) -> Result<(), Error> {
-                let Described { layout, dtype, facts: table } = data.described;
-                let row = table.row();
-                check_axis(op.attributes(), layout)?;
-                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
-                check_target(&out, dtype)?;
-                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(row),)), Inputs::new(data, indices));
-                // SAFETY: the caller's promise, as in `run_plan`.
-                unsafe { rows::run::<I, A>(op, function, &given, inputs, indices.index, out) }
-            }
-
-            fn plan<I: IndexKind>(
-                op: &IndexOperator<A>,
-                Described { layout, dtype, facts: table }: Described<'_, Self>,
-                indices: (IndexType, &Layout),
-                make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-            ) -> Result<GatherPlan, Error> {
-                check_axis(op.attributes(), layout)?;
-                let row = table.row();
-                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
-                let (planned, shape) = rows::plan::<I, A>(op, function, layout, indices, make)?;
-                Ok(GatherPlan { planned, dtype, index: indices.0, reads: Reads::Fused(row, shape) })
+            fn row_of_results(data: &Described<'_, Self>, _row: &[usize]) -> Option<Shape> {
+                Some([data.facts.row().columns()].into())
             }
         }
     )*};
@@ -109,10 +111,10 @@ fused! {
 }
 
 /// Checks that rows lie along the axis: axis 0.
-fn check_axis<A: RowAttributes>(attributes: &A, data: &Layout) -> Result<(), Error> {
-    match attributes.rows(data)? {
-        (_, 1) => Ok(()),
-        (_, dims) => Err(Error::QuantizedAxis { op: attributes.op(), axis: dims - 1 }),
+fn check_axis(op: &Operation<'_>, data: &Layout) -> Result<(), Error> {
+    match op.attributes.dims_before_row(data)? {
+        1 => Ok(()),
+        dims => Err(Error::QuantizedAxis { op: op.op(), axis: dims - 1 }),
     }
 }
 

@@ -4,12 +4,13 @@ use core::borrow::Borrow;
 
 use crate::call::gather::erased::{Call, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Inputs, Planned};
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::planned::Inputs;
+use crate::call::gather::{IndexAttributes, IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Described, Reading, Source};
 use crate::kernels::registry::Registry;
-use crate::tensor::layout::Layout;
+use crate::plan::IndexRequest;
+use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
@@ -31,8 +32,35 @@ impl<'s> Ids<'s> {
     }
 }
 
-/// A kind of data that plans of gathers read. Sealed.
+/// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
+    /// Runs a call.
+    ///
+    /// # Errors
+    /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
+    ///
+    /// # Safety
+    /// X1 for data and indices, O1 for the output; a fixed output overlaps no input.
+    #[doc(hidden)]
+    unsafe fn run<I: IndexKind>(
+        op: &Operation<'_>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
+        out: Target<'_>,
+    ) -> Result<(), Error>;
+
+    /// Makes a plan for outputs.
+    ///
+    /// # Errors
+    /// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of the outputs.
+    #[doc(hidden)]
+    fn plan<I: IndexKind>(
+        op: &Operation<'_>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<GatherPlan, Error>;
+
     /// Runs a plan of this kind.
     ///
     /// # Errors
@@ -42,12 +70,40 @@ pub trait Gathered: Kind {
     /// The plan is one of this kind, and of the data types of data, indices and output. X1 except for the layouts, O1;
     /// a fixed output overlaps no input.
     #[doc(hidden)]
-    unsafe fn run_plan<'s>(
+    unsafe fn run_plan(
         plan: &GatherPlan,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
         out: Target<'_>,
     ) -> Result<(), Error>;
+
+    /// Checks that there are kernels for data of a type, where the compiler does not know it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`].
+    #[doc(hidden)]
+    #[inline(always)]
+    fn check_kernels(_op: &Operation<'_>, _dtype: DType) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The shape of what a row of data becomes, if not that of the row.
+    #[doc(hidden)]
+    #[inline]
+    fn row_of_results(_data: &Described<'_, Self>, _row: &[usize]) -> Option<Shape> {
+        None
+    }
+}
+
+/// The outputs that a plan is made for.
+#[derive(Clone, Copy)]
+pub enum Outputs<'a> {
+    /// Row-major.
+    RowMajor,
+    /// Of a layout.
+    Of(&'a Layout),
+    /// Row-major, of any size of the first dimension of indices.
+    AnyCount,
 }
 
 /// A kind of data that an operator with attributes `A` gathers: every kind, except that whole rows are named by
@@ -58,34 +114,7 @@ pub trait Gathered: Kind {
     note = "row functions and fused rows need the operator that names whole rows, `Gather`; several tables need bags",
     note = "a function of your own takes any source as `&impl TableOf<Gather, f32>`"
 )]
-pub trait GatheredBy<A>: Gathered {
-    /// Runs a call.
-    ///
-    /// # Errors
-    /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
-    ///
-    /// # Safety
-    /// X1 for data and indices, O1 for the output; a fixed output overlaps no input.
-    #[doc(hidden)]
-    unsafe fn run<'s, I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
-        out: Target<'_>,
-    ) -> Result<(), Error>;
-
-    /// Makes a plan, by what makes it for a request.
-    ///
-    /// # Errors
-    /// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of `make`.
-    #[doc(hidden)]
-    fn plan<I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<GatherPlan, Error>;
-}
+pub trait GatheredBy<A>: Gathered {}
 
 /// An operator that gathers, by its attributes. Sealed: [`Gather`](crate::Gather),
 /// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
@@ -128,16 +157,14 @@ impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::A
 
 /// The request for elements that are moved as they are.
 #[inline(always)]
-fn request<'a, K: Unconverted, I: IndexKind, A: IndexAttributes>(
-    op: &'a IndexOperator<A>,
-    (dtype, data): (DType, &'a Layout),
-    (index, indices): (IndexType, &'a Layout),
-) -> Result<Request<'a>, Error> {
-    let (typed, call) = (|| I::gathers(index), (op.attributes().op(), dtype));
+fn request<K: Unconverted, I: IndexKind>(
+    op: &Operation<'_>,
+    dtype: DType,
+    index: IndexType,
+) -> Result<IndexRequest, Error> {
     let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
-    let kernels = K::kernels(op.registry.0, call, typed, found)?;
-    let planned = op.index_request((kernels, index), dtype, None);
-    Ok(Request { attributes: op.attributes(), planned, data, indices })
+    let kernels = K::kernels(op.registry.0, (op.op(), dtype), || I::gathers(index), found)?;
+    Ok(op.request((kernels, index), dtype, None))
 }
 
 /// Implements both traits for kinds that are moved as they are.
@@ -146,28 +173,15 @@ macro_rules! plain {
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
             #[inline(always)]
-            unsafe fn run_plan<'s>(
-                plan: &GatherPlan,
-                data: &Reading<'s, Self>,
-                indices: Ids<'s>,
-                out: Target<'_>,
-            ) -> Result<(), Error> {
-                // SAFETY: the caller's promise.
-                unsafe { plan.planned.run(Inputs::new(data, indices), out) }
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<A: IndexAttributes, $($generics)*> GatheredBy<A> for $Kind {
-            #[inline(always)]
-            unsafe fn run<'s, I: IndexKind>(
-                op: &IndexOperator<A>,
-                data: &Reading<'s, Self>,
-                indices: Ids<'s>,
+            unsafe fn run<I: IndexKind>(
+                op: &Operation<'_>,
+                data: &Reading<'_, Self>,
+                indices: Ids<'_>,
                 out: Target<'_>,
             ) -> Result<(), Error> {
                 let Described { layout, dtype, .. } = data.described;
-                let request = request::<Self, I, A>(op, (dtype, layout), (indices.index, indices.layout))?;
+                let planned = request::<Self, I>(op, dtype, indices.index)?;
+                let request = Request { attributes: op.attributes, planned, data: layout, indices: indices.layout };
                 let call = Call { request, data: data.start, index: indices.start };
                 // SAFETY: the caller's promise.
                 unsafe { call.run(out) }
@@ -175,15 +189,35 @@ macro_rules! plain {
 
             #[inline(always)]
             fn plan<I: IndexKind>(
-                op: &IndexOperator<A>,
+                op: &Operation<'_>,
                 data: Described<'_, Self>,
-                indices: (IndexType, &Layout),
-                make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+                (index, indices): (IndexType, &Layout),
+                outputs: Outputs<'_>,
             ) -> Result<GatherPlan, Error> {
-                let planned = make(&request::<Self, I, A>(op, (data.dtype, data.layout), indices)?)?;
-                Ok(GatherPlan { planned, dtype: data.dtype, index: indices.0, reads: Reads::Elements })
+                let planned = request::<Self, I>(op, data.dtype, index)?;
+                let request = Request { attributes: op.attributes, planned, data: data.layout, indices };
+                GatherPlan::new(&request, outputs, Reads::Elements)
+            }
+
+            #[inline(always)]
+            unsafe fn run_plan(
+                plan: &GatherPlan,
+                data: &Reading<'_, Self>,
+                indices: Ids<'_>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                // SAFETY: the caller's promise.
+                unsafe { plan.planned.run(Inputs::new(data, indices), out) }
+            }
+
+            #[inline(always)]
+            fn check_kernels(op: &Operation<'_>, dtype: DType) -> Result<(), Error> {
+                request::<Self, i32>(op, dtype, IndexType::I32).map(drop)
             }
         }
+
+        #[diagnostic::do_not_recommend]
+        impl<A: IndexAttributes, $($generics)*> GatheredBy<A> for $Kind {}
     )*};
 }
 plain! {

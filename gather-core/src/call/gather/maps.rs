@@ -1,16 +1,16 @@
 //! Gathering elements that a map converts on their way.
 
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Inputs, Planned};
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::planned::Inputs;
+use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};
 use crate::exec;
 use crate::kernels::convert::map::{Count, Erased, MAX_PARAMS};
-use crate::plan::{Axis, Converting};
+use crate::plan::{Axis, Converting, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::element::Element;
@@ -19,12 +19,40 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::Per;
 
+impl<A: IndexAttributes, T: Element, U: Element> GatheredBy<A> for Mapped<T, U> {}
+
 impl<T: Element, U: Element> Gathered for Mapped<T, U> {
     #[inline(always)]
-    unsafe fn run_plan<'s>(
+    unsafe fn run<I: IndexKind>(
+        op: &Operation<'_>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let Described { layout, facts, .. } = data.described;
+        let planned = request::<T, U, I>(op, facts, indices.index);
+        let request = Request { attributes: op.attributes, planned, data: layout, indices: indices.layout };
+        // SAFETY: the caller's promise: the request is for the types of the map.
+        unsafe { run(&request, facts, data.given, Inputs::new(data, indices), out) }
+    }
+
+    #[inline(always)]
+    fn plan<I: IndexKind>(
+        op: &Operation<'_>,
+        Described { layout, facts, .. }: Described<'_, Self>,
+        (index, indices): (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<GatherPlan, Error> {
+        let planned = request::<T, U, I>(op, facts, index);
+        let request = Request { attributes: op.attributes, planned, data: layout, indices };
+        GatherPlan::new(&request, outputs, Reads::Mapped(facts.params))
+    }
+
+    #[inline(always)]
+    unsafe fn run_plan(
         plan: &GatherPlan,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise.
@@ -32,42 +60,11 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
     }
 }
 
-impl<A: IndexAttributes, T: Element, U: Element> GatheredBy<A> for Mapped<T, U> {
-    #[inline(always)]
-    unsafe fn run<'s, I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        let Described { layout, facts, .. } = data.described;
-        let request = request::<T, U, I, A>(op, (facts, layout), (indices.index, indices.layout));
-        // SAFETY: the caller's promise: the request is for the types of the map.
-        unsafe { run(&request, data.described.facts, data.given, Inputs::new(data, indices), out) }
-    }
-
-    #[inline(always)]
-    fn plan<I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<GatherPlan, Error> {
-        let planned = make(&request::<T, U, I, A>(op, (data.facts, data.layout), indices))?;
-        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Mapped(data.facts.params) })
-    }
-}
-
 #[inline(always)]
-fn request<'a, T: Element, U: Element, I: IndexKind, A: IndexAttributes>(
-    op: &'a IndexOperator<A>,
-    (map, data): (&Erased, &'a Layout),
-    (index, indices): (IndexType, &'a Layout),
-) -> Request<'a> {
+fn request<T: Element, U: Element, I: IndexKind>(op: &Operation<'_>, map: &Erased, index: IndexType) -> IndexRequest {
     let rows = map.convert_fns.map(|fns| fns.rows);
     let converting = Converting { rows, size_in: size_of::<T>(), kernel: I::converts(index), whole: None };
-    let planned = op.index_request((I::gathers(index), index), U::DTYPE, Some(converting));
-    Request { attributes: op.attributes(), planned, data, indices }
+    op.request((I::gathers(index), index), U::DTYPE, Some(converting))
 }
 
 /// Runs a call with a map.

@@ -11,17 +11,17 @@ pub(crate) mod erased;
 pub(crate) mod fused;
 pub(crate) mod kinds;
 pub(crate) mod maps;
+pub(crate) mod nullable;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod rows;
-pub(crate) mod valid;
 pub(crate) mod will_need;
 
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::gather::erased::{Call, Request};
-use crate::call::gather::kinds::{GatheredBy, Ids};
-use crate::call::operator::{HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy, Ids};
+use crate::call::operator::{Chosen, HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Reading, Source, TensorOf};
 use crate::kernels::select::Kernels;
@@ -31,11 +31,11 @@ use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
 use crate::tensor::view::View;
-use crate::types::element::{DType, Element};
+use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds};
 
 /// The attributes of an operator on data and indices. Sealed: those of [`Gather`](crate::Gather),
 /// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
@@ -52,6 +52,15 @@ pub trait IndexAttributes: Sealed {
     #[doc(hidden)]
     fn takes_rows(&self, _data: &Layout) -> bool {
         false
+    }
+
+    /// The dimensions of data before a row, of an operator whose indices name whole rows along an axis.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`].
+    #[doc(hidden)]
+    fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
+        Ok(data.rank())
     }
 }
 
@@ -80,17 +89,43 @@ impl<A> IndexOperator<A> {
 has_attributes!(Gathering<A>);
 takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
 
-impl<A: IndexAttributes> IndexOperator<A> {
+/// An operator on data and indices, without the type of its attributes.
+#[derive(Clone, Copy)]
+pub struct Operation<'a> {
+    pub(super) attributes: &'a dyn IndexAttributes,
+    pub(super) policy: IndexPolicy,
+    pub(super) options: Options,
+    pub(super) registry: Chosen,
+}
+
+impl Operation<'_> {
+    #[inline(always)]
+    fn op(&self) -> Op {
+        self.attributes.op()
+    }
+
     /// The request for an output of a data type, by indices of a type and the kernels for them.
     #[inline(always)]
-    fn index_request(
+    fn request(
         &self,
         (kernels, index): (Kernels, IndexType),
         dtype: DType,
         converting: Option<Converting>,
     ) -> IndexRequest {
-        let (op, policy, options) = (self.attributes().op(), self.policy(), self.options());
-        IndexRequest { op, kernels, dtype, index, policy, options, converting }
+        let Operation { policy, options, .. } = *self;
+        IndexRequest { op: self.op(), kernels, dtype, index, policy, options, converting }
+    }
+}
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    #[inline(always)]
+    fn erased(&self) -> Operation<'_> {
+        Operation {
+            attributes: self.attributes(),
+            policy: self.policy(),
+            options: self.options(),
+            registry: self.registry,
+        }
     }
 
     /// The shape of the result, without touching data.
@@ -147,7 +182,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, index));
         // SAFETY: X1: data and indices are those of sources; O1; the output is borrowed mutably, so that it overlaps no
         // input.
-        unsafe { S::Kind::run::<X::Kind>(self, &data, ids, out) }
+        unsafe { S::Kind::run::<X::Kind>(&self.erased(), &data, ids, out) }
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -157,8 +192,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let request = Request::typed_by::<T, I, A>(self, Kernels::of_rows::<I>(), data.layout(), indices.layout());
-        let call = Call::new(request, data, indices);
+        const { IsElement::<T>::CHECK };
+        let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
+        let (attributes, data_layout, indices_layout) = (self.attributes(), data.layout(), indices.layout());
+        let request = Request { attributes, planned, data: data_layout, indices: indices_layout };
+        let call = Call { request, data: data.origin().cast(), index: indices.origin().cast() };
         // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { call.run(out.target()) }
     }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use crate::call::gather::blocks::BlockShapes;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::planned::{Inputs, Planned};
 use crate::call::gather::rows::RowShape;
 use crate::call::gather::{IndexAttributes, IndexOperator};
@@ -14,7 +14,7 @@ use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Described, Reading, Source};
 use crate::exec::Operands;
-use crate::plan::Explain;
+use crate::plan::{Explain, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::pages::WillNeed;
@@ -101,14 +101,29 @@ pub(super) enum Reads {
 }
 
 impl GatherPlan {
-    fn output_shape(&self) -> &[usize] {
+    /// A plan for a request whose results are of the data type that it names.
+    pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>, reads: Reads) -> Result<Self, Error> {
+        let planned = Planned::new(request, outputs)?;
+        let IndexRequest { dtype, index, .. } = request.planned;
+        Ok(GatherPlan { planned, dtype, index, reads })
+    }
+
+    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
+        match &self.reads {
+            Reads::Blocks(blocks) => blocks.check_output(&self.planned, out, count),
+            _ => self.planned.check_output(out, count),
+        }
+    }
+
+    pub(super) fn output_shape(&self) -> &[usize] {
         match &self.reads {
             Reads::Blocks(blocks) => &blocks.output,
             _ => self.planned.output_shape(),
         }
     }
 
-    fn explain(&self) -> Explain<'_> {
+    pub(super) fn explain(&self) -> Explain<'_> {
         self.planned.explain()
     }
 }
@@ -127,7 +142,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        self.plan_by(data, indices, Planned::new)
+        self.plan_for(data, indices, Outputs::RowMajor)
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -139,7 +154,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        self.plan_by(data, indices, |request| Planned::new_into(request, out))
+        self.plan_for(data, indices, Outputs::Of(out))
     }
 
     /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, whose number differs from
@@ -170,22 +185,18 @@ impl<A: IndexAttributes> IndexOperator<A> {
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
-        self.plan_by(data, indices, Planned::new_any_count)
+        self.plan_for(data, indices, Outputs::AnyCount)
     }
 
-    fn plan_by<S, X>(
-        &self,
-        data: &S,
-        indices: &X,
-        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<Plan<S::Kind, X::Kind>, Error>
+    fn plan_for<S, X>(&self, data: &S, indices: &X, outputs: Outputs<'_>) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
     {
         let index = X::Kind::index(indices.dtype())?;
         let (held, ids) = (data.held(), indices.held());
-        let plan = S::Kind::plan::<X::Kind>(self, Described::of(data, &held), (index, ids.borrow()), make)?;
+        let (data, indices) = (Described::of(data, &held), (index, ids.borrow()));
+        let plan = S::Kind::plan::<X::Kind>(&self.erased(), data, indices, outputs)?;
         Ok(Plan { plan, kinds: PhantomData })
     }
 }
@@ -271,9 +282,9 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             return WillNeed::default();
         }
         let (held, ids) = (data.held(), indices.held());
-        let inputs = Inputs::new(&Reading::of(data, &held), Ids::of(indices, &ids, *index));
+        let data = Reading::of(data, &held);
         // SAFETY: indices are of the planned type, as just checked.
-        unsafe { planned.will_need(inputs) }
+        unsafe { planned.will_need(Inputs::new(&data, Ids::of(indices, &ids, *index))) }
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use core::ops::Deref;
 
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::Ids;
+use crate::call::gather::kinds::{Ids, Outputs};
 use crate::call::gather::will_need;
 use crate::call::source::Reading;
 use crate::call::source::kind::Kind;
@@ -17,7 +17,6 @@ use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::pages::WillNeed;
-use crate::tensor::typing::Input;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -34,24 +33,12 @@ pub(super) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Those of a call without parameters.
     #[inline(always)]
-    pub(super) fn new<K: Kind>(data: &Reading<'a, K>, indices: Ids<'a>) -> Self {
+    pub(super) fn new<K: Kind>(data: &'a Reading<'_, K>, indices: Ids<'a>) -> Self {
         Inputs {
             data: data.start,
             data_layout: data.described.layout,
             index: indices.start,
             indices: indices.layout,
-            params: core::ptr::null(),
-        }
-    }
-
-    /// Those of tensors without parameters.
-    #[inline(always)]
-    pub(super) fn of<T, I>(data: &'a impl Input<T>, indices: &'a impl Input<I>) -> Self {
-        Inputs {
-            data: data.start(),
-            data_layout: data.layout(),
-            index: indices.start(),
-            indices: indices.layout(),
             params: core::ptr::null(),
         }
     }
@@ -92,7 +79,7 @@ impl Converting<'_> {
 }
 
 #[derive(Clone)]
-pub struct Planned {
+pub(super) struct Planned {
     pub(super) plan: IndexPlan,
     pub(super) data: Layout,
     pub(super) indices: Layout,
@@ -106,20 +93,18 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// A plan into a row-major output.
-    pub(super) fn new(request: &Request<'_>) -> Result<Self, Error> {
-        let (plan, out) = request.plan()?;
+    /// A plan for outputs.
+    pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
+        let (plan, out) = match outputs {
+            Outputs::RowMajor => request.plan()?,
+            Outputs::Of(out) => (request.plan_into(out)?, out.clone()),
+            Outputs::AnyCount => return Self::new_any_count(request),
+        };
         Ok(Self::from_parts(request, plan, out, None))
     }
 
-    /// A plan into an output of a layout.
-    pub(super) fn new_into(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
-        let plan = request.plan_into(out)?;
-        Ok(Self::from_parts(request, plan, out.clone(), None))
-    }
-
     /// A plan whose calls choose the size of the first dimension of indices.
-    pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+    fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
         let fixed = || Error::FixedCount { op: request.planned.op };
         let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {
@@ -283,11 +268,21 @@ impl Planned {
     /// that is not the plan's is made in `buffer`.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major; of a plan for any count
-    /// whose result has no elements [`Error::TooManyElements`].
+    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major, then those of
+    /// [`Planned::output_of`].
     #[inline(always)]
     pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
+        self.output_of(count, buffer)
+    }
+
+    /// Shape and elements of an output for `count` indices, as [`Planned::check_inputs`] returned them. A shape that is
+    /// not the plan's is made in `buffer`.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] of a plan for any count whose result has no elements.
+    #[inline(always)]
+    pub(super) fn output_of<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         Ok(match &self.counted {
             None => (self.plan.output(), self.out.len()),
             Some(counted) => {

@@ -1,13 +1,15 @@
 //! Gathering whole rows, of each of which a row function makes a value, or another row, on its way.
 
+use core::iter::repeat_n;
+
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Inputs, Params, Planned};
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::mismatch;
 use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
@@ -23,21 +25,40 @@ use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
 /// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
-pub trait RowAttributes: IndexAttributes + Sized {
-    /// The attributes with an axis that counts from the front, and how many dimensions of data stand before a row.
-    ///
-    /// # Errors
-    /// [`Error::AxisOutOfRange`].
-    #[doc(hidden)]
-    fn rows(&self, data: &Layout) -> Result<(Self, usize), Error>;
-}
+pub trait RowAttributes: IndexAttributes {}
+
+impl<A: RowAttributes, T: Element, U: Element> GatheredBy<A> for ByRow<T, U> {}
 
 impl<T: Element, U: Element> Gathered for ByRow<T, U> {
     #[inline(always)]
-    unsafe fn run_plan<'s>(
+    unsafe fn run<I: IndexKind>(
+        op: &Operation<'_>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let function = Function::of(data.described.facts);
+        // SAFETY: the caller's promise.
+        unsafe { run::<I>(op, function, data.given, Inputs::new(data, indices), indices.index, out) }
+    }
+
+    #[inline(always)]
+    fn plan<I: IndexKind>(
+        op: &Operation<'_>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<GatherPlan, Error> {
+        let function = Function::of(data.facts);
+        let reads = |shape| Reads::Rows(function.erased.params, shape);
+        plan::<I>(op, function, data.layout, indices, outputs, reads)
+    }
+
+    #[inline(always)]
+    unsafe fn run_plan(
         plan: &GatherPlan,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
+        data: &Reading<'_, Self>,
+        indices: Ids<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
         let GatherPlan { planned, reads: Reads::Rows(params, shape), .. } = plan else {
@@ -47,32 +68,12 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
         // SAFETY: the caller's promise.
         unsafe { run_plan(planned, (*params, shape), function, data.given, Inputs::new(data, indices), out) }
     }
-}
 
-impl<A: RowAttributes, T: Element, U: Element> GatheredBy<A> for ByRow<T, U> {
-    #[inline(always)]
-    unsafe fn run<'s, I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: &Reading<'s, Self>,
-        indices: Ids<'s>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        let function = Function::of(data.described.facts);
-        // SAFETY: the caller's promise.
-        unsafe { run::<I, A>(op, function, data.given, Inputs::new(data, indices), indices.index, out) }
-    }
-
-    #[inline(always)]
-    fn plan<I: IndexKind>(
-        op: &IndexOperator<A>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<GatherPlan, Error> {
-        let function = Function::of(data.facts);
-        let (planned, shape) = plan::<I, A>(op, function, data.layout, indices, make)?;
-        let reads = Reads::Rows(function.erased.params, shape);
-        Ok(GatherPlan { planned, dtype: data.dtype, index: indices.0, reads })
+    #[inline]
+    fn row_of_results(data: &Described<'_, Self>, row: &[usize]) -> Option<Shape> {
+        let function = data.facts.0;
+        let results = function.results(elements(row));
+        Some(if function.one { [].into() } else { [results].into() })
     }
 }
 
@@ -105,26 +106,35 @@ pub(super) struct RowShape {
     spacing: Option<isize>,
 }
 
+/// The elements of a row.
+fn elements(row: &[usize]) -> usize {
+    // A product that overflows has a factor of 0 too, since the layout has as many elements.
+    if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }
+}
+
 /// Attributes whose rows are taken whole: the loops are those of the dimensions before them.
-struct Whole<A> {
-    attributes: A,
+struct Whole<'a> {
+    attributes: &'a dyn IndexAttributes,
     shape: RowShape,
 }
 
-impl<A> Sealed for Whole<A> {}
+impl Sealed for Whole<'_> {}
 
-impl<A: IndexAttributes> IndexAttributes for Whole<A> {
+impl IndexAttributes for Whole<'_> {
     fn op(&self) -> Op {
         self.attributes.op()
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         let RowShape { lead, rows, one, .. } = self.shape;
-        let (shape, strides) = (&data.shape()[..lead], &data.strides()[..lead]);
-        // Rows without elements lie nowhere.
-        let still: SmallVec<[isize; 8]> = SmallVec::from_elem(0, lead);
-        let strides = if rows.elements == 0 { &still[..] } else { strides };
-        self.attributes.lower(&Layout::strided(shape, strides)?, indices, lowered)?;
+        // Every row is one element; rows without elements lie nowhere.
+        let row = data.rank() - lead;
+        let step = |&step: &isize| if rows.elements == 0 { 0 } else { step };
+        let shape: SmallVec<[usize; 8]> = data.shape()[..lead].iter().copied().chain(repeat_n(1, row)).collect();
+        let strides: SmallVec<[isize; 8]> = data.strides()[..lead].iter().map(step).chain(repeat_n(1, row)).collect();
+        self.attributes.lower(&Layout::strided(&shape, &strides)?, indices, lowered)?;
+        lowered.dims.truncate(lowered.dims.len() - row);
+        lowered.output = lowered.output[..lowered.output.len() - row].into();
         if !one {
             lowered.output.push(rows.results);
         }
@@ -132,25 +142,22 @@ impl<A: IndexAttributes> IndexAttributes for Whole<A> {
     }
 }
 
-impl<A: RowAttributes> Whole<A> {
+impl<'a> Whole<'a> {
     /// The attributes with the rows of data and of results.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`].
-    fn new(attributes: &A, function: Function<'_>, data: &Layout) -> Result<Self, Error> {
-        let (attributes, lead) = attributes.rows(data)?;
-        // A product that overflows has a factor of 0 too, since the layout has as many elements.
-        let elements = data.shape()[lead..].iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
-        let elements = if data.shape()[lead..].contains(&0) { 0 } else { elements };
-        let Erased { one, len, .. } = *function.erased;
-        let results = if one { 1 } else { len.unwrap_or(elements) };
-        let (rows, filled) = (WholeRows { elements, results }, function.fill.is_some());
+    fn new(attributes: &'a dyn IndexAttributes, function: Function<'_>, data: &Layout) -> Result<Self, Error> {
+        let lead = attributes.dims_before_row(data)?;
+        let elements = elements(&data.shape()[lead..]);
+        let rows = WholeRows { elements, results: function.erased.results(elements) };
+        let (one, filled) = (function.erased.one, function.fill.is_some());
         Ok(Whole { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
     }
 
-    fn request<'a, I: IndexKind>(
+    fn request<I: IndexKind>(
         &'a self,
-        op: &IndexOperator<A>,
+        op: &Operation<'_>,
         function: &Erased,
         data: &'a Layout,
         (index, indices): (IndexType, &'a Layout),
@@ -158,7 +165,7 @@ impl<A: RowAttributes> Whole<A> {
         let (from, to) = function.types;
         let (kernel, whole) = (I::converts(index), Some(self.shape.rows));
         let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole };
-        let planned = op.index_request((I::gathers(index), index), to, Some(converting));
+        let planned = op.request((I::gathers(index), index), to, Some(converting));
         Request { attributes: self, planned, data, indices }
     }
 }
@@ -172,15 +179,15 @@ impl<A: RowAttributes> Whole<A> {
 /// X1 for inputs of the type that the function reads and of the index type; O1 for the type that it writes. Data and a
 /// fixed output are aligned for their types. The output overlaps no input. What is given is of the function's
 /// parameters.
-pub(super) unsafe fn run<I: IndexKind, A: RowAttributes>(
-    op: &IndexOperator<A>,
+pub(super) unsafe fn run<I: IndexKind>(
+    op: &Operation<'_>,
     function: Function<'_>,
     given: &dyn GivenToRows,
     inputs: Inputs<'_>,
     index: IndexType,
     target: Target<'_>,
 ) -> Result<(), Error> {
-    let whole = Whole::new(op.attributes(), function, inputs.data_layout)?;
+    let whole = Whole::new(op.attributes, function, inputs.data_layout)?;
     let request = whole.request::<I>(op, function.erased, inputs.data_layout, (index, inputs.indices));
     // SAFETY: the caller's promise.
     unsafe { run_request(&request, whole.shape, function, given, inputs, target) }
@@ -221,22 +228,26 @@ unsafe fn run_request(
     })
 }
 
-/// Plans for a row function without its types, and a row-major output.
+/// Plans for a row function without its types, read as `reads` says of the shape of rows.
 ///
 /// # Errors
-/// Those of `make`, then those of [`RowShape::spacing`].
-pub(super) fn plan<I: IndexKind, A: RowAttributes>(
-    op: &IndexOperator<A>,
+/// Those of [`GatherPlan::new`], then those of [`RowShape::spacing`].
+pub(super) fn plan<I: IndexKind>(
+    op: &Operation<'_>,
     function: Function<'_>,
     data: &Layout,
     indices: (IndexType, &Layout),
-    make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-) -> Result<(Planned, RowShape), Error> {
-    let whole = Whole::new(op.attributes(), function, data)?;
-    let mut planned = make(&whole.request::<I>(op, function.erased, data, indices))?;
-    function.fill.inspect(|fill| planned.set_fill(fill));
-    let spacing = whole.shape.spacing(&planned.plan, function.erased, data, None)?;
-    Ok((planned, RowShape { spacing, ..whole.shape }))
+    outputs: Outputs<'_>,
+    reads: impl FnOnce(RowShape) -> Reads,
+) -> Result<GatherPlan, Error> {
+    let whole = Whole::new(op.attributes, function, data)?;
+    let request = whole.request::<I>(op, function.erased, data, indices);
+    let mut plan = GatherPlan::new(&request, outputs, Reads::Elements)?;
+    function.fill.inspect(|fill| plan.planned.set_fill(fill));
+    let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
+    let spacing = whole.shape.spacing(&plan.planned.plan, function.erased, data, out)?;
+    plan.reads = reads(RowShape { spacing, ..whole.shape });
+    Ok(plan)
 }
 
 /// Runs a plan with a row function of the planned types.
@@ -259,11 +270,14 @@ pub(super) unsafe fn run_plan(
     let mut runs = planned.converting_by((params, erased.params), erased.name, erased.rows)?;
     let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
     shape.check_results(erased, planned.output_shape())?;
-    if let Some(layout) = target.layout() {
-        planned.check_output(layout, count)?;
-    }
     let mut buffer = Shape::default();
-    let (output, len) = planned.fresh(count, &mut buffer)?;
+    let (output, len) = match target.layout() {
+        Some(layout) => {
+            planned.check_output(layout, count)?;
+            planned.output_of(count, &mut buffer)?
+        }
+        None => planned.fresh(count, &mut buffer)?,
+    };
     if shape.filled || fill.is_some() {
         match fill {
             Some(fill) => runs.fill_by(fill),
@@ -289,7 +303,7 @@ impl RowShape {
     /// # Errors
     /// [`Error::PlanMismatch`].
     fn check_results(&self, function: &Erased, output: &[usize]) -> Result<(), Error> {
-        let results = if function.one { 1 } else { function.len.unwrap_or(self.rows.elements) };
+        let results = function.results(self.rows.elements);
         if function.one == self.one && results == self.rows.results {
             return Ok(());
         }

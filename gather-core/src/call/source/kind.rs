@@ -7,12 +7,12 @@ use core::marker::PhantomData;
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::rows::GivenToRows;
-use crate::kernels::IndexKernel;
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{self, map, row};
 use crate::kernels::reduce::{self, PositionsFn, Reductions, ScatterFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
+use crate::kernels::{IndexKernel, Resolvers};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::typing::{Any, Typing};
@@ -118,6 +118,10 @@ pub trait IndexKind: Kind {
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
     fn positions(index: IndexType) -> ByLevel<PositionsFn>;
+
+    /// The functions that resolve indices some of which are null.
+    #[doc(hidden)]
+    fn resolvers(index: IndexType) -> Resolvers;
 }
 
 macro_rules! kinds {
@@ -280,6 +284,11 @@ impl<I: Index> IndexKind for I {
     fn positions(_: IndexType) -> ByLevel<PositionsFn> {
         reduce::positions::<I>()
     }
+
+    #[inline(always)]
+    fn resolvers(_: IndexType) -> Resolvers {
+        Resolvers::of::<I>()
+    }
 }
 
 impl IndexKind for Any {
@@ -302,6 +311,10 @@ impl IndexKind for Any {
 
     fn positions(index: IndexType) -> ByLevel<PositionsFn> {
         reduce::positions_of(index)
+    }
+
+    fn resolvers(index: IndexType) -> Resolvers {
+        Resolvers::by_type(index)
     }
 }
 

@@ -221,7 +221,7 @@ pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>((job, each): ChunksArg
 
 /// The function that resolves indices of a type, for callers that know neither it nor the level.
 #[derive(Clone, Copy)]
-pub(crate) struct Resolvers {
+pub struct Resolvers {
     by_level: ByLevel<ResolveFn>,
     /// For axes beyond 32 bits.
     pub(crate) wide: unsafe fn(&WideJob) -> bool,

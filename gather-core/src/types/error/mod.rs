@@ -505,7 +505,17 @@ pub enum Error {
         len: usize,
         /// Bits that it may have: the number of indices (of tuples, in GatherNd), or of rows of data.
         rows: usize,
-        /// Other bits that it may have: the number of elements of data, or of indices once more.
+        /// Other bits that it may have: the number of elements of data, or of rows or indices once more.
+        elements: usize,
+    },
+    /// A bitmap of nulls has a bit for each element of data, of which whole rows are read: by a row function, or as
+    /// fused rows or blocks.
+    BitmapPerElement {
+        /// The operator.
+        op: Op,
+        /// The number of rows, which is that of the bits that it may have.
+        rows: usize,
+        /// The number of elements.
         elements: usize,
     },
     /// The registry has no kernels for a data type.

@@ -291,6 +291,11 @@ impl fmt::Display for Error {
                 write!(f, "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row")?;
                 if rows == elements { Ok(()) } else { write!(f, ", or {elements}, one for each element") }
             }
+            Error::BitmapPerElement { op, rows, elements } => {
+                let data = Argument::Data;
+                write!(f, "{op}: the bitmap of {data} has a bit for each of {elements} elements, and whole rows are ")?;
+                write!(f, "read: it takes {rows}, one for each row")
+            }
             Error::BitmapLengthMismatch { op, argument, len, rows, .. } => {
                 write!(f, "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index")
             }

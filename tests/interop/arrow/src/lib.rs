@@ -46,7 +46,7 @@ where
         let bytes = View::strided(&[0u8], &shape, &[0, 0], 0)?;
         let ids = View::new(indices.values(), &[indices.len()])?;
         let nulls = Nulls { indices: bitmap(indices.nulls())?, data: bitmap(Some(inner))? };
-        let (_, validity) = gather().run_valid(&bytes, &ids, nulls)?;
+        let (_, validity) = gather().nullable().run(&bytes, &ids, nulls)?;
         Ok(validity.map(null_buffer))
     });
     let inner = inner.transpose().map_err(refused)?.flatten();
@@ -63,7 +63,7 @@ fn run<T: Element, I: ArrowPrimitiveType<Native: Index>>(
 ) -> Result<(Vec<T>, Option<NullBuffer>), Error> {
     let ids = View::new(indices.values(), &[indices.len()])?;
     let nulls = Nulls { indices: bitmap(indices.nulls())?, data: bitmap(nulls)? };
-    let (taken, validity) = gather().run_valid(&View::new(values, shape)?, &ids, nulls)?;
+    let (taken, validity) = gather().nullable().run(&View::new(values, shape)?, &ids, nulls)?;
     Ok((taken.into_vec(), validity.map(null_buffer)))
 }
 

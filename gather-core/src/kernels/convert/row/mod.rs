@@ -65,6 +65,13 @@ pub struct Erased {
     pub(crate) types: (DType, DType),
 }
 
+impl Erased {
+    /// The elements that become of a row of `elements`.
+    pub(crate) fn results(&self, elements: usize) -> usize {
+        if self.one { 1 } else { self.len.unwrap_or(elements) }
+    }
+}
+
 impl<T, U, P> RowFunction<T, U, P> {
     /// A row function from what the macro emits.
     #[doc(hidden)]

@@ -5,14 +5,10 @@
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
-use crate::call::gather::IndexAttributes;
-use crate::call::gather::erased::Request;
-use crate::exec::Place;
-use crate::kernels::select::Kernels;
-use crate::plan::{Axis, IndexLowered, IndexRequest};
+use crate::call::gather::{IndexAttributes, Operation};
+use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
-use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -36,8 +32,13 @@ impl Sizes {
     /// # Errors
     /// Those of the operator, [`Error::TooManyElements`].
     #[inline(always)]
-    pub(super) fn new(request: &Request<'_>, lowered: &mut IndexLowered) -> Result<Self, Error> {
-        let Request { attributes, data, indices, planned: IndexRequest { op, .. } } = *request;
+    pub(super) fn new(
+        attributes: &dyn IndexAttributes,
+        data: &Layout,
+        indices: &Layout,
+        lowered: &mut IndexLowered,
+    ) -> Result<Self, Error> {
+        let op = attributes.op();
         let tuples = op == Op::GatherNd && indices.rank() > 0;
         let lead = indices.rank() - usize::from(tuples);
         let mut numbers = Layout::contiguous(&indices.shape()[..lead])?;
@@ -83,13 +84,6 @@ pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
     lowered.axes.iter().any(|axis| i32::try_from(axis.dim).is_err())
 }
 
-/// A request by positions, some of which may be missing: every other one is in range.
-pub(super) fn request_by<P: Place>(request: IndexRequest, kernels: [Kernels; 2], missing: bool) -> IndexRequest {
-    let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
-    let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
-    IndexRequest { kernels: kernels[usize::from(P::TYPE == IndexType::I64)], index: P::TYPE, policy, ..request }
-}
-
 /// An operator that is given positions in place of indices.
 pub(super) struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
@@ -116,6 +110,13 @@ impl<'a> ByPosition<'a> {
         };
         Ok((ByPosition { attributes, tuples }, layout))
     }
+
+    /// A call of this operator in place of another. Positions may be missing; every other one is in range.
+    pub(super) fn call(&'a self, op: Operation<'a>, missing: bool) -> Operation<'a> {
+        let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
+        let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
+        Operation { attributes: self, policy, ..op }
+    }
 }
 
 impl Sealed for ByPosition<'_> {}
@@ -127,6 +128,10 @@ impl IndexAttributes for ByPosition<'_> {
 
     fn takes_rows(&self, data: &Layout) -> bool {
         self.attributes.takes_rows(data)
+    }
+
+    fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
+        self.attributes.dims_before_row(data)
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {

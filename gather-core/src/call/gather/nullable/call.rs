@@ -1,0 +1,331 @@
+//! A call with nulls, without its types: compiled once, whatever is read.
+
+use core::marker::PhantomData;
+
+use smallvec::SmallVec;
+
+use crate::call::check_output;
+use crate::call::gather::Operation;
+use crate::call::gather::kinds::{Gathered, Ids};
+use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};
+use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
+use crate::call::source::Reading;
+use crate::call::source::kind::{IndexKind, Kind};
+use crate::exec::first_bad_index::IndexCheck;
+use crate::exec::{NullIndices, Place, gather_bits};
+use crate::kernels::Resolvers;
+use crate::plan::IndexLowered;
+use crate::tensor::bitmap::{Nulls, Validity};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::level::Level;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::{IndexPolicy, OutOfBounds};
+
+/// The operator, policies and types of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) op: Op,
+    policy: IndexPolicy,
+    level: Option<Level>,
+    index: IndexType,
+    resolvers: Resolvers,
+}
+
+impl Facts {
+    #[inline(always)]
+    pub(super) fn of<I: IndexKind>(op: &Operation<'_>, index: IndexType) -> Self {
+        let Operation { policy, options, .. } = *op;
+        Facts { op: op.op(), policy, level: options.level, index, resolvers: I::resolvers(index) }
+    }
+}
+
+/// A call, without its types.
+///
+/// Invariant X1 for indices: they are those of a source of the index type, which outlives the call.
+pub(super) struct Call<'a> {
+    pub(super) facts: Facts,
+    pub(super) data: &'a Layout,
+    pub(super) indices: Ids<'a>,
+    pub(super) nulls: Nulls<'a>,
+    pub(super) runs: Runs<'a>,
+}
+
+/// How a call runs.
+pub(super) enum Runs<'a> {
+    /// It makes plans on its way.
+    Once(Operation<'a>, &'a dyn RunsOnce),
+    /// By plans for the layouts of its inputs.
+    Planned(&'a NullablePlanned, &'a dyn RunsPlan),
+}
+
+/// Runs an operator on data of a kind.
+pub(super) trait RunsOnce {
+    /// Runs on indices: those of the call, or positions of 32 or 64 bits.
+    ///
+    /// # Errors
+    /// Those of [`Gathered::run`].
+    ///
+    /// # Safety
+    /// X1 for indices, or positions, of the type that they say. O1 for the output; a fixed output overlaps no input.
+    unsafe fn run(&self, op: &Operation<'_>, by: By, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error>;
+
+    /// As [`Gathered::row_of_results`].
+    fn row_of_results(&self, row: &[usize]) -> Option<Shape>;
+}
+
+/// The indices of a run: those of the call, or positions in their place.
+pub(super) enum By {
+    Indices,
+    Positions32,
+    Positions64,
+}
+
+/// Data of a kind `K`, of a call whose indices are of a kind `I`.
+pub(super) struct Once<'a, K: Kind, I> {
+    data: &'a Reading<'a, K>,
+    indices: PhantomData<fn(I)>,
+}
+
+impl<'a, K: Kind, I> Once<'a, K, I> {
+    #[inline(always)]
+    pub(super) fn new(data: &'a Reading<'a, K>) -> Self {
+        Once { data, indices: PhantomData }
+    }
+}
+
+impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
+    unsafe fn run(&self, op: &Operation<'_>, by: By, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error> {
+        let run = match by {
+            By::Indices => K::run::<I>,
+            By::Positions32 => K::run::<i32>,
+            By::Positions64 => K::run::<i64>,
+        };
+        // SAFETY: X1 for data, by the source that it was read from; the rest is the caller's promise.
+        unsafe { run(op, self.data, indices, out) }
+    }
+
+    fn row_of_results(&self, row: &[usize]) -> Option<Shape> {
+        K::row_of_results(&self.data.described, row)
+    }
+}
+
+/// The sizes of a call with its bitmaps.
+struct Shapes<'a> {
+    /// The operator. Its loops step through the bits of data and the numbers of indices; where a row has one bit, the
+    /// loops of a row are left out.
+    lowered: &'a IndexLowered,
+    sizes: Sizes,
+    /// Bits of the result.
+    bits: usize,
+}
+
+impl Call<'_> {
+    /// Runs into a tensor, and into a fresh bitmap; `None` where nothing is null.
+    ///
+    /// # Safety
+    /// O1 for the type of results; a fixed output overlaps no input.
+    pub(super) unsafe fn run_fresh(&self, out: Target<'_>) -> Result<Option<Validity>, Error> {
+        let mut lowered = IndexLowered::new(self.facts.op);
+        let shapes = self.shapes(&mut lowered, out.layout())?;
+        let nulls = self.nulls(&shapes);
+        if let Nulls { indices: None, data: None } = nulls {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_without_nulls(out) }.map(|()| None);
+        }
+        // SAFETY: the caller's promise.
+        let write = |bits: &mut [u8]| unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
+        let validity = Validity::write(shapes.bits, write)?;
+        Ok(Some(validity).filter(|validity| validity.null_count() > 0))
+    }
+
+    /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
+    ///
+    /// # Safety
+    /// O1 for the type of results; a fixed output overlaps no input.
+    pub(super) unsafe fn run_into(&self, out: Target<'_>, validity: &mut [u8]) -> Result<usize, Error> {
+        let mut lowered = IndexLowered::new(self.facts.op);
+        let shapes = self.shapes(&mut lowered, out.layout())?;
+        let (bytes, len) = (validity.len(), shapes.bits);
+        let bits = validity.get_mut(..len.div_ceil(8)).ok_or(Error::BitmapTooShort { bytes, offset: 0, len })?;
+        let nulls = self.nulls(&shapes);
+        if nulls.indices.is_some() || nulls.data.is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.run_without_nulls(out) }?;
+        bits.fill(u8::MAX);
+        if len % 8 != 0 {
+            bits[len / 8] >>= 8 - len % 8;
+        }
+        Ok(0)
+    }
+
+    /// The bitmaps that have a null. One of data that has more bits than there are indices is not read, and counts as
+    /// having one.
+    fn nulls(&self, shapes: &Shapes<'_>) -> Nulls<'_> {
+        let Nulls { indices, data } = self.nulls;
+        let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
+        Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
+    }
+
+    /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too, and lowers the operator
+    /// into what is empty, if no plan has.
+    ///
+    /// # Errors
+    /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], or [`Error::PlanMismatch`]; then
+    /// those of [`Call::has_bits_of_rows`].
+    fn shapes<'s>(&'s self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
+        let (data, indices) = (self.data, self.indices.layout);
+        let (lowered, sizes) = match &self.runs {
+            Runs::Once(op, call) => {
+                let sizes = Sizes::new(op.attributes, data, indices, lowered)?;
+                let row = sizes.rows(data).1;
+                let converted = call.row_of_results(row);
+                if let Some(out) = out {
+                    let kept = lowered.output.len() - row.len();
+                    match &converted {
+                        None => check_output(self.facts.op, &lowered.output, out.shape())?,
+                        Some(results) => {
+                            let expected: Shape = lowered.output[..kept].iter().chain(&results[..]).copied().collect();
+                            check_output(self.facts.op, &expected, out.shape())?;
+                        }
+                    }
+                }
+                if self.has_bits_of_rows(&sizes, converted.is_none())? {
+                    sizes.step_by_rows(data, lowered);
+                }
+                (&*lowered, sizes)
+            }
+            Runs::Planned(plan, _) => {
+                let free = plan.check(data, indices, out)?;
+                let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
+                let mut planned = plan.lowered(self.has_bits_of_rows(&sizes, plan.reads_elements())?);
+                if let Some(count) = free {
+                    // The free dimension is the first of the result.
+                    lowered.clone_from(planned);
+                    lowered.output.assign_resized(&planned.output, count);
+                    Shape::checked_len(&lowered.output)?;
+                    lowered.dims[0].n = count;
+                    planned = lowered;
+                }
+                (planned, sizes)
+            }
+        };
+        let bits = lowered.dims.iter().map(|dim| dim.n).product();
+        Ok(Shapes { lowered, sizes, bits })
+    }
+
+    /// Whether data has a bit for each row, and not for each element.
+    ///
+    /// # Errors
+    /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] where whole rows are read, and
+    /// [`Error::BitmapLengthMismatch`].
+    #[inline(always)]
+    fn has_bits_of_rows(&self, sizes: &Sizes, reads_elements: bool) -> Result<bool, Error> {
+        let (op, data) = (self.facts.op, self.data);
+        let mismatch =
+            |argument, len, rows, elements| Error::BitmapLengthMismatch { op, argument, len, rows, elements };
+        if let Some(valid) = self.nulls.indices.filter(|valid| valid.len() != sizes.count) {
+            return Err(mismatch(Argument::Indices, valid.len(), sizes.count, sizes.count));
+        }
+        let rows = sizes.rows(data).0.iter().product();
+        let elements = if reads_elements { data.len() } else { rows };
+        match self.nulls.data.map(|valid| valid.len()) {
+            Some(len) if len == rows => Ok(true),
+            Some(len) if len == elements => Ok(false),
+            Some(len) if len == data.len() => Err(Error::BitmapPerElement { op, rows, elements: len }),
+            Some(len) => Err(mismatch(Argument::Data, len, rows, elements)),
+            None => Ok(true),
+        }
+    }
+
+    /// Runs into an output where nothing is null.
+    ///
+    /// # Safety
+    /// O1 for the type of results; a fixed output overlaps no input.
+    unsafe fn run_without_nulls(&self, out: Target<'_>) -> Result<(), Error> {
+        match &self.runs {
+            // SAFETY: X1 for the indices of the call; the rest is the caller's promise.
+            Runs::Once(op, call) => unsafe { call.run(op, By::Indices, self.indices, out) },
+            // SAFETY: as above; the index type is that of the plan, which was made for the kind of data.
+            Runs::Planned(plan, call) => unsafe { call.run_plan(&plan.plan, self.indices, out) },
+        }
+    }
+
+    /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
+    ///
+    /// # Safety
+    /// O1 for the type of results; a fixed output overlaps no input.
+    unsafe fn run_with_nulls(
+        &self,
+        shapes: &Shapes<'_>,
+        nulls: &Nulls<'_>,
+        out: Target<'_>,
+        bits: &mut [u8],
+    ) -> Result<usize, Error> {
+        let run_by = if is_wide(shapes.lowered) { Self::run_by::<i64> } else { Self::run_by::<i32> };
+        // SAFETY: the caller's promise.
+        unsafe { run_by(self, (shapes, nulls), out, bits) }
+    }
+
+    /// As [`Call::run_with_nulls`], by positions of a type that all axes fit in.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn run_by<P: Place>(
+        &self,
+        (shapes, nulls): (&Shapes<'_>, &Nulls<'_>),
+        out: Target<'_>,
+        bits: &mut [u8],
+    ) -> Result<usize, Error> {
+        let Shapes { lowered, sizes, .. } = shapes;
+        let Sizes { numbers, lead, count, .. } = sizes;
+        let Ids { start, layout: indices, .. } = self.indices;
+        let Facts { op, policy, level, index, resolvers } = self.facts;
+        let level = Level::resolve(level)?;
+
+        let len = count.saturating_mul(lowered.axes.len().max(1));
+        let mut positions = SmallVec::<[P; NEAR]>::new();
+        let bytes = len.saturating_mul(size_of::<P>());
+        positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
+        positions.resize(len, P::ZERO);
+        let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
+        let (valid, count, lead) = (nulls.indices, *count, *lead);
+        let refuses = policy.refuses(lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
+        let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };
+        // SAFETY: X1 for the indices of the call. The machine has the level, as just checked.
+        unsafe { given.resolve(start, &mut positions) }?;
+
+        let start = positions.as_ptr().cast();
+        match &self.runs {
+            Runs::Once(op, call) => {
+                let (by_position, layout) = ByPosition::new(op.attributes, sizes)?;
+                debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
+                let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
+                let by = if P::TYPE == IndexType::I64 { By::Positions64 } else { By::Positions32 };
+                let places = Ids { start, layout: &layout, index: P::TYPE };
+                // SAFETY: X1: there are as many positions as the layout reaches: one for each index, or for each
+                // component of each tuple, since every component has an axis. The rest is the caller's promise.
+                unsafe { call.run(&by_position.call(*op, missing), by, places, out) }?;
+            }
+            Runs::Planned(plan, call) => {
+                let first = numbers.shape().first().filter(|_| plan.is_counted());
+                let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
+                let layout = resized.as_ref().unwrap_or(plan.positions());
+                debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
+                let places = Ids { start, layout, index: P::TYPE };
+                // SAFETY: as above, for the layout of the plan's positions, which was made likewise.
+                unsafe { call.run_plan(&plan.by_position, places, out) }?;
+            }
+        }
+        // SAFETY: the machine has the level, as checked above.
+        Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
+    }
+}
+
+/// Positions that need no memory of the allocator.
+const NEAR: usize = 512;

@@ -1,0 +1,233 @@
+//! Plans of calls some of whose indices or data are null.
+
+use core::marker::PhantomData;
+
+use crate::call::gather::Operation;
+use crate::call::gather::kinds::{Gathered, Ids, Outputs};
+use crate::call::gather::nullable::call::{Call, Facts, Runs};
+use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
+use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::plan_type::plan_type;
+use crate::call::source::kind::IndexKind;
+use crate::call::source::{Described, Reading, Source};
+use crate::plan::{Explain, IndexLowered};
+use crate::tensor::bitmap::{Nulls, Validity};
+use crate::tensor::layout::Layout;
+use crate::tensor::output::{Output, Sealed as _, Target};
+use crate::tensor::typing::Typing;
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+
+/// Everything about a call with nulls that depends on shapes and types: made once by
+/// [`Nullable::plan`](crate::Nullable::plan) or [`Nullable::plan_any_count`](crate::Nullable::plan_any_count), run many
+/// times with any bitmaps, from any thread. It describes a call in which nothing is null.
+///
+/// ```
+/// use gather_core::{Bitmap, Gather, Nulls, Spec};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let prices = [1.5f32, 0.0, 2.5, 4.0];
+///     let plan = Gather::new(0).nullable().plan_any_count(&prices, &Spec::<u32>::new(&[100])?)?;
+///
+///     // A null, and the last price.
+///     let nulls = Nulls { indices: Some(Bitmap::new(&[0b10], 0, 2)?), ..Nulls::default() };
+///     let (paid, validity) = plan.run(&prices, &[9, 3], nulls)?;
+///     assert_eq!((paid.as_slice(), validity.expect("a null").as_bytes()), (&[0.0, 4.0][..], &[0b10][..]));
+///     Ok(())
+/// }
+/// ```
+pub struct NullablePlan<K, I> {
+    planned: NullablePlanned,
+    kinds: PhantomData<fn(K, I)>,
+}
+
+plan_type!(NullablePlan<K, I>: planned);
+
+/// A plan without its kinds.
+#[derive(Clone)]
+pub(super) struct NullablePlanned {
+    facts: Facts,
+    /// The call without nulls.
+    pub(super) plan: GatherPlan,
+    /// The call by positions, of which any may be missing.
+    pub(super) by_position: GatherPlan,
+    pub(super) sizes: Sizes,
+    /// The operator, its loops stepping through the numbers of indices and through elements of data, or rows.
+    lowered: [IndexLowered; 2],
+}
+
+impl NullablePlanned {
+    fn new<K: Gathered, I: IndexKind>(
+        op: Operation<'_>,
+        data: Described<'_, K>,
+        (index, indices): (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<Self, Error> {
+        let mut lowered = IndexLowered::new(op.op());
+        let sizes = Sizes::new(op.attributes, data.layout, indices, &mut lowered)?;
+        let mut by_rows = lowered.clone();
+        sizes.step_by_rows(data.layout, &mut by_rows);
+        let plan = K::plan::<I>(&op, data, (index, indices), outputs)?;
+        let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
+        // The planes of components are as far apart as there are tuples.
+        if plan.planned.is_counted() && !layout.is_row_major() {
+            return Err(Error::FixedCount { op: op.op() });
+        }
+        let by = by_position.call(op, true);
+        let by_position = if is_wide(&lowered) {
+            K::plan::<i64>(&by, data, (i64::TYPE, &layout), outputs)
+        } else {
+            K::plan::<i32>(&by, data, (i32::TYPE, &layout), outputs)
+        }?;
+        Ok(NullablePlanned { facts: Facts::of::<I>(&op, index), plan, by_position, sizes, lowered: [lowered, by_rows] })
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        self.plan.output_shape()
+    }
+
+    fn explain(&self) -> Explain<'_> {
+        self.plan.explain()
+    }
+
+    /// The layout of positions.
+    pub(super) fn positions(&self) -> &Layout {
+        &self.by_position.planned.indices
+    }
+
+    /// Whether calls choose the size of the first dimension of indices.
+    pub(super) fn is_counted(&self) -> bool {
+        self.plan.planned.is_counted()
+    }
+
+    /// Whether elements are read, and not whole rows.
+    pub(super) fn reads_elements(&self) -> bool {
+        matches!(self.plan.reads, Reads::Elements | Reads::Mapped(_))
+    }
+
+    /// Checks the layouts of a call; returns the size of the first dimension of indices, where that is free.
+    pub(super) fn check(&self, data: &Layout, indices: &Layout, out: Option<&Layout>) -> Result<Option<usize>, Error> {
+        let count = self.plan.planned.check_inputs(data, indices)?;
+        out.map_or(Ok(()), |out| self.plan.check_output(out, count))?;
+        Ok(Some(count).filter(|_| self.is_counted()))
+    }
+
+    /// The operator, its loops stepping through elements of data, or rows.
+    pub(super) fn lowered(&self, by_rows: bool) -> &IndexLowered {
+        &self.lowered[usize::from(by_rows)]
+    }
+}
+
+/// Runs plans on data of a kind.
+pub(super) trait RunsPlan {
+    /// Runs a plan on indices, or on positions.
+    ///
+    /// # Errors
+    /// Those of [`Gathered::run_plan`].
+    ///
+    /// # Safety
+    /// The plan is one of the kind and of the data type of data. X1 except for the layouts, for indices of the planned
+    /// type; O1 for the type of results; a fixed output overlaps no input.
+    unsafe fn run_plan(&self, plan: &GatherPlan, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error>;
+}
+
+impl<K: Gathered> RunsPlan for Reading<'_, K> {
+    unsafe fn run_plan(&self, plan: &GatherPlan, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error> {
+        // SAFETY: X1 for data, by the source that it was read from; the rest is the caller's promise.
+        unsafe { K::run_plan(plan, self, indices, out) }
+    }
+}
+
+impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
+    pub(super) fn new(
+        op: Operation<'_>,
+        data: Described<'_, K>,
+        indices: (IndexType, &Layout),
+        outputs: Outputs<'_>,
+    ) -> Result<Self, Error> {
+        Ok(NullablePlan { planned: NullablePlanned::new::<K, I>(op, data, indices, outputs)?, kinds: PhantomData })
+    }
+
+    /// Runs the plan into a fresh tensor, and a fresh bitmap as [`Nullable::run`](crate::Nullable::run) does.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
+    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for
+    /// data, [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`],
+    /// [`Error::IndexOutOfRange`] for a valid index, then those of what the source's adaptor is given.
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    pub fn run<S, X>(
+        &self,
+        data: &S,
+        indices: &X,
+        nulls: Nulls<'_>,
+    ) -> Result<(<K::Out as Typing>::Tensor, Option<Validity>), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+    {
+        let dtype = self.planned.plan.dtype;
+        let mut out = K::Out::empty(dtype);
+        let target = out.target_of(dtype)?;
+        // SAFETY: O1 for the type of results, that of data; the output is fresh.
+        let validity = self.with(data, indices, nulls, |call| unsafe { call.run_fresh(target) })?;
+        Ok((out, validity))
+    }
+
+    /// Runs the plan into an [`Output`], and into the bytes of a bitmap as
+    /// [`Nullable::run_into`](crate::Nullable::run_into) does; returns the number of nulls. Allocates the positions of
+    /// more than 512 indices, and the memory of a tensor that is too small.
+    ///
+    /// # Errors
+    /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after those of bitmaps. The bytes are
+    /// untouched then, and the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    pub fn run_into<S, X, O>(
+        &self,
+        data: &S,
+        indices: &X,
+        nulls: Nulls<'_>,
+        out: &mut O,
+        validity: &mut [u8],
+    ) -> Result<usize, Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        O: Output<K::Out>,
+    {
+        let target = out.target_of(self.planned.plan.dtype)?;
+        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no input.
+        self.with(data, indices, nulls, |call| unsafe { call.run_into(target, validity) })
+    }
+
+    /// Hands a call, whose types have been compared with the plan's, to what runs it.
+    #[inline(always)]
+    fn with<S, X, R>(
+        &self,
+        data: &S,
+        indices: &X,
+        nulls: Nulls<'_>,
+        run: impl FnOnce(&Call<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+    {
+        let NullablePlanned { facts, ref plan, .. } = self.planned;
+        K::check(plan.dtype, data.dtype())?;
+        I::check(plan.index.dtype(), indices.dtype())?;
+        let (held, ids) = (data.held(), indices.held());
+        let data = Reading::of(data, &held);
+        run(&Call {
+            facts,
+            data: data.described.layout,
+            indices: Ids::of(indices, &ids, plan.index),
+            nulls,
+            runs: Runs::Planned(&self.planned, &data),
+        })
+    }
+}
