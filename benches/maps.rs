@@ -141,9 +141,9 @@ fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.throughput(Throughput::Bytes((IDS * COLUMNS * 4) as u64));
     gathered(&mut |rows, scales| dequantize(rows, scales, two.as_mut_slice()));
     for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
-        check(&mut fused, &two, SINGLE, |out| run(par, &maps::DEQUANTIZE_U8, &table, &ids, params, out));
+        check(&mut fused, &two, SINGLE, |out| run(par, &maps::dequantize(), &table, &ids, params, out));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| run(par, &maps::DEQUANTIZE_U8, &table, &ids, params, &mut fused));
+            bencher.iter(|| run(par, &maps::dequantize(), &table, &ids, params, &mut fused));
         });
     }
     group.bench_function("gather_then_convert/1", |bencher| {
@@ -184,9 +184,9 @@ fn half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.throughput(Throughput::Bytes((IDS * COLUMNS * 4) as u64));
     two_steps(&mut two);
     for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
-        check(&mut fused, &two, SINGLE, |out| run(par, &maps::F16_TO_F32, &table, &ids, (), out));
+        check(&mut fused, &two, SINGLE, |out| run(par, &maps::convert::<_, f32>(), &table, &ids, (), out));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| run(par, &maps::F16_TO_F32, &table, &ids, (), &mut fused));
+            bencher.iter(|| run(par, &maps::convert::<_, f32>(), &table, &ids, (), &mut fused));
         });
     }
     group.bench_function("gather_then_convert/1", |bencher| bencher.iter(|| two_steps(&mut two)));
@@ -211,9 +211,9 @@ fn to_half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.throughput(Throughput::Bytes((IDS * COLUMNS * 2) as u64));
     two_steps(&mut two);
     for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
-        check(&mut fused, &two, HALF, |out| run(par, &maps::F32_TO_F16, &table, &ids, (), out));
+        check(&mut fused, &two, HALF, |out| run(par, &maps::convert::<_, half::f16>(), &table, &ids, (), out));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| run(par, &maps::F32_TO_F16, &table, &ids, (), &mut fused));
+            bencher.iter(|| run(par, &maps::convert::<_, half::f16>(), &table, &ids, (), &mut fused));
         });
     }
     group.bench_function("gather_then_convert/1", |bencher| bencher.iter(|| two_steps(&mut two)));

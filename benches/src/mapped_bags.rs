@@ -51,13 +51,13 @@ pub fn each(filter: &str, mut each: impl FnMut(Ways<'_>)) {
         ("f16_1000x100_16Kx4", [1000, 100], [16384, 4]),
     ];
     for (name, table, bags) in all.into_iter().filter(|(name, ..)| name.contains(filter)) {
-        run(name, &maps::F16_TO_F32, &Input::new(name, table, bags, halves), (), &mut each);
+        run(name, &maps::convert::<_, f32>(), &Input::new(name, table, bags, halves), (), &mut each);
     }
     let name = "u8_scaled_1Mx64_16Kx32";
     if name.contains(filter) {
         let input = Input::new(name, [1 << 20, 64], [16384, 32], |random| random.bits() as u8);
         let scales: Vec<f32> = (0..1 << 20).map(|row| (row % 100) as f32 * 0.01).collect();
-        run(name, &maps::DEQUANTIZE_U8, &input, (Given::PerRow(&scales), Given::All(128)), &mut each);
+        run(name, &maps::dequantize(), &input, (Given::PerRow(&scales), Given::All(128)), &mut each);
     }
     let name = "q8_0_50257x768_256x128";
     if name.contains(filter) {
@@ -67,7 +67,7 @@ pub fn each(filter: &str, mut each: impl FnMut(Ways<'_>)) {
             bytes[..2].copy_from_slice(&f16::from_f32(0.01).to_le_bytes());
             Q8_0::from(bytes)
         });
-        run(name, &maps::Q8_0_TO_F32, &input, (), &mut each);
+        run(name, &maps::convert::<_, f32>(), &input, (), &mut each);
     }
 }
 

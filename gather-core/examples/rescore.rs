@@ -39,7 +39,7 @@ const NEIGHBOURS: [(&str, [&str; 3]); 3] = [
 gather_core::row_kernels! {
     /// The dot product of codes, as the numbers that they stand for.
     static COARSE = |row: &[i8], query: &[i8], row_scale: f32, query_scale: f32| -> f32 {
-        rows::dot(row, query) as f32 * (row_scale * query_scale)
+        rows::lanes::dot(row, query) as f32 * (row_scale * query_scale)
     };
 }
 
@@ -57,7 +57,7 @@ impl Vectors {
         let all: Vec<u32> = (0..(table.len() / dim) as u32).collect();
         let (data, ids) = (View::new(table, &[all.len(), dim])?, View::new(&all, &[all.len()])?);
         let params = (Given::All(&[][..]), Given::All(f32::MIN_POSITIVE));
-        let values = Gather::new(0).run(&data.rows(&rows::L2_NORMALIZE_F16, params), &ids)?.into_vec();
+        let values = Gather::new(0).run(&data.rows(&rows::l2_normalize(), params), &ids)?.into_vec();
         let mut codes = Vec::with_capacity(values.len());
         let scales = values.chunks_exact(dim).map(|row| {
             let scale = row.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs())) / 127.0;
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
             vectors,
             all: (0..vectors.len() as u32).collect(),
             coarse: Gather::new(0).plan(&codes.rows(&COARSE), &Spec::<u32>::new(&[vectors.len()])?)?,
-            fine: Gather::new(0).plan(&values.rows(&rows::DOT), &Spec::<u32>::new(&[CANDIDATES])?)?,
+            fine: Gather::new(0).plan(&values.rows(&rows::dot()), &Spec::<u32>::new(&[CANDIDATES])?)?,
             scores: Tensor::default(),
         })
     }
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
 
         let query = Given::All(self.vectors.row(query));
         let values = View::new(values, &shape)?;
-        self.fine.run_into(&values.rows(&rows::DOT, (query,)), &candidates, &mut self.scores)?;
+        self.fine.run_into(&values.rows(&rows::dot(), (query,)), &candidates, &mut self.scores)?;
         let best = best(self.scores.as_slice(), WANTED);
         Ok(best.into_iter().map(|(at, score)| (candidates[at] as usize, score)).collect())
     }

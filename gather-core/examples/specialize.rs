@@ -23,7 +23,7 @@ gather_core::specialize! {
     /// Token embeddings: any number of ids, any number of rows.
     fn embed = gather(axis = 0) (f16[_, DIM], u32[_]);
     /// The same, as `f32`.
-    fn embed_wide = gather(axis = 0, map = gather_core::maps::F16_TO_F32) (f16[_, DIM], u32[_]) -> f32;
+    fn embed_wide = gather(axis = 0, map = gather_core::maps::convert) (f16[_, DIM], u32[_]) -> f32;
     /// The left and the right neighbour of each cell, around a ring.
     fn neighbours = gather(axis = 0, out_of_bounds = wrap) (u8[CELLS], i8[CELLS, 2]);
     /// An image of 4 x 4 pixels that interleaves four images of 2 x 2.

@@ -201,7 +201,7 @@ pub use crate::tensor::pages::{Promoted, promote};
 pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
 pub use crate::tensor::typing::{Any, Typing};
 pub use crate::tensor::view::{View, ViewMut};
-pub use crate::types::codes::{Codes, Scale};
+pub use crate::types::codes::{Codes, Float};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::error::Error;
 pub use crate::types::fused::FusedFormat;
@@ -377,7 +377,7 @@ macro_rules! reduce_kernels {
 /// gather_core::row_kernels! {
 ///     /// Cosine of the angle between a row and a query of length 1, whatever their scale.
 ///     pub static COSINE = |row: &[f32], query: &[f32]| -> f32 {
-///         rows::dot(row, query) / rows::sum_of_squares(row).sqrt()
+///         rows::lanes::dot(row, query) / rows::lanes::sum_of_squares(row).sqrt()
 ///     };
 ///     /// The row plus a bias, times a gain.
 ///     pub static AFFINE = |row: &[f32], out: &mut [f32], gain: &[f32], bias: f32| {
@@ -473,7 +473,7 @@ macro_rules! row_kernels {
 ///   the length of its slice, the others are `usize` arguments in order. Where one of the others is 0, the length does
 ///   not tell the first: it is then the size of the same dimension of the other tensor, if the two share it, or else 0.
 /// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
-///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
+///   and types stand in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is an argument behind
 ///   indices, of type [`Given`].
 /// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand
 ///   for a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels

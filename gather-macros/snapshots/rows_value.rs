@@ -1,6 +1,6 @@
 // gather_core::row_kernels! {
 //     /// The dot product.
-//     pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::dot(row, query) };
+//     pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::lanes::dot(row, query) };
 // }
 
 /// The dot product.
@@ -25,7 +25,7 @@ pub static DOT: ::gather_core::RowFunction<
             row: &[f32],
             (query,): <Self::Params as private::RowParams>::Args<'_>,
         ) -> f32 {
-            rows::dot(row, query)
+            rows::lanes::dot(row, query)
         }
     }
     ::gather_core::RowFunction::new::<__RowDOT>()

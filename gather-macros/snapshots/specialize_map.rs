@@ -1,6 +1,6 @@
 // gather_core::specialize! {
 //     /// Rows of a table in bytes, with a scale for each or for all.
-//     pub fn rows = gather(axis = 0, map = maps::DEQUANTIZE_U8(scale: f32, zero_point: u8)) (
+//     pub fn rows = gather(axis = 0, map = maps::dequantize(scale: f32, zero_point: u8)) (
 //         u8[8, 16],
 //         u32[4],
 //     ) -> f32;
@@ -9,7 +9,7 @@
 /// Rows of a table in bytes, with a scale for each or for all.
 ///
 /// `gather` of data `u8[8, 16]` by indices `u32[4]` into `f32[4, 16]`, all row-major.
-/// Each element is converted by `maps::DEQUANTIZE_U8` with `scale`, `zero_point`.
+/// Each element is converted by `maps::dequantize()` with `scale`, `zero_point`.
 ///
 /// # Errors
 /// For slices of other lengths, then for parameters of other lengths, then for the first index that is out of range.
@@ -37,7 +37,7 @@ pub fn rows(
         (f32, u8),
         u32,
         0,
-    >(&maps::DEQUANTIZE_U8, data, indices, (scale, zero_point), [], out)
+    >(&maps::dequantize(), data, indices, (scale, zero_point), [], out)
 }
 
 /// As `rows`, on arrays. Nothing but parameters and indices is left to be checked.
@@ -74,7 +74,7 @@ pub fn rows_array(
         u32,
         0,
     >(
-        &maps::DEQUANTIZE_U8,
+        &maps::dequantize(),
         data.as_flattened(),
         indices,
         (scale, zero_point),

@@ -12,7 +12,7 @@ use crate::name::{self, MAX_PARAMS, readable};
 
 const ROWS: Form = Form {
     what: "row function",
-    example: "pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::dot(row, query) };",
+    example: "pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::lanes::dot(row, query) };",
     named: "DOT",
     closure: "|row: &[f32], query: &[f32]| -> f32 { .. }",
     no_input: "name the row that is read, such as `|row: &[f32]|`",

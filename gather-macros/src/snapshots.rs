@@ -186,7 +186,7 @@ const CASES: [Case; 24] = [
         expand: row_kernels,
         call: "
             /// The dot product.
-            pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::dot(row, query) };
+            pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::lanes::dot(row, query) };
         ",
     },
     Case {
@@ -216,7 +216,7 @@ const CASES: [Case; 24] = [
         expand: specialize,
         call: "
             /// Rows of a table in bytes, with a scale for each or for all.
-            pub fn rows = gather(axis = 0, map = maps::DEQUANTIZE_U8(scale: f32, zero_point: u8)) (
+            pub fn rows = gather(axis = 0, map = maps::dequantize(scale: f32, zero_point: u8)) (
                 u8[8, 16],
                 u32[4],
             ) -> f32;

@@ -91,7 +91,7 @@ fn rows_that_a_map_converts() {
                     out.fill(99.0);
                     let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
                     let (given, mut into) = ((scales, Given::All(100)), ViewMut::new(out, &[bags, row]).unwrap());
-                    op.run_into(&data.map(&maps::DEQUANTIZE_U8, given), &bags_of, &mut into).unwrap();
+                    op.run_into(&data.map(&maps::dequantize(), given), &bags_of, &mut into).unwrap();
                     let same = out.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
                     assert!(same, "{op:?} of rows of {row}: {bounds:?}");
                 }

@@ -48,7 +48,7 @@ fn bytes_to_floats_with_a_scale_for_each_row() {
         let expected = converted(&data, &picks, |value, at| (f32::from(value) - f32::from(zeros[at])) * scales[at]);
         for level in levels() {
             let given = (Given::PerRow(scales), Given::PerRow(zeros));
-            let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
+            let call = (&Gather::new(0).tuned(&picks, level), &maps::dequantize(), given);
             hold(&mut pages, call, (&data, &picks, &expected));
         }
     }
@@ -65,8 +65,8 @@ fn halves_to_floats_and_back() {
         let to_halves = converted(&floats, &picks, |value, _| f16::from_f32(value));
         for level in levels() {
             let op = Gather::new(0).tuned(&picks, level);
-            hold(&mut pages, (&op, &maps::F16_TO_F32, ()), (&halves, &picks, &to_floats));
-            hold(&mut pages, (&op, &maps::F32_TO_F16, ()), (&floats, &picks, &to_halves));
+            hold(&mut pages, (&op, &maps::convert::<_, f32>(), ()), (&halves, &picks, &to_floats));
+            hold(&mut pages, (&op, &maps::convert::<_, half::f16>(), ()), (&floats, &picks, &to_halves));
         }
     }
 }
@@ -81,7 +81,7 @@ fn rows_beyond_the_cache() {
         let expected = converted(&data, &picks, |value, _| (f32::from(value) - 3.0) * 0.5);
         for level in levels() {
             let given = (Given::All(0.5), Given::All(3));
-            let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
+            let call = (&Gather::new(0).tuned(&picks, level), &maps::dequantize(), given);
             hold(&mut pages, call, (&data, &picks, &expected));
         }
     }

@@ -15,7 +15,7 @@ row_kernels! {
 
 gather_core::specialize! {
     /// Two columns.
-    fn scaled = gather(axis = 0, map = maps::DEQUANTIZE_U8(scale: f32, zero: u8))(u8[_, 2], u32[_]) -> f32;
+    fn scaled = gather(axis = 0, map = maps::dequantize(scale: f32, zero: u8))(u8[_, 2], u32[_]) -> f32;
 }
 
 /// By which unit something is given that a map does not take.
@@ -44,9 +44,9 @@ fn maps_take_values_for_the_call_rows_and_elements() -> Result<(), Error> {
     for (scale, factors) in factors() {
         let expected = |op| match factors {
             Some(by) => Ok([2, 0].map(|row| [0, 1].map(|at| f32::from(codes[row * 2 + at]) * by[row * 2 + at]))),
-            None => Err(unavailable(op, "DEQUANTIZE_U8", "scale", Per::Index)),
+            None => Err(unavailable(op, "dequantize", "scale", Per::Index)),
         };
-        let numbers = table.map(&maps::DEQUANTIZE_U8, (scale, Given::All(0)));
+        let numbers = table.map(&maps::dequantize(), (scale, Given::All(0)));
         macro_rules! check {
             ($op:expr, $name:expr, $ids:expr) => {{
                 let (op, ids) = ($op, $ids);
@@ -85,13 +85,13 @@ fn maps_of_bags_take_what_maps_take() -> Result<(), Error> {
     let codes = [1u8, 2, 3, 4, 5, 6];
     let (table, ids) = (View::new(&codes, &[3, 2])?, [2u32, 0]);
     let ids = View::new(&ids, &[1, 2])?;
-    let (op, map, bags) = (EmbeddingBag::new(Reduction::Add), &maps::DEQUANTIZE_U8, Bags::packed(&ids));
+    let (op, map, bags) = (EmbeddingBag::new(Reduction::Add), &maps::dequantize(), Bags::packed(&ids));
     let plan = op.plan(&table.map(map, (Given::All(0.0), Given::All(0))), &bags)?;
     let planned = Bags::planned(&ids);
     for (scale, factors) in factors() {
         let expected = match factors {
             Some(by) => Ok([0, 1].map(|at| f32::from(codes[at]) * by[at] + f32::from(codes[4 + at]) * by[4 + at])),
-            None => Err(unavailable(Op::EmbeddingBag, "DEQUANTIZE_U8", "scale", Per::Index)),
+            None => Err(unavailable(Op::EmbeddingBag, "dequantize", "scale", Per::Index)),
         };
         let numbers = table.map(map, (scale, Given::All(0)));
         for got in [op.run(&numbers, &bags), plan.run(&numbers, &planned), plan.run(&numbers, &bags)] {
@@ -205,14 +205,14 @@ fn row_functions_take_values_for_the_call_rows_and_indices() -> Result<(), Error
 #[test]
 fn the_first_parameter_that_does_not_fit_is_named() -> Result<(), Error> {
     let table = View::new(&[1u8, 2, 3, 4, 5, 6], &[3, 2])?;
-    let error = |scale, zero| Gather::new(0).run(&table.map(&maps::DEQUANTIZE_U8, (scale, zero)), &[2u32, 0]).err();
-    let by_index = |parameter| Some(unavailable(Op::Gather, "DEQUANTIZE_U8", parameter, Per::Index));
+    let error = |scale, zero| Gather::new(0).run(&table.map(&maps::dequantize(), (scale, zero)), &[2u32, 0]).err();
+    let by_index = |parameter| Some(unavailable(Op::Gather, "dequantize", parameter, Per::Index));
     assert_eq!(error(Given::PerIndex(&[]), Given::PerIndex(&[])), by_index("scale"));
     assert_eq!(error(Given::All(1.0), Given::PerIndex(&[1, 2])), by_index("zero_point"));
     let short = error(Given::PerRow(&SCALES[..2]), Given::PerIndex(&[1, 2]));
     assert!(matches!(short, Some(Error::MapParameterLengthMismatch { parameter: "scale", len: 2, dim: 3, .. })));
     // What is given is looked at before indices are.
-    let far = Gather::new(0).run(&table.map(&maps::DEQUANTIZE_U8, (Given::PerIndex(&[]), Given::All(0))), &[9u32]);
+    let far = Gather::new(0).run(&table.map(&maps::dequantize(), (Given::PerIndex(&[]), Given::All(0))), &[9u32]);
     assert_eq!(far.err(), by_index("scale"));
     Ok(())
 }

@@ -326,7 +326,7 @@ macro_rules! says {
             op.run_into(data, indices, &mut ViewMut::new(&mut out, &shape).unwrap()),
             op.plan(&data, &indices).map(drop),
             op.run(&erased, &list).map(drop),
-            op.run(&data.map(&maps::F32_TO_F16, ()), indices).map(drop),
+            op.run(&data.map(&maps::convert::<_, half::f16>(), ()), indices).map(drop),
         ]
     }};
 }

@@ -28,7 +28,7 @@ fn by_element<A: IndexAttributes + Clone>(
             let pairs = values.as_slice().iter().zip(factors.as_slice());
             let expected: Vec<f32> = pairs.map(|(&value, factor)| (f32::from(value) - 3.0) * factor + 0.0).collect();
             let given = (Given::PerElement(scales), Given::All(3));
-            let got = match op.run(&data.map(&maps::DEQUANTIZE_U8, given), indices) {
+            let got = match op.run(&data.map(&maps::dequantize(), given), indices) {
                 Err(Error::MethodUnavailable { method: Method::Streamed, .. }) => continue,
                 got => got.unwrap(),
             };
@@ -79,7 +79,7 @@ fn blocks_with_their_scales_in_a_tensor_of_their_own() {
     let ids = View::new(&[4u8, 0, 2, 2], &[4]).unwrap();
     for level in levels() {
         let op = Gather::new(0).level(level);
-        let got = op.run(&table.map(&maps::MXFP4_PAIRS_TO_F32, (Given::PerElement(&scales),)), &ids).unwrap();
+        let got = op.run(&table.map(&maps::mxfp4_pairs::<f32>(), (Given::PerElement(&scales),)), &ids).unwrap();
         assert_eq!(got.shape(), [4, 9]);
         for (row, id) in [4, 0, 2, 2].into_iter().enumerate() {
             for block in 0..9 {
@@ -100,14 +100,14 @@ fn values_per_element_are_counted_and_take_row_major_data() {
     let ids = View::new(&[0u8], &[1]).unwrap();
     let run = |data: &View<'_, u8>, count: usize| {
         let given = (Given::PerElement(&scales[..count]), Given::All(0));
-        let data = data.map(&maps::DEQUANTIZE_U8, given);
+        let data = data.map(&maps::dequantize(), given);
         let planned = Gather::new(0).plan(&data, &ids).unwrap().run(&data, &ids).err();
         let got = Gather::new(0).run(&data, &ids).err();
         assert_eq!(got, planned);
         got
     };
     let error = |len, row_major| {
-        let (op, map, parameter) = (Op::Gather, "DEQUANTIZE_U8", "scale");
+        let (op, map, parameter) = (Op::Gather, "dequantize", "scale");
         Some(Error::MapParameterPerElement { op, map, parameter, len, elements: 6, row_major })
     };
     assert_eq!(run(&data, 6), None);

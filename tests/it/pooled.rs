@@ -39,7 +39,7 @@ fn every_kind(pool: &Pool) {
     let mut out: Pooled<f32> = pool.tensor();
     let params = (Given::All(0.5), Given::All(128));
     let ids = View::new(&[1u8], &[1]).unwrap();
-    Gather::new(0).run_into(&codes.map(&maps::DEQUANTIZE_U8, params), &ids, &mut out).unwrap();
+    Gather::new(0).run_into(&codes.map(&maps::dequantize(), params), &ids, &mut out).unwrap();
     assert_eq!(out.as_slice(), [-1.0, 63.5]);
 }
 

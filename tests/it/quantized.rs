@@ -1,7 +1,7 @@
 //! Gathering from block-quantised data, against values of ONNX Runtime (`tests/data/tables/quantized.jsonl`).
 
 use gather_core::{Argument, NegativeIndex, OutOfBounds, Spec};
-use gather_core::{Codes, Error, Gather, Index, Layout, Op, Par, Scale, Tensor, View, ViewMut};
+use gather_core::{Codes, Error, Float, Gather, Index, Layout, Op, Par, Tensor, View, ViewMut};
 use half::f16;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ impl Part {
 }
 
 /// Bits, and whether they are NaN.
-trait Bits: Scale {
+trait Bits: Float {
     fn bits(self) -> (u32, bool);
     fn of(bits: i64) -> Self;
 }

@@ -91,7 +91,7 @@ fn results_of_clone_types_and_of_maps_that_no_memory_holds() {
     // 4 bytes for each byte of data.
     let row = View::strided(&zero, &[1, 2 * HUGE], &[0, 0], 0).unwrap();
     let given = (Given::All(1.0), Given::All(0));
-    let got = Gather::new(0).run(&row.map(&maps::DEQUANTIZE_U8, given), &list);
+    let got = Gather::new(0).run(&row.map(&maps::dequantize(), given), &list);
     assert_eq!(got.err(), REFUSED);
 }
 

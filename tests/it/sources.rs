@@ -204,7 +204,7 @@ struct Both<T, I> {
 
 fn plans<I: IndexKind>(ids: &impl gather_core::Describe<Kind = I>) -> Result<Both<f32, I>, Error> {
     let table = Spec::<f32>::new(&[2, 1])?;
-    Ok(Both { rows: Gather::new(0).plan(&table, ids)?, dots: Gather::new(0).plan(&table.rows(&rows::DOT), ids)? })
+    Ok(Both { rows: Gather::new(0).plan(&table, ids)?, dots: Gather::new(0).plan(&table.rows(&rows::dot()), ids)? })
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn types_follow_from_operands() -> Result<(), Error> {
     let take = |ids: &[u32]| Gather::new(0).run(&table, ids);
     assert_eq!(take(&[1])?.as_slice(), [2.0]);
     let codes = View::new(&[129u8, 130], &[2, 1])?;
-    let numbers = codes.map(&maps::DEQUANTIZE_U8, (Given::All(0.5), Given::All(128)));
-    let dots = table.rows(&rows::DOT, (Given::All(&[3.0]),));
+    let numbers = codes.map(&maps::dequantize(), (Given::All(0.5), Given::All(128)));
+    let dots = table.rows(&rows::dot(), (Given::All(&[3.0]),));
     assert_eq!(score(&numbers, &[1])?.as_slice(), [1.0]);
     assert_eq!(score(&dots, &[1])?.as_slice(), [6.0]);
     let layer: Layer<Mapped<u8, f32>> = Layer { plan: Gather::new(0).plan(&numbers, &[0u32])? };

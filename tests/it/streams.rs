@@ -53,14 +53,14 @@ fn streamed_maps_share_lines() {
         let (data, picks) = (View::new(&codes, &[40, row]).unwrap(), View::new(&picks, &[n]).unwrap());
         let given = (Given::PerRow(&scales[..]), Given::All(3));
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-        let expected = op.method(Method::Direct).run(&data.map(&maps::DEQUANTIZE_U8, given), &picks).unwrap();
+        let expected = op.method(Method::Direct).run(&data.map(&maps::dequantize(), given), &picks).unwrap();
         let levels = available_levels();
         for (before, level) in [0, 4, 20, 60].into_iter().flat_map(|before| levels.iter().map(move |&l| (before, l))) {
             for par in [Par::Seq, Par::Threads(3)] {
                 let op = op.level(level).method(Method::Streamed).par(par);
                 let (mut room, first) = room_from(n * row, before, -1.5f32);
                 let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
-                op.run_into(&data.map(&maps::DEQUANTIZE_U8, given), &picks, &mut out).unwrap();
+                op.run_into(&data.map(&maps::dequantize(), given), &picks, &mut out).unwrap();
                 let what = format!("{op:?}: rows of {row} values, {before} bytes before the end of a line");
                 assert!(room[first..first + n * row] == *expected.as_slice(), "{what}");
                 assert!(room[..first].iter().chain(&room[first + n * row..]).all(|&value| value == -1.5), "{what}");
@@ -144,7 +144,7 @@ fn converted_rows_of_large_outputs() {
     let picks: Vec<u32> = (0..n as u32).map(|at| at * 7919 % 500).collect();
     let (data, ids) = (View::new(&codes, &[rows, row]).unwrap(), View::new(&picks, &[n]).unwrap());
     for par in [Par::Seq, Par::Threads(3)] {
-        let numbers = data.map(&maps::E4M3_TO_F32, ());
+        let numbers = data.map(&maps::e4m3::<f32>(), ());
         let plan = Gather::new(0).par(par).plan(&numbers, &ids).unwrap();
         let streams = cfg!(target_arch = "x86_64") && !is_fallback(Level::preferred());
         let streamed = if streams { Method::Streamed } else { Method::Blocks };

@@ -13,7 +13,7 @@ fn needed_pages_are_counted_and_the_call_goes_on() {
     let told = op.will_need(&table, &ids);
     let plan = op.plan(&table, &ids).unwrap();
     assert_eq!(plan.will_need(&table, &ids), told);
-    let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::All(1.0), Given::All(0)));
+    let numbers = table.map(&maps::dequantize(), (Given::All(1.0), Given::All(0)));
     assert_eq!(op.will_need(&numbers, &ids), told);
     assert_eq!(op.plan(&numbers, &ids).unwrap().will_need(&numbers, &ids), told);
     assert_eq!(op.will_need(&DynView::from(&table), &ids), told);

@@ -2,8 +2,8 @@
 //! pruned from tables, which count as nothing.
 
 use gather_core::{
-    Argument, Bags, DynView, EmbeddingBag, Error, FusedFormat, FusedRows, NegativeIndex, OutOfBounds, Par, Reduction,
-    Scale, Tensor, View, ViewMut,
+    Argument, Bags, DynView, EmbeddingBag, Error, Float, FusedFormat, FusedRows, NegativeIndex, OutOfBounds, Par,
+    Reduction, Tensor, View, ViewMut,
 };
 use gather_tests::fused::{reduced, rows};
 use half::{bf16, f16};
@@ -58,7 +58,7 @@ fn tables() -> Vec<Table> {
     shapes.map(|(number, (&format, columns))| Table::new(number, format, columns, [7, 9, 2000][number % 3])).collect()
 }
 
-fn bits<U: Scale>(values: &[U]) -> Vec<u32> {
+fn bits<U: Float>(values: &[U]) -> Vec<u32> {
     let bits = |value: f32| if value.is_nan() { u32::MAX } else { value.to_bits() };
     values.iter().map(|&value| bits(value.to_f32())).collect()
 }
@@ -74,7 +74,7 @@ fn with_all<R>(tables: &[Table], weighted: bool, run: impl FnOnce(&[&FusedRows<'
     run(&fused.iter().collect::<Vec<_>>(), &bags.collect::<Vec<_>>())
 }
 
-fn alike<U: Scale + std::fmt::Debug>(tables: &[Table]) {
+fn alike<U: Float + std::fmt::Debug>(tables: &[Table]) {
     let columns: usize = tables.iter().map(|table| table.columns).sum();
     for (reduction, weighted) in
         [(Reduction::Add, false), (Reduction::Add, true), (Reduction::Mean, false), (Reduction::Max, false)]

@@ -89,9 +89,9 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_any_count(&Spec::of(layout).map(&maps::DEQUANTIZE_U8), &Spec::of(ids)),
-            |plan, ids| plan.run(&codes.map(&maps::DEQUANTIZE_U8, params), ids),
-            |ids| op.run(&codes.map(&maps::DEQUANTIZE_U8, params), ids),
+            |ids| op.plan_any_count(&Spec::of(layout).map(&maps::dequantize()), &Spec::of(ids)),
+            |plan, ids| plan.run(&codes.map(&maps::dequantize(), params), ids),
+            |ids| op.run(&codes.map(&maps::dequantize(), params), ids),
         );
         let gradient = |ids: &Layout| {
             let shape = op.output_shape(layout.shape(), ids.shape()).unwrap();
@@ -174,7 +174,7 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
             for (negative, out_of_bounds, _) in RULES {
                 let gather = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds);
                 let what = format!("{gather:?} of {shape:?}");
-                let dot = rows::DOT.with_fill(-1.0);
+                let dot = rows::dot().with_fill(-1.0);
                 agree(
                     &what,
                     inner,
@@ -186,9 +186,9 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                 agree(
                     &what,
                     inner,
-                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&rows::L2_NORMALIZE), &Spec::of(ids)),
-                    |plan, ids| plan.run(&data.rows(&rows::L2_NORMALIZE, given), ids),
-                    |ids| gather.run(&data.rows(&rows::L2_NORMALIZE, given), ids),
+                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&rows::l2_normalize()), &Spec::of(ids)),
+                    |plan, ids| plan.run(&data.rows(&rows::l2_normalize(), given), ids),
+                    |ids| gather.run(&data.rows(&rows::l2_normalize(), given), ids),
                 );
                 if let Ok(fused) = &fused {
                     agree(

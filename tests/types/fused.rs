@@ -1,6 +1,6 @@
 //! Fused rows: every format, width, reduction and output against the plain program, and rows as PyTorch makes them.
 
-use gather_core::{Bags, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Par, Reduction, Scale, View, ViewMut};
+use gather_core::{Bags, EmbeddingBag, Error, Float, FusedFormat, FusedRows, Gather, Par, Reduction, View, ViewMut};
 use gather_tests::fused::{reduced, rows, same, values};
 use gather_tests::values::bytes;
 use half::{bf16, f16};
@@ -18,17 +18,17 @@ fn noise(at: usize) -> u64 {
 }
 
 /// A number of an output, rounded from `f32`, as its bits; NaN is like NaN.
-fn bits<U: Scale>(value: U) -> u32 {
+fn bits<U: Float>(value: U) -> u32 {
     let value = value.to_f32();
     if value.is_nan() { u32::MAX } else { value.to_bits() }
 }
 
 /// Numbers as an output has them.
-fn rounded<U: Scale>(numbers: &[f32]) -> Vec<U> {
+fn rounded<U: Float>(numbers: &[f32]) -> Vec<U> {
     numbers.iter().map(|&number| U::from_f32(number)).collect()
 }
 
-fn assert_same<U: Scale>(got: &[U], expected: &[U], what: &str) {
+fn assert_same<U: Float>(got: &[U], expected: &[U], what: &str) {
     // Slices are compared at once: tests are not optimised. Those that differ may hold other NaN.
     if bytes(got) != bytes(expected) {
         assert!(got.iter().map(|&value| bits(value)).eq(expected.iter().map(|&value| bits(value))), "{what}");

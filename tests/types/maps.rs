@@ -121,16 +121,16 @@ fn every_operator_converts() {
                 let square = Dense::from_fn(&[count, 40], index);
                 let elements = GatherElements::new(0).negative_index(negative).out_of_bounds(out).level(level);
                 let apart = Spread::new(&square);
-                holds(&maps::DEQUANTIZE_U8, &elements, (0, &view(&codes), &view(&square)), given, dequantized);
-                holds(&maps::DEQUANTIZE_U8, &elements, (0, &spread.view(), &apart.view()), given, dequantized);
+                holds(&maps::dequantize(), &elements, (0, &view(&codes), &view(&square)), given, dequantized);
+                holds(&maps::dequantize(), &elements, (0, &spread.view(), &apart.view()), given, dequantized);
                 let nd = GatherNd::new().negative_index(negative).out_of_bounds(out).level(level);
                 let tuples = Dense::from_fn(&[count, 1], |at| index(at) as i64);
                 let apart = Spread::new(&tuples);
-                holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&tuples)), given, dequantized);
-                holds(&maps::DEQUANTIZE_U8, &nd, (0, &spread.view(), &apart.view()), given, dequantized);
+                holds(&maps::dequantize(), &nd, (0, &view(&codes), &view(&tuples)), given, dequantized);
+                holds(&maps::dequantize(), &nd, (0, &spread.view(), &apart.view()), given, dequantized);
                 let pairs = Dense::from_fn(&[count, 2], |at| index(at) as i16);
                 let by_one = (Given::All(0.5), Given::All(128));
-                holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&pairs)), by_one, one);
+                holds(&maps::dequantize(), &nd, (0, &view(&codes), &view(&pairs)), by_one, one);
             }
         }
     }
@@ -169,20 +169,20 @@ fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &Vie
         let signed_byte = |value: i8, scale: f32, zero: i8| (f32::from(value) - f32::from(zero)) * scale;
         let on = (axis, &codes, indices);
         let given = (Given::PerRow(&scales[..]), Given::PerRow(&zeros[..]));
-        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, scales[at], zeros[at]));
+        holds(&maps::dequantize(), op, on, given, |value, at| byte(value, scales[at], zeros[at]));
         let given = (Given::All(0.3), Given::PerRow(&zeros[..]));
-        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, 0.3, zeros[at]));
+        holds(&maps::dequantize(), op, on, given, |value, at| byte(value, 0.3, zeros[at]));
         let given = (Given::All(-7.1), Given::All(128));
-        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, _| byte(value, -7.1, 128));
+        holds(&maps::dequantize(), op, on, given, |value, _| byte(value, -7.1, 128));
         let on = (axis, &signed_codes, indices);
         let given = (Given::PerRow(&scales[..]), Given::PerRow(&signed[..]));
-        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], signed[at]));
+        holds(&maps::dequantize(), op, on, given, |value, at| signed_byte(value, scales[at], signed[at]));
         let given = (Given::PerRow(&scales[..]), Given::All(-3));
-        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], -3));
-        holds(&maps::F16_TO_F32, op, (axis, &half, indices), (), |value, _| value.to_f32());
-        holds(&maps::BF16_TO_F32, op, (axis, &brain, indices), (), |value, _| value.to_f32());
-        holds(&maps::F32_TO_F16, op, (axis, &single, indices), (), |value, _| f16::from_f32(value));
-        holds(&maps::F32_TO_BF16, op, (axis, &single, indices), (), |value, _| bf16::from_f32(value));
+        holds(&maps::dequantize(), op, on, given, |value, at| signed_byte(value, scales[at], -3));
+        holds(&maps::convert::<_, f32>(), op, (axis, &half, indices), (), |value, _| value.to_f32());
+        holds(&maps::convert::<_, f32>(), op, (axis, &brain, indices), (), |value, _| value.to_f32());
+        holds(&maps::convert::<_, half::f16>(), op, (axis, &single, indices), (), |value, _| f16::from_f32(value));
+        holds(&maps::convert::<_, half::bf16>(), op, (axis, &single, indices), (), |value, _| bf16::from_f32(value));
     }
 }
 
@@ -253,7 +253,7 @@ fn lanes_of_every_length_around_a_block() {
             let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
             let given = (Given::PerRow(&scales[..]), Given::All(3));
             let convert = |value, at: usize| (f32::from(value) - 3.0) * scales[at];
-            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+            holds(&maps::dequantize(), &op, (1, &view(&table), &view(&list)), given, convert);
         }
     }
 }
@@ -271,8 +271,10 @@ fn rows_of_large_tables_which_are_fetched_ahead() {
             let op = Gather::new(0).negative_index(NegativeIndex::Reject).out_of_bounds(OutOfBounds::Zero).level(level);
             let given = (Given::PerRow(&scales[..]), Given::All(9));
             let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
-            holds(&maps::DEQUANTIZE_U8, &op, (0, &view(&table), &view(&list)), given, convert);
-            holds(&maps::F32_TO_F16, &op, (0, &view(&wide), &view(&list)), (), |value, _| f16::from_f32(value));
+            holds(&maps::dequantize(), &op, (0, &view(&table), &view(&list)), given, convert);
+            holds(&maps::convert::<_, half::f16>(), &op, (0, &view(&wide), &view(&list)), (), |value, _| {
+                f16::from_f32(value)
+            });
         }
     }
 }
@@ -288,7 +290,7 @@ fn every_number_of_threads_gives_the_same() {
             let op = Gather::new(1).out_of_bounds(out).par(par);
             let given = (Given::PerRow(&scales[..]), Given::All(9));
             let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
-            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+            holds(&maps::dequantize(), &op, (1, &view(&table), &view(&list)), given, convert);
         }
     }
 }
@@ -308,9 +310,9 @@ fn on_all<T: Element + Debug, U: Element>(map: &Map<T, U>, values: &[T], convert
 fn half_types_are_converted_as_the_crate_half_does() {
     let all: Vec<u16> = (0..=u16::MAX).collect();
     let halves: Vec<f16> = all.iter().map(|&bits| f16::from_bits(bits)).collect();
-    on_all(&maps::F16_TO_F32, &halves, f16::to_f32);
+    on_all(&maps::convert::<_, f32>(), &halves, f16::to_f32);
     let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
-    on_all(&maps::BF16_TO_F32, &brains, bf16::to_f32);
+    on_all(&maps::convert::<_, f32>(), &brains, bf16::to_f32);
 
     // Values near every half-precision number and every midpoint between two, and a sample of the rest.
     let mut singles: Vec<f32> = Vec::new();
@@ -324,8 +326,8 @@ fn half_types_are_converted_as_the_crate_half_does() {
     // The subnormal numbers of 16 bits, and the midpoints between them.
     singles.extend((0..=4096).flat_map(|at| [-1, 0, 1].map(|off| (at as f32 / (1 << 26) as f32, off))).map(nudge));
     singles.extend((0..1 << 20).map(|at: u32| f32::from_bits(at.wrapping_mul(0x9e37_79b1))));
-    on_all(&maps::F32_TO_F16, &singles, f16::from_f32);
-    on_all(&maps::F32_TO_BF16, &singles, bf16::from_f32);
+    on_all(&maps::convert::<_, half::f16>(), &singles, f16::from_f32);
+    on_all(&maps::convert::<_, half::bf16>(), &singles, bf16::from_f32);
 }
 
 fn nudge((value, off): (f32, i32)) -> f32 {
@@ -350,6 +352,6 @@ fn tensors_without_elements_and_of_rank_0() {
         ready_made(&op, 0, &[3, 0], &scalar);
         ready_made(&op, 0, &[0, 2], &empty);
     }
-    let got = Gather::new(0).run(&view(&table).map(&maps::DEQUANTIZE_U8, given), &scalar).unwrap();
+    let got = Gather::new(0).run(&view(&table).map(&maps::dequantize(), given), &scalar).unwrap();
     assert_eq!((got.shape(), got.as_slice()), (&[2][..], &[1.0, 1.2][..]));
 }

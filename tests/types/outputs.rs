@@ -95,7 +95,7 @@ fn gathers_and_their_plans() {
 
     let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
     let codes = View::new(&codes, &[6, 4]).unwrap();
-    let (map, scales) = (&maps::DEQUANTIZE_U8, numbers(6));
+    let (map, scales) = (&maps::dequantize(), numbers(6));
     let params = (Given::PerRow(&scales[..]), Given::All(128));
     let run = || gather.run(&codes.map(map, params), &indices);
     agrees("a map", OLD, run, into!(|out| gather.run_into(&codes.map(map, params), &indices, out)));
@@ -149,7 +149,7 @@ fn bags_and_spaces_and_their_plans() {
     let run = || sum.reduce_by(&LARGER).run(&data, &bags);
     agrees("reduce_by of bags", OLD, run, into!(|out| sum.reduce_by(&LARGER).run_into(&data, &bags, out)));
     let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
-    let (codes, map) = (View::new(&codes, &[6, 4]).unwrap(), &maps::DEQUANTIZE_U8);
+    let (codes, map) = (View::new(&codes, &[6, 4]).unwrap(), &maps::dequantize());
     let params = (Given::All(0.5), Given::All(128));
     let run = || sum.run(&codes.map(map, params), &bags);
     agrees("a map of bags", OLD, run, into!(|out| sum.run_into(&codes.map(map, params), &bags, out)));

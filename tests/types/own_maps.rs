@@ -102,18 +102,18 @@ fn what_is_wrong_is_said() {
     let table = Dense::from_fn(&[4, 2], |at| at as u8);
     let (table, list) = (view(&table), [3i32, 1, 4]);
     let list = View::new(&list, &[3]).unwrap();
-    let map = &maps::DEQUANTIZE_U8;
+    let map = &maps::dequantize();
     let given = (Given::All(1.0), Given::All(0));
     let text = |op: Gather, given| op.run(&table.map(map, given), &list).unwrap_err().to_string();
 
     let scales = [0.5f32, 0.25, 2.0];
     let few = (Given::PerRow(&scales[..]), Given::All(0));
-    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 4, the size of axis 0";
+    let error = "gather: parameter scale of dequantize has 3 values; per row it takes 4, the size of axis 0";
     assert_eq!(text(Gather::new(0), few), error);
-    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 2, the size of axis 1";
+    let error = "gather: parameter scale of dequantize has 3 values; per row it takes 2, the size of axis 1";
     assert_eq!(text(Gather::new(-1), few), error);
     let zeros = [0; 5];
-    let error = "gather: parameter zero_point of DEQUANTIZE_U8 has 5 values; per row it takes 4, the size of axis 0";
+    let error = "gather: parameter zero_point of dequantize has 5 values; per row it takes 4, the size of axis 0";
     assert_eq!(text(Gather::new(0), (Given::All(1.0), Given::PerRow(&zeros[..]))), error);
 
     // Errors of attributes come first.

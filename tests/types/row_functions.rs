@@ -42,9 +42,9 @@ row_kernels! {
     /// Rows of 24 bits: a size that is no power of two.
     static BYTES = |row: &[[u8; 3]]| -> [u8; 3] { row.iter().fold([0; 3], |sum, part| add(sum, *part)) };
 
-    static SUM_F16 = |row: &[f16]| -> f32 { rows::sum(row) };
+    static SUM_F16 = |row: &[f16]| -> f32 { rows::lanes::sum(row) };
 
-    static SUM_BF16 = |row: &[bf16]| -> f32 { rows::sum(row) };
+    static SUM_BF16 = |row: &[bf16]| -> f32 { rows::lanes::sum(row) };
 
     static EARLY = |mut row: &[u8], limit: u8| -> u8 {
         while let [first, rest @ ..] = row {
@@ -70,7 +70,7 @@ fn mixture(row: &[f32], query: &[f32], more: &[i32], added: &[f32], scale: f64) 
     assert_eq!(row.len(), query.len());
     assert!(added.is_empty() || added.len() == row.len());
     let more: i32 = more.iter().sum();
-    rows::dot(row, query) * scale as f32 + more as f32 - rows::max(added).max(-1000.0)
+    rows::lanes::dot(row, query) * scale as f32 + more as f32 - rows::lanes::max(added).max(-1000.0)
 }
 
 const WIDTHS: [usize; 8] = [0, 1, 3, 31, 32, 33, 64, 768];
@@ -105,24 +105,27 @@ fn sums_are_those_of_the_plain_program() {
         let (a, b) = (floats(width, 1), floats(width, 2));
         let pairs = || a.iter().zip(&b);
         let same = |ours: f32, theirs: f32| assert_eq!(ours.to_bits(), theirs.to_bits(), "{width} wide");
-        same(rows::dot(&a, &b), summed(pairs().map(|(a, b)| a * b)));
-        same(rows::sum(&a), summed(a.iter().copied()));
-        same(rows::sum_of_squares(&a), summed(a.iter().map(|a| a * a)));
-        same(rows::l2_squared(&a, &b), summed(pairs().map(|(a, b)| (a - b) * (a - b))));
-        same(rows::max(&a), a.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        same(rows::lanes::dot(&a, &b), summed(pairs().map(|(a, b)| a * b)));
+        same(rows::lanes::sum(&a), summed(a.iter().copied()));
+        same(rows::lanes::sum_of_squares(&a), summed(a.iter().map(|a| a * a)));
+        same(rows::lanes::l2_squared(&a, &b), summed(pairs().map(|(a, b)| (a - b) * (a - b))));
+        same(rows::lanes::max(&a), a.iter().copied().fold(f32::NEG_INFINITY, f32::max));
         let halves: Vec<f16> = a.iter().map(|&a| f16::from_f32(a)).collect();
-        same(rows::dot(&halves, &b), summed(halves.iter().zip(&b).map(|(a, b)| a.to_f32() * b)));
+        same(rows::lanes::dot(&halves, &b), summed(halves.iter().zip(&b).map(|(a, b)| a.to_f32() * b)));
         let brains: Vec<bf16> = a.iter().map(|&a| bf16::from_f32(a)).collect();
-        same(rows::l2_squared(&brains, &b), summed(brains.iter().zip(&b).map(|(a, b)| (a.to_f32() - b).powi(2))));
+        same(
+            rows::lanes::l2_squared(&brains, &b),
+            summed(brains.iter().zip(&b).map(|(a, b)| (a.to_f32() - b).powi(2))),
+        );
         let (x, y): (Vec<i8>, Vec<u8>) = (0..width).map(|at| (mixed(3, at) as i8, mixed(4, at) as u8)).unzip();
         let exact = |terms: &mut dyn Iterator<Item = i32>| terms.sum::<i32>();
-        assert_eq!(rows::dot(&x, &y), exact(&mut x.iter().zip(&y).map(|(&x, &y)| i32::from(x) * i32::from(y))));
-        assert_eq!(rows::sum_of_squares(&x), exact(&mut x.iter().map(|&x| i32::from(x).pow(2))));
-        assert_eq!(rows::max(&x), x.iter().map(|&x| i32::from(x)).max().unwrap_or(i32::MIN));
+        assert_eq!(rows::lanes::dot(&x, &y), exact(&mut x.iter().zip(&y).map(|(&x, &y)| i32::from(x) * i32::from(y))));
+        assert_eq!(rows::lanes::sum_of_squares(&x), exact(&mut x.iter().map(|&x| i32::from(x).pow(2))));
+        assert_eq!(rows::lanes::max(&x), x.iter().map(|&x| i32::from(x)).max().unwrap_or(i32::MIN));
     }
-    assert_eq!(rows::max(&[f64::NAN, -1.0]), -1.0);
-    assert_eq!(rows::sum(&[-0.0f32; 40]).to_bits(), 0);
-    assert_eq!(rows::dot(&[i8::MIN; 131_071], &[i8::MIN; 131_071]), 131_071 << 14);
+    assert_eq!(rows::lanes::max(&[f64::NAN, -1.0]), -1.0);
+    assert_eq!(rows::lanes::sum(&[-0.0f32; 40]).to_bits(), 0);
+    assert_eq!(rows::lanes::dot(&[i8::MIN; 131_071], &[i8::MIN; 131_071]), 131_071 << 14);
 }
 
 /// Sums rows of zeros and one number, which has every bit pattern in turn, at every level.
@@ -303,18 +306,18 @@ fn rows_lie_anywhere() {
             let all = found.positions.len();
             let lead = &found.shape[..];
             let rows: Vec<Vec<f32>> = found.positions.iter().map(|&number| row(number as usize - 1)).collect();
-            let dots: Vec<f32> = rows.iter().map(|row| rows::dot(row, &query)).collect();
-            holds(&rows::DOT, &gather, (&data, &indices), (Given::All(&query),), (lead, &dots));
+            let dots: Vec<f32> = rows.iter().map(|row| rows::lanes::dot(row, &query)).collect();
+            holds(&rows::dot(), &gather, (&data, &indices), (Given::All(&query),), (lead, &dots));
             let each = floats(all * 8, 9);
             let dots: Vec<f32> =
-                rows.iter().enumerate().map(|(at, row)| rows::dot(row, &each[at * 8..][..8])).collect();
-            holds(&rows::DOT, &gather, (&data, &indices), (Given::PerIndex(&each),), (lead, &dots));
+                rows.iter().enumerate().map(|(at, row)| rows::lanes::dot(row, &each[at * 8..][..8])).collect();
+            holds(&rows::dot(), &gather, (&data, &indices), (Given::PerIndex(&each),), (lead, &dots));
 
             // Rows of the output spread out: evenly, backwards and with gaps.
             let len: isize = 8;
             let shape = [lead, &[8]].concat();
             let params = (Given::PerIndex(&each[..]), Given::All(1e-3));
-            let plain = gather.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
+            let plain = gather.run(&data.rows(&rows::l2_normalize(), params), &indices).unwrap();
             let mut strides: Vec<isize> = Vec::new();
             let mut step = -(len + 3);
             for &dim in lead.iter().rev() {
@@ -324,7 +327,7 @@ fn rows_lie_anywhere() {
             strides.push(1);
             let mut out = vec![f32::NAN; all * 11];
             let mut view = ViewMut::strided(&mut out, &shape, &strides, (all - 1) * 11).unwrap();
-            gather.run_into(&data.rows(&rows::L2_NORMALIZE, params), &indices, &mut view).unwrap();
+            gather.run_into(&data.rows(&rows::l2_normalize(), params), &indices, &mut view).unwrap();
             for (at, values) in plain.as_slice().chunks(8).enumerate() {
                 assert_eq!(bytes(&out[(all - 1 - at) * 11..][..8]), bytes(values), "row {at}");
             }
@@ -353,14 +356,14 @@ fn ready_made_functions() {
     let ids = [39u32, 0, 17, 17];
     let (data, indices) = (View::new(&table, &[40, 50]).unwrap(), View::new(&ids, &[4]).unwrap());
     let row = |id: u32| &table[id as usize * 50..][..50];
-    let lengths: Vec<f32> = (0..40).map(|id| rows::sum_of_squares(row(id)).sqrt()).collect();
-    let length = rows::sum_of_squares(&query).sqrt();
+    let lengths: Vec<f32> = (0..40).map(|id| rows::lanes::sum_of_squares(row(id)).sqrt()).collect();
+    let length = rows::lanes::sum_of_squares(&query).sqrt();
     let gather = Gather::new(0);
-    let cosines = ids.map(|id| rows::dot(row(id), &query) / (lengths[id as usize] * length));
+    let cosines = ids.map(|id| rows::lanes::dot(row(id), &query) / (lengths[id as usize] * length));
     let params = (Given::All(&query[..]), Given::PerRow(&lengths[..]), Given::All(length));
-    holds(&rows::COSINE, &gather, (&data, &indices), params, (&[4], &cosines));
-    let distances = ids.map(|id| rows::l2_squared(row(id), &query));
-    holds(&rows::L2_SQUARED, &gather, (&data, &indices), (params.0,), (&[4], &distances));
+    holds(&rows::cosine(), &gather, (&data, &indices), params, (&[4], &cosines));
+    let distances = ids.map(|id| rows::lanes::l2_squared(row(id), &query));
+    holds(&rows::l2_squared(), &gather, (&data, &indices), (params.0,), (&[4], &distances));
 
     let (gains, biases, added) = (floats(50, 3), floats(50, 4), floats(4 * 50, 5));
     let normed = |rms: bool, all: bool, row: &[f32], at: usize| -> Vec<f32> {
@@ -369,10 +372,10 @@ fn ready_made_functions() {
             x.iter_mut().zip(&added[at * 50..]).for_each(|(x, added)| *x += added);
         }
         if !rms {
-            let mean = rows::sum(&x) / 50.0;
+            let mean = rows::lanes::sum(&x) / 50.0;
             x.iter_mut().for_each(|x| *x -= mean);
         }
-        let scale = 1.0 / (rows::sum_of_squares(&x) / 50.0 + 1e-5).sqrt();
+        let scale = 1.0 / (rows::lanes::sum_of_squares(&x) / 50.0 + 1e-5).sqrt();
         let one = |(at, x): (usize, &f32)| match (all, rms) {
             (false, _) => x * scale,
             (true, true) => x * scale * gains[at],
@@ -385,31 +388,37 @@ fn ready_made_functions() {
     let (none, eps) = (Given::All(&[][..]), Given::All(1e-5));
     let given = (Given::PerIndex(&added[..]), Given::All(&gains[..]), Given::All(&biases[..]));
     let shape = [4, 50];
-    holds(&rows::RMS_NORM, &gather, (&data, &indices), (none, none, eps), (&shape, &all(true, false)));
-    holds(&rows::RMS_NORM, &gather, (&data, &indices), (given.0, given.1, eps), (&shape, &all(true, true)));
-    holds(&rows::LAYER_NORM, &gather, (&data, &indices), (none, none, none, eps), (&shape, &all(false, false)));
-    holds(&rows::LAYER_NORM, &gather, (&data, &indices), (given.0, given.1, given.2, eps), (&shape, &all(false, true)));
+    holds(&rows::rms_norm(), &gather, (&data, &indices), (none, none, eps), (&shape, &all(true, false)));
+    holds(&rows::rms_norm(), &gather, (&data, &indices), (given.0, given.1, eps), (&shape, &all(true, true)));
+    holds(&rows::layer_norm(), &gather, (&data, &indices), (none, none, none, eps), (&shape, &all(false, false)));
+    holds(
+        &rows::layer_norm(),
+        &gather,
+        (&data, &indices),
+        (given.0, given.1, given.2, eps),
+        (&shape, &all(false, true)),
+    );
     let mean = all(false, true).iter().sum::<f32>();
     assert!(mean.is_finite());
 
     let halves: Vec<f16> = table.iter().map(|&value| f16::from_f32(value)).collect();
     let widened: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
     let (halves, widened) = (View::new(&halves, &[40, 50]).unwrap(), View::new(&widened, &[40, 50]).unwrap());
-    let dots = gather.run(&widened.rows(&rows::DOT, (params.0,)), &indices).unwrap();
-    holds(&rows::DOT_F16, &gather, (&halves, &indices), (params.0,), (&[4], dots.as_slice()));
-    let units = gather.run(&widened.rows(&rows::L2_NORMALIZE, (none, Given::All(0.0))), &indices).unwrap();
+    let dots = gather.run(&widened.rows(&rows::dot(), (params.0,)), &indices).unwrap();
+    holds(&rows::dot(), &gather, (&halves, &indices), (params.0,), (&[4], dots.as_slice()));
+    let units = gather.run(&widened.rows(&rows::l2_normalize(), (none, Given::All(0.0))), &indices).unwrap();
     let given = (none, Given::All(0.0));
-    holds(&rows::L2_NORMALIZE_F16, &gather, (&halves, &indices), given, (&shape, units.as_slice()));
+    holds(&rows::l2_normalize(), &gather, (&halves, &indices), given, (&shape, units.as_slice()));
     for unit in units.as_slice().chunks(50) {
-        assert!((rows::sum_of_squares(unit) - 1.0).abs() < 1e-5);
+        assert!((rows::lanes::sum_of_squares(unit) - 1.0).abs() < 1e-5);
     }
     let codes: Vec<i8> = (0..2000).map(|at| mixed(9, at) as i8).collect();
     let codes = View::new(&codes, &[40, 50]).unwrap();
     let query: Vec<i8> = (0..50).map(|at| mixed(8, at) as i8).collect();
-    let dots = gather.run(&codes.rows(&rows::DOT_I8, (Given::All(&query),)), &indices).unwrap();
+    let dots = gather.run(&codes.rows(&rows::dot(), (Given::All(&query),)), &indices).unwrap();
     let scaled: Vec<f32> = dots.as_slice().iter().map(|&dot| dot as f32 / 6.0).collect();
     let params = (Given::All(&query[..]), Given::All(2.0), Given::All(3.0));
-    holds(&rows::COSINE_I8, &gather, (&codes, &indices), params, (&[4], &scaled));
+    holds(&rows::cosine(), &gather, (&codes, &indices), params, (&[4], &scaled));
 }
 
 #[test]
@@ -421,7 +430,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let (query, op) = (floats(6, 2), Op::Gather);
     let ok = (Given::All(&query[..]),);
     let refused =
-        |gather: Gather, data: &View<'_, f32>, given| gather.run(&data.rows(&rows::DOT, given), &indices).err();
+        |gather: Gather, data: &View<'_, f32>, given| gather.run(&data.rows(&rows::dot(), given), &indices).err();
 
     assert_eq!(refused(Gather::new(2), &data, ok), Some(Error::AxisOutOfRange { op, axis: 2, rank: 2 }));
     let columns = data.permuted(&[1, 0]).unwrap();
@@ -432,7 +441,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         Some(Error::MethodUnavailable { op, method: Method::Chunks })
     );
     let wrong = |parameter, per, len, expected| {
-        Some(Error::RowParameterLengthMismatch { op, function: "DOT", parameter, per, len, expected })
+        Some(Error::RowParameterLengthMismatch { op, function: "dot", parameter, per, len, expected })
     };
     for (given, per, expected) in [
         (Given::All(&table[..5]), Per::Call, 6),
@@ -446,16 +455,16 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         };
         let error = refused(gather, &data, (given,));
         assert_eq!(error, wrong("query", per, len, expected));
-        let dots = data.rows(&rows::DOT, (given,));
+        let dots = data.rows(&rows::dot(), (given,));
         let plan = gather.plan(&dots, &indices).unwrap();
         assert_eq!(plan.run(&dots, &indices).err(), error);
     }
     let error = refused(gather, &data, (Given::PerIndex(&table[..12]),)).unwrap().to_string();
     let takes = "per index it takes 18, or those of its last dimensions";
-    assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
+    assert_eq!(error, format!("gather: parameter query of dot has 12 values; {takes}"));
 
     let normalize = |out: &mut ViewMut<'_, f32>, given| {
-        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, Given::All(0.0))), &indices, out)
+        gather.run_into(&data.rows(&rows::l2_normalize(), (given, Given::All(0.0))), &indices, out)
     };
     let mut out = [5.0; 64];
     let none = Given::All(&[][..]);
@@ -473,14 +482,14 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     // A row of one element is contiguous, whatever the stride of its dimension.
     let (single, mut to) = (View::new(&[3.0f32, -5.0, 0.5], &[3, 1]).unwrap(), [0.0; 9]);
     let mut view = ViewMut::strided(&mut to, &[3, 1], &[3, 2], 0).unwrap();
-    gather.run_into(&single.rows(&rows::L2_NORMALIZE, (none, Given::All(0.0))), &indices, &mut view).unwrap();
+    gather.run_into(&single.rows(&rows::l2_normalize(), (none, Given::All(0.0))), &indices, &mut view).unwrap();
     assert_eq!(to, [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     // Rows that are not evenly spaced, which matters where indices have values of their own.
     let six = [0u8, 1, 2, 3, 4, 5];
     let six = View::new(&six, &[2, 3]).unwrap();
     let uneven = |memory: &mut [f32], given| {
         let mut view = ViewMut::strided(memory, &[2, 3, 6], &[30, 7, 1], 0).unwrap();
-        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, Given::All(0.0))), &six, &mut view)
+        gather.run_into(&data.rows(&rows::l2_normalize(), (given, Given::All(0.0))), &six, &mut view)
     };
     assert_eq!(uneven(&mut out, Given::PerIndex(&table[..36])), not_contiguous);
     assert_eq!(out, [5.0; 64]);
@@ -496,23 +505,23 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let mut tensor = Tensor::filled(&[2], 1.0f32).unwrap();
     for level in available_levels() {
         let gather = gather.level(level);
-        assert_eq!(gather.run(&data.rows(&rows::DOT, ok), &bad).err().as_ref(), Some(&expected));
-        assert_eq!(gather.run_into(&data.rows(&rows::DOT, ok), &bad, &mut tensor), Err(expected.clone()));
+        assert_eq!(gather.run(&data.rows(&rows::dot(), ok), &bad).err().as_ref(), Some(&expected));
+        assert_eq!(gather.run_into(&data.rows(&rows::dot(), ok), &bad, &mut tensor), Err(expected.clone()));
         assert_eq!(tensor.len(), 0);
     }
     // Without rows nothing can be read, and indices are checked where results have no elements.
     let empty = View::new(&table[..0], &[0, 6]).unwrap();
     let one = View::new(&ids[..1], &[1]).unwrap();
     let error = Error::IndexOutOfRange { op, position: 0, index: 1, axis: 0, dim: 0, negative };
-    assert_eq!(gather.run(&empty.rows(&rows::DOT, ok), &one).err(), Some(error));
+    assert_eq!(gather.run(&empty.rows(&rows::dot(), ok), &one).err(), Some(error));
     let zeros = gather.out_of_bounds(OutOfBounds::Zero);
-    let got = zeros.run(&empty.rows(&rows::DOT.with_fill(-1.0), ok), &one).unwrap();
+    let got = zeros.run(&empty.rows(&rows::dot().with_fill(-1.0), ok), &one).unwrap();
     assert_eq!(got.as_slice(), [-1.0]);
     let nothing = SPREAD.with_len(0);
     let params = (ok.0, Given::All(&[][..]), none, Given::All(1.0));
     assert_eq!(gather.run(&data.rows(&nothing, params), &bad).err(), Some(expected));
 
-    let dots = data.rows(&rows::DOT, ok);
+    let dots = data.rows(&rows::dot(), ok);
     let plan = gather.plan(&dots, &indices).unwrap();
     let error = plan.run(&dots, &one).err();
     assert!(matches!(error, Some(Error::PlanMismatch { argument: Argument::Indices, .. })), "{error:?}");
@@ -526,7 +535,7 @@ fn plans_for_any_count_take_any_count() {
     let data = View::new(&table, &[100, 16]).unwrap();
     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
     let ids = Layout::contiguous(&[7, 3]).unwrap();
-    let score = rows::DOT.with_fill(f32::NEG_INFINITY);
+    let score = rows::dot().with_fill(f32::NEG_INFINITY);
     let plan = gather.plan_any_count(&Spec::of(data.layout()).rows(&score), &Spec::<u16>::of(&ids)).unwrap();
     for count in [0, 1, 5, 32, 33, 2000] {
         let ids: Vec<u16> = (0..count * 3).map(|at| (mixed(1, at) % 101) as u16).collect();
@@ -563,17 +572,17 @@ fn large_calls() {
     let params = (Given::PerIndex(&positions[..]), Given::All(1e-6));
     let gather = Gather::new(0);
     let scalar = gather.level(Level::Scalar).method(Method::Blocks).par(Par::Seq);
-    let expected = scalar.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
+    let expected = scalar.run(&data.rows(&rows::l2_normalize(), params), &indices).unwrap();
     let at = 12_345;
     let (id, position) = (ids[at] as usize, at % 1000);
     let row: Vec<f32> =
         table[id * COLUMNS..][..COLUMNS].iter().zip(&positions[position * COLUMNS..]).map(|(a, b)| a + b).collect();
-    let scale = 1.0 / rows::sum_of_squares(&row).sqrt().max(1e-6);
+    let scale = 1.0 / rows::lanes::sum_of_squares(&row).sqrt().max(1e-6);
     let row: Vec<f32> = row.iter().map(|value| value * scale).collect();
     assert_eq!(bytes(&expected.as_slice()[at * COLUMNS..][..COLUMNS]), bytes(&row));
     for par in [Par::Seq, Par::Threads(2), Par::Auto] {
         let gather = gather.par(par);
-        let normalized = data.rows(&rows::L2_NORMALIZE, params);
+        let normalized = data.rows(&rows::l2_normalize(), params);
         let plan = gather.plan(&normalized, &indices).unwrap();
         if cfg!(target_arch = "x86_64") {
             assert_eq!(plan.explain().method(), runs_as(Method::Streamed));
@@ -585,7 +594,7 @@ fn large_calls() {
     let plan = |rows, columns| {
         let data = Layout::contiguous(&[rows, columns]).unwrap();
         let indices = Layout::contiguous(&[10_000_000 / columns]).unwrap();
-        gather.plan(&Spec::of(&data).rows(&rows::L2_NORMALIZE), &Spec::<i32>::of(&indices)).unwrap()
+        gather.plan(&Spec::<f32>::of(&data).rows(&rows::l2_normalize()), &Spec::<i32>::of(&indices)).unwrap()
     };
     // Data that the second-level cache of any core holds, and data that none does.
     assert!(!plan(100, COLUMNS).explain().to_string().contains("fetched"));
@@ -614,9 +623,10 @@ fn a_panic_of_the_function_leaves_outputs_initialised() {
 
 #[test]
 fn functions_say_what_they_are() {
-    assert_eq!((rows::COSINE.name(), rows::COSINE.params()), ("COSINE", &["query", "row_length", "query_length"][..]));
-    assert_eq!(format!("{:?}", rows::DOT), "RowFunction { name: \"DOT\", params: [\"query\"] }");
-    assert_eq!((rows::DOT.fill(), rows::DOT.with_fill(2.0).fill()), (None, Some(&2.0)));
+    let cosine = rows::cosine::<i8>();
+    assert_eq!((cosine.name(), cosine.params()), ("cosine", &["query", "row_length", "query_length"][..]));
+    assert_eq!(format!("{:?}", rows::dot::<f32>()), "RowFunction { name: \"dot\", params: [\"query\"] }");
+    assert_eq!((rows::dot::<f32>().fill(), rows::dot::<f32>().with_fill(2.0).fill()), (None, Some(&2.0)));
 }
 
 row_kernels! {
@@ -694,11 +704,11 @@ fn slices_of_any_length_per_index_are_stated() {
     // A slice that is as long as the row is stated, or not.
     let (rows, query) = (floats(12, 1), floats(24, 2));
     let data = View::new(&rows, &[2, 6]).unwrap();
-    let dots = |given| Gather::new(0).run(&data.rows(&rows::DOT, (given,)), &of_two);
+    let dots = |given| Gather::new(0).run(&data.rows(&rows::dot(), (given,)), &of_two);
     assert_eq!(dots(of_each(6, &query)), dots(Given::PerIndex(&query)));
     assert_eq!(dots(of_each(6, &query[..12])), dots(Given::PerIndex(&query[..12])));
     let error = dots(of_each(12, &query)).unwrap_err().to_string();
-    assert_eq!(error, "gather: parameter query of DOT has slices of 12 values; it takes slices of 6");
+    assert_eq!(error, "gather: parameter query of dot has slices of 12 values; it takes slices of 6");
 }
 
 #[test]
@@ -708,7 +718,7 @@ fn outputs_without_rows_may_lie_anywhere() {
     let indices = View::new(&ids, &[2, 0]).unwrap();
     let params = (Given::PerIndex(&[][..]), Given::All(0.0));
     let run = |data: &View<'_, f32>, out: &mut ViewMut<'_, f32>| {
-        Gather::new(0).run_into(&data.rows(&rows::L2_NORMALIZE, params), &indices, out)
+        Gather::new(0).run_into(&data.rows(&rows::l2_normalize(), params), &indices, out)
     };
     assert_eq!(run(&data, &mut ViewMut::new(&mut [], &[2, 0, 5]).unwrap()), Ok(()));
     assert_eq!(run(&data, &mut ViewMut::strided(&mut [], &[2, 0, 5], &[7, 3, 2], 0).unwrap()), Ok(()));
@@ -734,5 +744,5 @@ fn rows_without_elements_behind_many_dimensions() {
 #[test]
 #[should_panic(expected = "has no length of a row")]
 fn a_value_has_no_length() {
-    let _ = rows::DOT.with_len(5);
+    let _ = rows::dot::<f32>().with_len(5);
 }

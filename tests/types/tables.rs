@@ -134,7 +134,11 @@ macro_rules! give {
         give!(@ $maps, $table, $given, $expected, $what)
     };
     (@ [$($map:ident)*], $table:expr, $given:expr, $expected:expr, $what:expr) => {
-        $(gives(&maps::$map, $table, $given, $expected, $what);)*
+        $(
+            gives(&maps::$map::<f32>(), $table, $given, $expected, $what);
+            gives(&maps::$map::<f16>(), $table, $given, $expected, $what);
+            gives(&maps::$map::<bf16>(), $table, $given, $expected, $what);
+        )*
     };
 }
 
@@ -144,13 +148,15 @@ fn gguf_blocks_are_read_as_the_package_gguf_reads_them() {
     for case in cases("gguf.jsonl") {
         let what = format!("{}, {}", case.format, case.origin);
         macro_rules! check {
-            ($($block:ident $maps:tt,)*) => {
+            ($($block:ident,)*) => {
                 match case.format.as_str() {
                     $(stringify!($block) => {
                         let (table, rest) = maps::$block::from_bytes(&case.bytes);
                         assert!(rest.is_empty(), "{what}");
                         assert_eq!(table.len() * maps::$block::LEN, case.values.len(), "{what}");
-                        give!($maps, table, (), &case.values, &what);
+                        gives(&maps::convert::<_, f32>(), table, (), &case.values, &what);
+                        gives(&maps::convert::<_, f16>(), table, (), &case.values, &what);
+                        gives(&maps::convert::<_, bf16>(), table, (), &case.values, &what);
                         for (block, values) in table.iter().zip(case.values.chunks(maps::$block::LEN)) {
                             assert!(block.to_f32().iter().map(|value| value.bits()).eq(values.iter().map(|value| {
                                 value.bits()
@@ -162,20 +168,20 @@ fn gguf_blocks_are_read_as_the_package_gguf_reads_them() {
             };
         }
         check! {
-            Q8_0 [Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16],
-            Q4_0 [Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16],
-            Q4_1 [Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16],
-            Q4_K [Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16],
-            Q6_K [Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16],
-            IQ4_NL [IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16],
-            MXFP4 [MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16],
-            NVFP4 [NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16],
-            Q5_0 [Q5_0_TO_F32 Q5_0_TO_F16 Q5_0_TO_BF16],
-            Q5_1 [Q5_1_TO_F32 Q5_1_TO_F16 Q5_1_TO_BF16],
-            Q2_K [Q2_K_TO_F32 Q2_K_TO_F16 Q2_K_TO_BF16],
-            Q3_K [Q3_K_TO_F32 Q3_K_TO_F16 Q3_K_TO_BF16],
-            Q5_K [Q5_K_TO_F32 Q5_K_TO_F16 Q5_K_TO_BF16],
-            IQ4_XS [IQ4_XS_TO_F32 IQ4_XS_TO_F16 IQ4_XS_TO_BF16],
+            Q8_0,
+            Q4_0,
+            Q4_1,
+            Q4_K,
+            Q6_K,
+            IQ4_NL,
+            MXFP4,
+            NVFP4,
+            Q5_0,
+            Q5_1,
+            Q2_K,
+            Q3_K,
+            Q5_K,
+            IQ4_XS,
         }
         formats.insert(case.format);
     }
@@ -208,14 +214,14 @@ fn every_code_of_8_bits_and_less() {
         // The high bits do not count.
         same(maps::e2m1_to_f32(code), e2m1[at % 16], &format!("E2M1 {code:#x}"));
     }
-    give!([E4M3_TO_F32 E4M3_TO_F16 E4M3_TO_BF16], &codes, (), &e4m3, "every code");
-    give!([E5M2_TO_F32 E5M2_TO_F16 E5M2_TO_BF16], &codes, (), &e5m2, "every code");
-    give!([E8M0_TO_F32], &codes, (), &e8m0, "every code");
+    give!([e4m3], &codes, (), &e4m3, "every code");
+    give!([e5m2], &codes, (), &e5m2, "every code");
+    gives(&maps::e8m0(), &codes, (), &e8m0, "every code");
     for scale in [1.0, -0.37, 0.0, f32::INFINITY, 1e-38] {
         let scaled = |values: &[f32]| values.iter().map(|value| value * scale).collect::<Vec<_>>();
         let given = (Given::All(scale),);
-        give!([E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16], &codes, given, &scaled(&e4m3), "scaled");
-        give!([E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16], &codes, given, &scaled(&e5m2), "scaled");
+        give!([e4m3_scaled], &codes, given, &scaled(&e4m3), "scaled");
+        give!([e5m2_scaled], &codes, given, &scaled(&e5m2), "scaled");
     }
 }
 
@@ -228,11 +234,11 @@ fn microscaling_blocks_by_every_scale() {
     for (scale, &factor) in e8m0.iter().enumerate() {
         let given = (Given::All(scale as u8),);
         let scaled = |values: &[f32]| values.iter().map(|value| value * factor).collect::<Vec<_>>();
-        give!([MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16], &eights, given, &scaled(&e4m3), "blocks");
-        give!([MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16], &eights, given, &scaled(&e5m2), "blocks");
+        give!([mxfp8_e4m3], &eights, given, &scaled(&e4m3), "blocks");
+        give!([mxfp8_e5m2], &eights, given, &scaled(&e5m2), "blocks");
         let pairs: Vec<f32> =
             codes.iter().flat_map(|&pair| [pair & 15, pair >> 4]).map(|code| e2m1[code as usize]).collect();
-        give!([MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16], &fours, given, &scaled(&pairs), "4");
+        give!([mxfp4_pairs], &fours, given, &scaled(&pairs), "4");
     }
 }
 
@@ -245,21 +251,21 @@ fn pairs_of_four_bits() {
             let value = |code: u8| (f32::from(code) - f32::from(zero)) * scale;
             let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
             let given = (Given::All(scale), Given::All(zero));
-            give!([U4_TO_F32 U4_TO_F16 U4_TO_BF16], &codes, given, &expected, "pairs");
+            give!([u4], &codes, given, &expected, "pairs");
 
             let zero = zero as i8 - 8;
             let signed = |code: u8| if code < 8 { code as i8 } else { code as i8 - 16 };
             let value = |code: u8| (f32::from(signed(code)) - f32::from(zero)) * scale;
             let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
             let given = (Given::All(scale), Given::All(zero));
-            give!([I4_TO_F32 I4_TO_F16 I4_TO_BF16], &codes, given, &expected, "pairs");
+            give!([i4], &codes, given, &expected, "pairs");
         }
         let expected: Vec<f32> = codes
             .iter()
             .flat_map(|&pair| [pair / 16, pair % 16])
             .map(|code| maps::NF4[code as usize] * scale)
             .collect();
-        give!([NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16], &blocks, (Given::All(scale),), &expected, "pairs");
+        give!([nf4], &blocks, (Given::All(scale),), &expected, "pairs");
     }
     // Zero is exact, the values go up, and their ends are -1 and 1.
     assert_eq!([maps::NF4[0], maps::NF4[7], maps::NF4[15]], [-1.0, 0.0, 1.0]);
@@ -274,8 +280,8 @@ fn halves_with_a_scale() {
     for scale in [1.0f32, -0.3] {
         let given = (Given::All(scale),);
         let expected: Vec<f32> = halves.iter().map(|value| value.to_f32() * scale).collect();
-        gives(&maps::F16_SCALED_TO_F32, &halves, given, &expected, "every half");
+        gives(&maps::scaled::<_, f32>(), &halves, given, &expected, "every half");
         let expected: Vec<f32> = brains.iter().map(|value| value.to_f32() * scale).collect();
-        gives(&maps::BF16_SCALED_TO_F32, &brains, given, &expected, "every bfloat16");
+        gives(&maps::scaled::<_, f32>(), &brains, given, &expected, "every bfloat16");
     }
 }

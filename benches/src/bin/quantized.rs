@@ -16,8 +16,8 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor as Candle};
 use gather_benches::pin;
 use gather_benches::random::Random;
-use gather_core::maps::{self, Block};
-use gather_core::{Codes, Gather, Map, OutOfBounds, Par, Spec, Tensor, View};
+use gather_core::maps::{self, Block, Convertible};
+use gather_core::{Codes, Gather, OutOfBounds, Par, Spec, Tensor, View};
 
 const ROWS: usize = 50_257;
 const VALUES: usize = 768;
@@ -31,9 +31,9 @@ fn main() -> ExitCode {
     }
     println!("| table | candle ms | ours, fresh, ms | ours, given, ms | ratio, fresh | ratio, given |");
     println!("|---|---|---|---|---|---|");
-    let compared = compare(&maps::Q8_0_TO_F32, GgmlDType::Q8_0, &[0], rounds)
-        .and_then(|()| compare(&maps::Q4_0_TO_F32, GgmlDType::Q4_0, &[0], rounds))
-        .and_then(|()| compare(&maps::Q4_K_TO_F32, GgmlDType::Q4K, &[0, 2], rounds))
+    let compared = compare::<maps::Q8_0, _>(GgmlDType::Q8_0, &[0], rounds)
+        .and_then(|()| compare::<maps::Q4_0, _>(GgmlDType::Q4_0, &[0], rounds))
+        .and_then(|()| compare::<maps::Q4_K, _>(GgmlDType::Q4K, &[0, 2], rounds))
         .and_then(|()| block_quantized(rounds));
     match compared {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,15 +57,14 @@ fn table(size: usize, blocks: usize, halves: &[usize], random: &mut Random) -> V
 }
 
 fn compare<B, const N: usize>(
-    map: &Map<B, [f32; N]>,
     dtype: GgmlDType,
     halves: &[usize],
     rounds: usize,
 ) -> Result<(), Box<dyn std::error::Error>>
 where
-    B: Block<Values = [f32; N]>,
+    B: Block + Convertible<f32, Floats = [f32; N]>,
 {
-    let mut random = Random::new(17);
+    let (map, mut random) = (&maps::convert::<B, f32>(), Random::new(17));
     let ids: Vec<u32> = (0..IDS).map(|_| random.below(ROWS) as u32).collect();
     let bytes = table(size_of::<B>(), ROWS * VALUES / N, halves, &mut random);
     let theirs: QTensor = qtensor_from_ggml(dtype, &bytes, vec![ROWS, VALUES], &Device::Cpu)?;

@@ -46,9 +46,9 @@ fn main() -> ExitCode {
     for (width, many) in [(128, 1 << 20), (768, 1 << 18)] {
         for rows in [many, (1 << 20) / (4 * width)] {
             let call = Rescoring { name: "dot f32", rows, width, tolerance: 1e-3, query: &query[..width] };
-            rescore(&bench, &rows::DOT, &call, float, |row, query| row.iter().zip(query).map(|(a, b)| a * b).sum());
+            rescore(&bench, &rows::dot(), &call, float, |row, query| row.iter().zip(query).map(|(a, b)| a * b).sum());
             let call = Rescoring { name: "L2 f32", ..call };
-            rescore(&bench, &rows::L2_SQUARED, &call, float, |row, query| {
+            rescore(&bench, &rows::l2_squared(), &call, float, |row, query| {
                 row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum()
             });
         }
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     for rows in [1 << 19, (1 << 20) / (2 * 768)] {
         let call = Rescoring { name: "dot f16", rows, width: 768, tolerance: 1e-3, query };
         let half = |bits| f16::from_f32(float(bits));
-        rescore(&bench, &rows::DOT_F16, &call, half, |row, query| {
+        rescore(&bench, &rows::dot(), &call, half, |row, query| {
             row.iter().zip(query).map(|(a, b)| a.to_f32() * b).sum()
         });
     }
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let bytes = values(768, 3, byte);
     for rows in [1 << 20, (1 << 20) / 768] {
         let call = Rescoring { name: "dot i8", rows, width: 768, tolerance: 0.0, query: bytes.as_slice() };
-        rescore(&bench, &rows::DOT_I8, &call, byte, |row, query| {
+        rescore(&bench, &rows::dot(), &call, byte, |row, query| {
             row.iter().zip(query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
         });
     }
@@ -175,14 +175,14 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     );
     let out_shape = [SHAPE[0], SHAPE[1], WIDTH];
     let len: usize = out_shape.iter().product();
-    let fused = gather.plan(&data.rows(&rows::LAYER_NORM, params), &ids).expect("a plan");
+    let fused = gather.plan(&data.rows(&rows::layer_norm(), params), &ids).expect("a plan");
     eprintln!("{}", fused.explain());
     // The second pass reads what the first one has gathered: each row by its number.
     let copied = gather.plan(&data, &ids).expect("a plan");
     let numbers: Vec<u32> = (0..ids.len() as u32).collect();
     let numbers = View::new(&numbers, &SHAPE).expect("numbers");
     let gathered_layout = Layout::contiguous(&[ids.len(), WIDTH]).expect("a layout");
-    let normed = gather.plan(&Spec::of(&gathered_layout).rows(&rows::LAYER_NORM), &numbers).expect("a plan");
+    let normed = gather.plan(&Spec::of(&gathered_layout).rows(&rows::layer_norm()), &numbers).expect("a plan");
     let [mut gathered, mut two, mut one] = [(); 3].map(|()| Buffer::<f32>::aligned(&[len]));
     let mut fresh = Tensor::default();
     let mut in_two = || {
@@ -192,7 +192,7 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
         let taken = View::new(gathered.as_slice(), &[ids.len(), WIDTH]).expect("a view");
         normed
             .run_into(
-                &taken.rows(&rows::LAYER_NORM, params),
+                &taken.rows(&rows::layer_norm(), params),
                 &numbers,
                 &mut ViewMut::new(two.as_mut_slice(), &out_shape).expect("a view"),
             )
@@ -201,14 +201,14 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     let mut in_one = || {
         fused
             .run_into(
-                &data.rows(&rows::LAYER_NORM, params),
+                &data.rows(&rows::layer_norm(), params),
                 &ids,
                 &mut ViewMut::new(one.as_mut_slice(), &out_shape).expect("a view"),
             )
             .expect("rows");
     };
     let mut not_planned = || {
-        gather.run_into(&data.rows(&rows::LAYER_NORM, params), &ids, &mut fresh).expect("rows");
+        gather.run_into(&data.rows(&rows::layer_norm(), params), &ids, &mut fresh).expect("rows");
     };
     in_two();
     in_one();

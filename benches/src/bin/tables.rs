@@ -147,12 +147,13 @@ impl Bench {
     /// Times a map of a table, given as elements and as the bytes that they are, and prints a line.
     fn map<T: Element, U: Numbers, P: Params>(
         &self,
-        map: &Map<T, U, P>,
+        (name, map): (&str, &Map<T, U, P>),
         (elements, bytes): (&[T], &[u8]),
         given: P::Given<'_>,
         decode: Decode,
     ) {
-        if !map.name().contains(&self.filter) {
+        let name = format!("{name}, {}", std::any::type_name::<U::Of>());
+        if !name.contains(&self.filter) {
             return;
         }
         let row = elements.len() / ROWS;
@@ -184,7 +185,7 @@ impl Bench {
         for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
             #[allow(clippy::eq_op, reason = "NaN is not equal to itself")]
             let both_nan = got != got && expected != expected;
-            assert!(got == expected || both_nan, "{}: value {at} is not that of the loop", map.name());
+            assert!(got == expected || both_nan, "{}: value {at} is not that of the loop", name);
         }
 
         let mut times = [const { Vec::new() }; 3];
@@ -208,14 +209,17 @@ impl Bench {
             times.sort_by(f64::total_cmp);
             size / times[times.len() / 2]
         });
-        println!("| {} | {plain:.2} | {ours:.2} | {fill:.2} | {:.2} | {:.2} |", map.name(), ours / plain, ours / fill);
+        println!("| {} | {plain:.2} | {ours:.2} | {fill:.2} | {:.2} | {:.2} |", name, ours / plain, ours / fill);
     }
 }
 
 /// Times maps of one table.
 macro_rules! maps {
-    ($bench:expr, $table:expr, $given:expr, $decode:expr, $($map:ident)*) => {
-        $($bench.map(&maps::$map, $table, $given, $decode);)*
+    ($bench:expr, $table:expr, $given:expr, $decode:expr, $name:ident) => {
+        maps!($bench, $table, $given, $decode, $name, $name::<f32> $name::<f16> $name::<bf16>);
+    };
+    ($bench:expr, $table:expr, $given:expr, $decode:expr, $name:ident, $($map:ident::<$($ty:ty),*>)*) => {
+        $($bench.map((stringify!($name), &maps::$map::<$($ty),*>()), $table, $given, $decode);)*
     };
 }
 
@@ -227,17 +231,24 @@ fn low_first(bytes: &[u8], i: usize) -> u8 {
 fn whole_numbers(bench: &Bench) {
     let bytes = table(VALUES, 1, &[]);
     let given = (Given::All(SCALE), Given::All(ZERO_POINT));
-    maps!(bench, (&bytes, &bytes), given, |row, i| (f32::from(row[i]) - f32::from(ZERO_POINT)) * SCALE, DEQUANTIZE_U8);
+    maps!(
+        bench,
+        (&bytes, &bytes),
+        given,
+        |row, i| (f32::from(row[i]) - f32::from(ZERO_POINT)) * SCALE,
+        dequantize,
+        dequantize::<u8>
+    );
 
     let bytes = table(VALUES / 2, 1, &[]);
     let pair: Decode = |row, i| (f32::from(low_first(row, i)) - f32::from(ZERO_POINT)) * SCALE;
-    maps!(bench, (&bytes, &bytes), given, pair, U4_TO_F32 U4_TO_F16 U4_TO_BF16);
+    maps!(bench, (&bytes, &bytes), given, pair, u4);
     let given = (Given::All(SCALE), Given::All(ZERO_POINT as i8));
     let pair: Decode = |row, i| {
         let code = (low_first(row, i) << 4) as i8 >> 4;
         (f32::from(code) - f32::from(ZERO_POINT)) * SCALE
     };
-    maps!(bench, (&bytes, &bytes), given, pair, I4_TO_F32 I4_TO_F16 I4_TO_BF16);
+    maps!(bench, (&bytes, &bytes), given, pair, i4);
 }
 
 /// A half at a place of a row, as the crate `half` reads it.
@@ -279,22 +290,22 @@ fn e2m1(code: u8) -> f32 {
 fn floats(bench: &Bench) {
     let bytes = table(VALUES, 2, &[0]);
     let halves: Vec<f16> = bytes.as_chunks().0.iter().map(|&bytes| f16::from_le_bytes(bytes)).collect();
-    maps!(bench, (&halves, &bytes), (), |row, i| half_at(row, 2 * i), F16_TO_F32);
+    maps!(bench, (&halves, &bytes), (), |row, i| half_at(row, 2 * i), f16, convert::<f16, f32>);
     let given = (Given::All(SCALE),);
-    maps!(bench, (&halves, &bytes), given, |row, i| half_at(row, 2 * i) * SCALE, F16_SCALED_TO_F32);
+    maps!(bench, (&halves, &bytes), given, |row, i| half_at(row, 2 * i) * SCALE, f16_scaled, scaled::<f16, f32>);
     let brains: Vec<bf16> = bytes.as_chunks().0.iter().map(|&bytes| bf16::from_le_bytes(bytes)).collect();
     let brain: Decode = |row, i| bf16::from_le_bytes([row[2 * i], row[2 * i + 1]]).to_f32();
-    maps!(bench, (&brains, &bytes), (), brain, BF16_TO_F32);
+    maps!(bench, (&brains, &bytes), (), brain, bf16, convert::<bf16, f32>);
     let brain: Decode = |row, i| bf16::from_le_bytes([row[2 * i], row[2 * i + 1]]).to_f32() * SCALE;
-    maps!(bench, (&brains, &bytes), given, brain, BF16_SCALED_TO_F32);
+    maps!(bench, (&brains, &bytes), given, brain, bf16_scaled, scaled::<bf16, f32>);
 
     let bytes = table(VALUES, 1, &[]);
-    maps!(bench, (&bytes, &bytes), (), |row, i| e4m3(row[i]), E4M3_TO_F32 E4M3_TO_F16 E4M3_TO_BF16);
-    maps!(bench, (&bytes, &bytes), (), |row, i| e5m2(row[i]), E5M2_TO_F32 E5M2_TO_F16 E5M2_TO_BF16);
+    maps!(bench, (&bytes, &bytes), (), |row, i| e4m3(row[i]), e4m3);
+    maps!(bench, (&bytes, &bytes), (), |row, i| e5m2(row[i]), e5m2);
     let e4m3_scaled: Decode = |row, i| e4m3(row[i]) * SCALE;
-    maps!(bench, (&bytes, &bytes), given, e4m3_scaled, E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16);
+    maps!(bench, (&bytes, &bytes), given, e4m3_scaled, e4m3_scaled);
     let e5m2_scaled: Decode = |row, i| e5m2(row[i]) * SCALE;
-    maps!(bench, (&bytes, &bytes), given, e5m2_scaled, E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16);
+    maps!(bench, (&bytes, &bytes), given, e5m2_scaled, e5m2_scaled);
 }
 
 fn microscaling(bench: &Bench) {
@@ -302,20 +313,20 @@ fn microscaling(bench: &Bench) {
     let blocks: &[[u8; 32]] = bytes.as_chunks().0;
     let given = (Given::All(EXPONENT),);
     let decode: Decode = |row, i| e4m3(row[i]) * f32::from_bits(u32::from(EXPONENT) << 23);
-    maps!(bench, (blocks, &bytes), given, decode, MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16);
+    maps!(bench, (blocks, &bytes), given, decode, mxfp8_e4m3);
     let decode: Decode = |row, i| e5m2(row[i]) * f32::from_bits(u32::from(EXPONENT) << 23);
-    maps!(bench, (blocks, &bytes), given, decode, MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16);
+    maps!(bench, (blocks, &bytes), given, decode, mxfp8_e5m2);
 
     let bytes = table(VALUES / 32, 16, &[]);
     let pairs: &[[u8; 16]] = bytes.as_chunks().0;
     let decode: Decode = |row, i| e2m1(low_first(row, i)) * f32::from_bits(u32::from(EXPONENT) << 23);
-    maps!(bench, (pairs, &bytes), given, decode, MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16);
+    maps!(bench, (pairs, &bytes), given, decode, mxfp4_pairs);
 
     let bytes = table(VALUES / 64, 32, &[]);
     let blocks: &[[u8; 32]] = bytes.as_chunks().0;
     let given = (Given::All(SCALE),);
     let decode: Decode = |row, i| maps::NF4[usize::from(row[i / 2] >> (4 - i % 2 * 4) & 15)] * SCALE;
-    maps!(bench, (blocks, &bytes), given, decode, NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16);
+    maps!(bench, (blocks, &bytes), given, decode, nf4);
 }
 
 /// A code of four bits out of blocks of 32: the low halves of 16 bytes, then the high ones.
@@ -327,48 +338,38 @@ const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13
 
 fn gguf(bench: &Bench) {
     macro_rules! blocks {
-        ($block:ident, $halves:expr, $decode:expr, $($map:ident)*) => {{
+        ($block:ident, $halves:expr, $decode:expr) => {{
             let bytes = table(VALUES / $block::LEN, size_of::<$block>(), &$halves);
             let decode: Decode = |row, i| {
                 let decode: fn(&[u8], usize) -> f32 = $decode;
                 decode(&row[i / $block::LEN * size_of::<$block>()..], i % $block::LEN)
             };
-            maps!(bench, ($block::from_bytes(&bytes).0, &bytes), (), decode, $($map)*);
+            maps!(bench, ($block::from_bytes(&bytes).0, &bytes), (), decode, $block,
+                convert::<$block, f32> convert::<$block, f16> convert::<$block, bf16>);
         }};
     }
-    blocks!(Q8_0, [0], |block, i| f32::from(block[2 + i] as i8) * half_at(block, 0),
-        Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16);
-    blocks!(Q4_0, [0], |block, i| f32::from(halves_of_bytes(&block[2..], i) as i8 - 8) * half_at(block, 0),
-        Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16);
-    blocks!(Q4_1, [0, 2],
-        |block, i| f32::from(halves_of_bytes(&block[4..], i)) * half_at(block, 0) + half_at(block, 2),
-        Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16);
-    blocks!(Q4_K, [0, 2], q4_k, Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16);
-    blocks!(Q6_K, [208], q6_k, Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16);
-    blocks!(IQ4_NL, [0],
-        |block, i| f32::from(IQ4_NL_VALUES[usize::from(halves_of_bytes(&block[2..], i))]) * half_at(block, 0),
-        IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16);
-    blocks!(IQ4_XS, [0], iq4_xs, IQ4_XS_TO_F32 IQ4_XS_TO_F16 IQ4_XS_TO_BF16);
-    blocks!(Q5_0, [0], |block, i| f32::from(five_bits(&block[2..], i) as i8 - 16) * half_at(block, 0),
-        Q5_0_TO_F32 Q5_0_TO_F16 Q5_0_TO_BF16);
-    blocks!(Q5_1, [0, 2],
-        |block, i| f32::from(five_bits(&block[4..], i)) * half_at(block, 0) + half_at(block, 2),
-        Q5_1_TO_F32 Q5_1_TO_F16 Q5_1_TO_BF16);
-    blocks!(Q2_K, [80, 82], q2_k, Q2_K_TO_F32 Q2_K_TO_F16 Q2_K_TO_BF16);
-    blocks!(Q3_K, [108], q3_k, Q3_K_TO_F32 Q3_K_TO_F16 Q3_K_TO_BF16);
-    blocks!(Q5_K, [0, 2], q5_k, Q5_K_TO_F32 Q5_K_TO_F16 Q5_K_TO_BF16);
-    blocks!(MXFP4, [],
-        |block, i| {
-            let scale = 2f64.powi(i32::from(block[0]) - 127);
-            (f64::from(e2m1(halves_of_bytes(&block[1..], i))) * scale) as f32
-        },
-        MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16);
-    blocks!(NVFP4, [],
-        |block, i| {
-            let scale = if block[i / 16] == 0x7f { 0.0 } else { fp8(block[i / 16] & 0x7f, 3, 7, |_| None) };
-            e2m1(halves_of_groups(&block[4 + i / 16 * 8..], i % 16)) * scale
-        },
-        NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16);
+    blocks!(Q8_0, [0], |block, i| f32::from(block[2 + i] as i8) * half_at(block, 0));
+    blocks!(Q4_0, [0], |block, i| f32::from(halves_of_bytes(&block[2..], i) as i8 - 8) * half_at(block, 0));
+    blocks!(Q4_1, [0, 2], |block, i| f32::from(halves_of_bytes(&block[4..], i)) * half_at(block, 0)
+        + half_at(block, 2));
+    blocks!(Q4_K, [0, 2], q4_k);
+    blocks!(Q6_K, [208], q6_k);
+    blocks!(IQ4_NL, [0], |block, i| f32::from(IQ4_NL_VALUES[usize::from(halves_of_bytes(&block[2..], i))])
+        * half_at(block, 0));
+    blocks!(IQ4_XS, [0], iq4_xs);
+    blocks!(Q5_0, [0], |block, i| f32::from(five_bits(&block[2..], i) as i8 - 16) * half_at(block, 0));
+    blocks!(Q5_1, [0, 2], |block, i| f32::from(five_bits(&block[4..], i)) * half_at(block, 0) + half_at(block, 2));
+    blocks!(Q2_K, [80, 82], q2_k);
+    blocks!(Q3_K, [108], q3_k);
+    blocks!(Q5_K, [0, 2], q5_k);
+    blocks!(MXFP4, [], |block, i| {
+        let scale = 2f64.powi(i32::from(block[0]) - 127);
+        (f64::from(e2m1(halves_of_bytes(&block[1..], i))) * scale) as f32
+    });
+    blocks!(NVFP4, [], |block, i| {
+        let scale = if block[i / 16] == 0x7f { 0.0 } else { fp8(block[i / 16] & 0x7f, 3, 7, |_| None) };
+        e2m1(halves_of_groups(&block[4 + i / 16 * 8..], i % 16)) * scale
+    });
 }
 
 /// A code of four bits out of groups of 16.

@@ -85,12 +85,12 @@ fn dots(columns: usize, level: Level) -> (impl FnMut(&mut [f32]), impl FnMut(&mu
     let ids = random_ids(IDS, ROWS);
     let (data, at) = (View::new(&table, &[ROWS, columns]).expect("a table"), View::new(&ids, &[IDS]).expect("ids"));
     let op = Gather::new(0).par(Par::Seq).level(level);
-    let plan = op.plan(&data.rows(&rows::DOT, (Given::All(&query[..]),)), &at).expect("a plan");
+    let plan = op.plan(&data.rows(&rows::dot(), (Given::All(&query[..]),)), &at).expect("a plan");
     let (theirs, their_query, their_ids) = (table.clone(), query.clone(), ids.clone());
     let ours = move |out: &mut [f32]| {
         let (data, ids) = (View::new(&table, &[ROWS, columns]).expect("rows"), View::new(&ids, &[IDS]).expect("ids"));
         let mut out = ViewMut::new(out, &[IDS]).expect("a score for each");
-        plan.run_into(&data.rows(&rows::DOT, (Given::All(&query[..]),)), &ids, &mut out).expect("ids in range");
+        plan.run_into(&data.rows(&rows::dot(), (Given::All(&query[..]),)), &ids, &mut out).expect("ids in range");
     };
     let plain = move |out: &mut [f32]| {
         for (out, &id) in out.iter_mut().zip(&*their_ids) {

@@ -40,8 +40,8 @@ fn kinds<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     // Of whole numbers as small sums are the same in any order.
     let whole = |draw: &mut Draw| draw.between(0, 14) as f32 - 7.0;
     match draw.between(0, 9) {
-        0 | 1 => function::<f32, f32, I, P>(draw, &rows::DOT, true, whole, sum),
-        2 => function::<i8, i32, I, P>(draw, &rows::DOT_I8, true, |draw| draw.between(0, 255) as u8 as i8, bytes),
+        0 | 1 => function::<f32, f32, I, P>(draw, &rows::dot(), true, whole, sum),
+        2 => function::<i8, i32, I, P>(draw, &rows::dot(), true, |draw| draw.between(0, 255) as u8 as i8, bytes),
         3 | 4 => function::<f32, f32, I, P>(draw, &PLUS, false, whole, plus),
         5 | 6 => fused::<I, P>(draw),
         7 => tables::<I>(draw),

@@ -41,8 +41,8 @@ pub fn run() {
         elements(level);
         blocks(level);
         nulls(level);
-        dots(level, &rows::DOT, numbers(&TABLE));
-        dots(level, &rows::DOT_F16, numbers(&TABLE).into_iter().map(f16::from_f32).collect());
+        dots(level, &rows::dot(), numbers(&TABLE));
+        dots(level, &rows::dot(), numbers(&TABLE).into_iter().map(f16::from_f32).collect());
     }
     let rows = Rows::<u32>::new(8);
     let mut rank = 0;

@@ -120,7 +120,7 @@ impl Codes {
         let op = EmbeddingBag::new(Reduction::Add).par(Par::Seq);
         let ids = vec![0u32; count];
         let ids = View::new(&ids, &[1, count]).expect(LEGAL);
-        let plan = op.plan(&Spec::of(&layout(&SHAPE)).map(&maps::DEQUANTIZE_U8), &Bags::packed(&ids)).expect(LEGAL);
+        let plan = op.plan(&Spec::of(&layout(&SHAPE)).map(&maps::dequantize()), &Bags::packed(&ids)).expect(LEGAL);
         let codes = (0..ROWS * DIM).map(|at| (at * 7 % 251) as u8).collect();
         let scales = (0..ROWS).map(|row| 0.5 + (row % 5) as f32).collect();
         Codes { codes, scales, op, count, plan, ring: Ring::new(ROWS), out: vec![0.0; DIM] }
@@ -151,9 +151,9 @@ impl Call for Codes {
             lists.iter().map(black_box).for_each(|ids| {
                 let bags = Bags::packed(ids);
                 let outcome = match way {
-                    Way::Unplanned => op.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &bags, &mut out),
-                    Way::AnyCount => plan.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &bags, &mut out),
-                    _ => plan.run_into(&data.map(&maps::DEQUANTIZE_U8, params()), &Bags::planned(ids), &mut out),
+                    Way::Unplanned => op.run_into(&data.map(&maps::dequantize(), params()), &bags, &mut out),
+                    Way::AnyCount => plan.run_into(&data.map(&maps::dequantize(), params()), &bags, &mut out),
+                    _ => plan.run_into(&data.map(&maps::dequantize(), params()), &Bags::planned(ids), &mut out),
                 };
                 outcome.expect(LEGAL);
             });

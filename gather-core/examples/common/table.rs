@@ -1,7 +1,7 @@
 //! Tables of numbers in any format, whose rows are read as `f32`.
 
-use gather_core::maps::{self, Block};
-use gather_core::{Element, Error, Gather, Given, Index, Map, Tensor, View};
+use gather_core::maps::{self, Block, Convertible};
+use gather_core::{Element, Error, Gather, Given, Index, IndexKind, Map, Source, Tensor, View};
 
 gather_core::map_kernels! {
     /// Numbers that are little-endian in the file, whatever the machine is.
@@ -177,20 +177,20 @@ impl Table<'_> {
             Format::F32 => self.plain(&F32_BYTES, ids),
             Format::F16 => self.plain(&F16_BYTES, ids),
             Format::BF16 => self.plain(&BF16_BYTES, ids),
-            Format::Q8_0 => self.blocks(&maps::Q8_0_TO_F32, ids),
-            Format::Q4_0 => self.blocks(&maps::Q4_0_TO_F32, ids),
-            Format::Q4_1 => self.blocks(&maps::Q4_1_TO_F32, ids),
-            Format::Q4K => self.blocks(&maps::Q4_K_TO_F32, ids),
-            Format::Q6K => self.blocks(&maps::Q6_K_TO_F32, ids),
-            Format::Q5_0 => self.blocks(&maps::Q5_0_TO_F32, ids),
-            Format::Q5_1 => self.blocks(&maps::Q5_1_TO_F32, ids),
-            Format::Q2K => self.blocks(&maps::Q2_K_TO_F32, ids),
-            Format::Q3K => self.blocks(&maps::Q3_K_TO_F32, ids),
-            Format::Q5K => self.blocks(&maps::Q5_K_TO_F32, ids),
-            Format::IQ4XS => self.blocks(&maps::IQ4_XS_TO_F32, ids),
-            Format::IQ4NL => self.blocks(&maps::IQ4_NL_TO_F32, ids),
-            Format::MXFP4 => self.blocks(&maps::MXFP4_TO_F32, ids),
-            Format::NVFP4 => self.blocks(&maps::NVFP4_TO_F32, ids),
+            Format::Q8_0 => self.blocks::<maps::Q8_0, _>(ids),
+            Format::Q4_0 => self.blocks::<maps::Q4_0, _>(ids),
+            Format::Q4_1 => self.blocks::<maps::Q4_1, _>(ids),
+            Format::Q4K => self.blocks::<maps::Q4_K, _>(ids),
+            Format::Q6K => self.blocks::<maps::Q6_K, _>(ids),
+            Format::Q5_0 => self.blocks::<maps::Q5_0, _>(ids),
+            Format::Q5_1 => self.blocks::<maps::Q5_1, _>(ids),
+            Format::Q2K => self.blocks::<maps::Q2_K, _>(ids),
+            Format::Q3K => self.blocks::<maps::Q3_K, _>(ids),
+            Format::Q5K => self.blocks::<maps::Q5_K, _>(ids),
+            Format::IQ4XS => self.blocks::<maps::IQ4_XS, _>(ids),
+            Format::IQ4NL => self.blocks::<maps::IQ4_NL, _>(ids),
+            Format::MXFP4 => self.blocks::<maps::MXFP4, _>(ids),
+            Format::NVFP4 => self.blocks::<maps::NVFP4, _>(ids),
         };
         found.map_err(|error| error.to_string())
     }
@@ -215,16 +215,12 @@ impl Table<'_> {
         shape
     }
 
-    fn blocks<B, const N: usize, I: Index>(
-        &self,
-        map: &Map<B, [f32; N]>,
-        ids: &View<'_, I>,
-    ) -> Result<Tensor<f32>, Error>
+    fn blocks<B, const N: usize>(&self, ids: &impl Source<Kind: IndexKind>) -> Result<Tensor<f32>, Error>
     where
-        B: Block<Values = [f32; N]>,
+        B: Block + Convertible<f32, Floats = [f32; N]>,
     {
         let data = View::new(B::from_bytes(self.bytes).0, &self.in_blocks())?;
-        let rows = Gather::new(0).run(&data.map(map, ()), ids)?;
+        let rows = Gather::new(0).run(&data.map(&maps::convert::<B, f32>(), ()), ids)?;
         let mut shape = rows.shape().to_vec();
         if let Some(last) = shape.last_mut() {
             *last *= N;
@@ -234,7 +230,7 @@ impl Table<'_> {
 
     fn scaled<I: Index>(&self, ids: &View<'_, I>, scales: Scales<'_>) -> Result<Tensor<f32>, Error> {
         let data = View::new(self.bytes, &self.shape)?;
-        let map = if self.format == Format::E4M3 { &maps::E4M3_SCALED_TO_F32 } else { &maps::E5M2_SCALED_TO_F32 };
+        let map = if self.format == Format::E4M3 { &maps::e4m3_scaled::<f32>() } else { &maps::e5m2_scaled::<f32>() };
         let scale = match scales {
             Scales::None => Given::All(1.0),
             Scales::Table(scale) => Given::All(scale),

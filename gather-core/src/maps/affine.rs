@@ -2,16 +2,38 @@
 
 #![forbid(unsafe_code)]
 
-crate::map_kernels! {
-    /// Bytes with an affine quantisation: `(value - zero_point) * scale`, as ONNX DequantizeLinear has it.
-    pub const DEQUANTIZE_U8 = |value: u8, scale: f32, zero_point: u8| -> f32 {
-        (f32::from(value) - f32::from(zero_point)) * scale
-    };
+use crate::maps::floats::round;
+use crate::types::codes::Float;
+use crate::types::element::Element;
 
-    /// Signed bytes with an affine quantisation: `(value - zero_point) * scale`, as ONNX DequantizeLinear has it.
-    pub const DEQUANTIZE_I8 = |value: i8, scale: f32, zero_point: i8| -> f32 {
-        (f32::from(value) - f32::from(zero_point)) * scale
-    };
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A quantised number of 8 bits: `u8` or `i8`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no quantised number of 8 bits",
+    note = "`maps::dequantize` reads `u8` and `i8`; numbers of 4 bits in bytes are read by `maps::u4` and `maps::i4`"
+)]
+pub trait Byte: Element + Into<f32> + sealed::Sealed {}
+
+impl sealed::Sealed for u8 {}
+impl Byte for u8 {}
+impl sealed::Sealed for i8 {}
+impl Byte for i8 {}
+
+super::map_functions! {
+    /// Bytes, with a sign or without, with an affine quantisation: `(value - zero_point) * scale`, as ONNX
+    /// DequantizeLinear has it.
+    pub fn dequantize<T: Byte> = |value: T, scale: f32, zero_point: T| -> f32 {
+        (value.into() - zero_point.into()) * scale
+    }
+
+    /// Two numbers of 0 to 15 in a byte, the low one first, as ONNX packs UINT4: `(value - zero_point) * scale`.
+    pub fn u4<U: Float> = |pair: u8, scale: f32, zero_point: u8| -> [U; 2] { round(u4_pair(pair, scale, zero_point)) }
+
+    /// Two numbers of -8 to 7 in a byte, the low one first, as ONNX packs INT4: `(value - zero_point) * scale`.
+    pub fn i4<U: Float> = |pair: u8, scale: f32, zero_point: i8| -> [U; 2] { round(i4_pair(pair, scale, zero_point)) }
 }
 
 /// `(value - zero_point) * scale` of two numbers of 4 bits, the low one first.
@@ -24,16 +46,4 @@ fn u4_pair(pair: u8, scale: f32, zero_point: u8) -> [f32; 2] {
 #[inline(always)]
 fn i4_pair(pair: u8, scale: f32, zero_point: i8) -> [f32; 2] {
     [(pair << 4) as i8 >> 4, pair as i8 >> 4].map(|value| (f32::from(value) - f32::from(zero_point)) * scale)
-}
-
-super::maps_to_each! {
-    /// Two numbers of 0 to 15 in a byte, the low one first, as ONNX packs UINT4: `(value - zero_point) * scale`.
-    pub const U4_TO_F32, U4_TO_F16, U4_TO_BF16 = |pair: u8, scale: f32, zero_point: u8| -> [2] {
-        u4_pair(pair, scale, zero_point)
-    };
-
-    /// Two numbers of -8 to 7 in a byte, the low one first, as ONNX packs INT4: `(value - zero_point) * scale`.
-    pub const I4_TO_F32, I4_TO_F16, I4_TO_BF16 = |pair: u8, scale: f32, zero_point: i8| -> [2] {
-        i4_pair(pair, scale, zero_point)
-    };
 }

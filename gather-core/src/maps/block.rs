@@ -1,7 +1,9 @@
 //! Blocks of quantised values, as ggml has them in GGUF files: bytes that stand for a fixed number of values, with
 //! their scales among them.
 
+use crate::maps::floats::{Convertible, converted, round};
 use crate::maps::gguf;
+use crate::types::codes::Float;
 use crate::types::element::Element;
 
 mod sealed {
@@ -27,7 +29,7 @@ use sealed::Sealed;
 ///     let (blocks, rest) = Q8_0::from_bytes(&bytes);
 ///     assert!(rest.is_empty());
 ///     let table = View::new(blocks, &[2, 1])?;
-///     let rows = Gather::new(0).run(&table.map(&maps::Q8_0_TO_F32, ()), &View::new(&[1u32, 0], &[2])?)?;
+///     let rows = Gather::new(0).run(&table.map(&maps::convert::<_, f32>(), ()), &View::new(&[1u32, 0], &[2])?)?;
 ///     assert_eq!(rows.as_slice(), [[6.0; 32], [1.5; 32]]);
 ///     Ok(())
 /// }
@@ -59,6 +61,16 @@ macro_rules! blocks {
         }
 
         impl Sealed for $name {}
+        impl converted::Sealed for $name {}
+
+        impl<U: Float> Convertible<U> for $name {
+            type Floats = [U; $len];
+
+            #[inline(always)]
+            fn convert(self) -> [U; $len] {
+                round($decode(&self.bytes))
+            }
+        }
 
         impl Block for $name {
             type Values = [f32; $len];
@@ -167,7 +179,7 @@ blocks! {
     /// As in ggml, -0.0 is read as 0.0 and the scale 255 as 2^128, where the [specification of microscaling
     /// formats](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf) has NaN. For
     /// tables whose scales are in a tensor of their own, and whose numbers are pairs, see
-    /// [`MXFP4_PAIRS_TO_F32`](crate::maps::MXFP4_PAIRS_TO_F32).
+    /// [`mxfp4_pairs`](crate::maps::mxfp4_pairs).
     ///
     /// [`block_mxfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     MXFP4: [u8; 17] as [f32; 32], gguf::mxfp4;

@@ -4,43 +4,33 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+use crate::maps::floats::round;
+use crate::types::codes::Float;
 use crate::types::numbers::{e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
 
-crate::map_kernels! {
+super::map_functions! {
     /// E8M0 scales to `f32`, exactly. See [`e8m0_to_f32`](crate::maps::e8m0_to_f32).
-    pub const E8M0_TO_F32 = |code: u8| -> f32 { e8m0_to_f32(code) };
-}
+    pub fn e8m0 = |code: u8| -> f32 { e8m0_to_f32(code) }
 
-super::maps_to_each! {
-    /// FP8 E4M3 numbers. In `f32` and `bf16` they are exact, and in `f16` too. See
-    /// [`e4m3_to_f32`](crate::maps::e4m3_to_f32).
-    pub const E4M3_TO_F32, E4M3_TO_F16, E4M3_TO_BF16 = |code: u8| -> { e4m3_to_f32(code) };
+    /// FP8 E4M3 numbers, exactly. See [`e4m3_to_f32`](crate::maps::e4m3_to_f32).
+    pub fn e4m3<U: Float> = |code: u8| -> U { U::from_f32(e4m3_to_f32(code)) }
 
-    /// FP8 E5M2 numbers. In `f32` and `bf16` they are exact, and in `f16` too. See
-    /// [`e5m2_to_f32`](crate::maps::e5m2_to_f32).
-    pub const E5M2_TO_F32, E5M2_TO_F16, E5M2_TO_BF16 = |code: u8| -> { e5m2_to_f32(code) };
+    /// FP8 E5M2 numbers, exactly. See [`e5m2_to_f32`](crate::maps::e5m2_to_f32).
+    pub fn e5m2<U: Float> = |code: u8| -> U { U::from_f32(e5m2_to_f32(code)) }
 
     /// FP8 E4M3 numbers with a scale: `value * scale`.
-    pub const E4M3_SCALED_TO_F32, E4M3_SCALED_TO_F16, E4M3_SCALED_TO_BF16 = |code: u8, scale: f32| -> {
-        e4m3_to_f32(code) * scale
-    };
+    pub fn e4m3_scaled<U: Float> = |code: u8, scale: f32| -> U { U::from_f32(e4m3_to_f32(code) * scale) }
 
     /// FP8 E5M2 numbers with a scale: `value * scale`.
-    pub const E5M2_SCALED_TO_F32, E5M2_SCALED_TO_F16, E5M2_SCALED_TO_BF16 = |code: u8, scale: f32| -> {
-        e5m2_to_f32(code) * scale
-    };
+    pub fn e5m2_scaled<U: Float> = |code: u8, scale: f32| -> U { U::from_f32(e5m2_to_f32(code) * scale) }
 
     /// Microscaling blocks of 32 FP8 E4M3 numbers, whose scale is E8M0: `value * 2^(scale - 127)` ([OCP microscaling
     /// formats specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
-    pub const MXFP8_E4M3_TO_F32, MXFP8_E4M3_TO_F16, MXFP8_E4M3_TO_BF16 = |block: [u8; 32], scale: u8| -> [32] {
-        scaled(block, scale, e4m3_to_f32)
-    };
+    pub fn mxfp8_e4m3<U: Float> = |block: [u8; 32], scale: u8| -> [U; 32] { round(scaled(block, scale, e4m3_to_f32)) }
 
     /// Microscaling blocks of 32 FP8 E5M2 numbers, whose scale is E8M0: `value * 2^(scale - 127)` ([OCP microscaling
     /// formats specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
-    pub const MXFP8_E5M2_TO_F32, MXFP8_E5M2_TO_F16, MXFP8_E5M2_TO_BF16 = |block: [u8; 32], scale: u8| -> [32] {
-        scaled(block, scale, e5m2_to_f32)
-    };
+    pub fn mxfp8_e5m2<U: Float> = |block: [u8; 32], scale: u8| -> [U; 32] { round(scaled(block, scale, e5m2_to_f32)) }
 }
 
 #[inline(always)]

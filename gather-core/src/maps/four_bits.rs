@@ -4,6 +4,8 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+use crate::maps::floats::round;
+use crate::types::codes::Float;
 use crate::types::numbers::{e2m1_to_f32, e8m0_to_f32};
 
 /// The values of NF4: those that a normal distribution makes equally likely, with 0 among them.
@@ -28,24 +30,22 @@ pub const NF4: [f32; 16] = [
     1.0,
 ];
 
-super::maps_to_each! {
+super::map_functions! {
     /// Microscaling blocks of 32 FP4 E2M1 numbers in pairs, the low one first, whose scale is E8M0: `value * 2^(scale -
     /// 127)` ([OCP microscaling formats
     /// specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
     ///
     /// Safetensors files of such tables have blocks and scales in two tensors. For GGUF see
     /// [`MXFP4`](crate::maps::MXFP4).
-    pub const MXFP4_PAIRS_TO_F32, MXFP4_PAIRS_TO_F16, MXFP4_PAIRS_TO_BF16 = |block: [u8; 16], scale: u8| -> [32] {
-        mxfp4_pairs(block, scale)
-    };
+    pub fn mxfp4_pairs<U: Float> = |block: [u8; 16], scale: u8| -> [U; 32] { round(e2m1_pairs(block, scale)) }
 
     /// Blocks of 64 numbers of 4 bits that look [`NF4`] up, in pairs, the high one first, as bitsandbytes packs them:
     /// `NF4[q] * absmax`.
-    pub const NF4_TO_F32, NF4_TO_F16, NF4_TO_BF16 = |block: [u8; 32], absmax: f32| -> [64] { nf4(block, absmax) };
+    pub fn nf4<U: Float> = |block: [u8; 32], absmax: f32| -> [U; 64] { round(looked_up(block, absmax)) }
 }
 
 #[inline(always)]
-fn mxfp4_pairs(block: [u8; 16], scale: u8) -> [f32; 32] {
+fn e2m1_pairs(block: [u8; 16], scale: u8) -> [f32; 32] {
     let scale = e8m0_to_f32(scale);
     let mut out = [0.0; 32];
     for i in 0..16 {
@@ -56,7 +56,7 @@ fn mxfp4_pairs(block: [u8; 16], scale: u8) -> [f32; 32] {
 }
 
 #[inline(always)]
-fn nf4(block: [u8; 32], absmax: f32) -> [f32; 64] {
+fn looked_up(block: [u8; 32], absmax: f32) -> [f32; 64] {
     let mut out = [0.0; 64];
     for i in 0..32 {
         out[2 * i] = NF4[usize::from(block[i] >> 4)] * absmax;

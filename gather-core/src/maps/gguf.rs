@@ -6,9 +6,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
 
-use crate::maps::block::{
-    Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
-};
 use crate::types::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
 
 /// Two bytes of a block as an `f16`.
@@ -302,48 +299,4 @@ pub(super) fn nvfp4(block: &[u8; 36]) -> [f32; 64] {
         }
     }
     out
-}
-
-super::maps_to_each! {
-    /// [`Q8_0`] blocks.
-    pub const Q8_0_TO_F32, Q8_0_TO_F16, Q8_0_TO_BF16 = |block: Q8_0| -> [32] { block.to_f32() };
-
-    /// [`Q4_0`] blocks.
-    pub const Q4_0_TO_F32, Q4_0_TO_F16, Q4_0_TO_BF16 = |block: Q4_0| -> [32] { block.to_f32() };
-
-    /// [`Q4_1`] blocks.
-    pub const Q4_1_TO_F32, Q4_1_TO_F16, Q4_1_TO_BF16 = |block: Q4_1| -> [32] { block.to_f32() };
-
-    /// [`Q5_0`] blocks.
-    pub const Q5_0_TO_F32, Q5_0_TO_F16, Q5_0_TO_BF16 = |block: Q5_0| -> [32] { block.to_f32() };
-
-    /// [`Q5_1`] blocks.
-    pub const Q5_1_TO_F32, Q5_1_TO_F16, Q5_1_TO_BF16 = |block: Q5_1| -> [32] { block.to_f32() };
-
-    /// [`Q2_K`] blocks.
-    pub const Q2_K_TO_F32, Q2_K_TO_F16, Q2_K_TO_BF16 = |block: Q2_K| -> [256] { block.to_f32() };
-
-    /// [`Q3_K`] blocks.
-    pub const Q3_K_TO_F32, Q3_K_TO_F16, Q3_K_TO_BF16 = |block: Q3_K| -> [256] { block.to_f32() };
-
-    /// [`Q4_K`] blocks.
-    pub const Q4_K_TO_F32, Q4_K_TO_F16, Q4_K_TO_BF16 = |block: Q4_K| -> [256] { block.to_f32() };
-
-    /// [`Q5_K`] blocks.
-    pub const Q5_K_TO_F32, Q5_K_TO_F16, Q5_K_TO_BF16 = |block: Q5_K| -> [256] { block.to_f32() };
-
-    /// [`Q6_K`] blocks.
-    pub const Q6_K_TO_F32, Q6_K_TO_F16, Q6_K_TO_BF16 = |block: Q6_K| -> [256] { block.to_f32() };
-
-    /// [`IQ4_NL`] blocks.
-    pub const IQ4_NL_TO_F32, IQ4_NL_TO_F16, IQ4_NL_TO_BF16 = |block: IQ4_NL| -> [32] { block.to_f32() };
-
-    /// [`IQ4_XS`] blocks.
-    pub const IQ4_XS_TO_F32, IQ4_XS_TO_F16, IQ4_XS_TO_BF16 = |block: IQ4_XS| -> [256] { block.to_f32() };
-
-    /// [`MXFP4`] blocks.
-    pub const MXFP4_TO_F32, MXFP4_TO_F16, MXFP4_TO_BF16 = |block: MXFP4| -> [32] { block.to_f32() };
-
-    /// [`NVFP4`] blocks.
-    pub const NVFP4_TO_F32, NVFP4_TO_F16, NVFP4_TO_BF16 = |block: NVFP4| -> [64] { block.to_f32() };
 }

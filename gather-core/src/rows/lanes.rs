@@ -341,7 +341,7 @@ fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
 /// of `u8` in up to 33,025. Longer sums wrap.
 ///
 /// ```
-/// use gather_core::rows::dot;
+/// use gather_core::rows::lanes::dot;
 ///
 /// assert_eq!(dot(&[1.0f32, 2.0, 3.0], &[4.0f32, 5.0, 6.0]), 32.0);
 /// assert_eq!(dot(&[100i8, -128], &[100i8, 127]), -6256);
@@ -356,7 +356,7 @@ pub fn dot<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
 /// The sum of a row.
 ///
 /// ```
-/// assert_eq!(gather_core::rows::sum(&[0.5f32; 100]), 50.0);
+/// assert_eq!(gather_core::rows::lanes::sum(&[0.5f32; 100]), 50.0);
 /// ```
 #[inline(always)]
 #[must_use]
@@ -367,7 +367,7 @@ pub fn sum<A: Number>(row: &[A]) -> A::Sum {
 /// The sum of the squares of a row.
 ///
 /// ```
-/// assert_eq!(gather_core::rows::sum_of_squares(&[3.0f32, 4.0]), 25.0);
+/// assert_eq!(gather_core::rows::lanes::sum_of_squares(&[3.0f32, 4.0]), 25.0);
 /// ```
 #[inline(always)]
 #[must_use]
@@ -380,7 +380,7 @@ pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
 /// Sums of `i8` cannot overflow in rows of up to 33,025 elements. Longer ones wrap.
 ///
 /// ```
-/// assert_eq!(gather_core::rows::l2_squared(&[1.0f32, 2.0], &[4.0f32, 6.0]), 25.0);
+/// assert_eq!(gather_core::rows::lanes::l2_squared(&[1.0f32, 2.0], &[4.0f32, 6.0]), 25.0);
 /// ```
 #[inline(always)]
 #[must_use]
@@ -392,7 +392,7 @@ pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Su
 /// The greatest number of a row. NaNs do not count. Of an empty row, negative infinity, or the least `i32`.
 ///
 /// ```
-/// assert_eq!(gather_core::rows::max(&[1.0f32, f32::NAN, -2.0]), 1.0);
+/// assert_eq!(gather_core::rows::lanes::max(&[1.0f32, f32::NAN, -2.0]), 1.0);
 /// ```
 #[inline(always)]
 #[must_use]

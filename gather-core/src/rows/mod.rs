@@ -1,19 +1,19 @@
 //! Row functions: what [`View::rows`](crate::View::rows) makes of each row while it is gathered.
 //!
-//! Ready-made ones are the constants of this module, for rows of `f32`, and with the feature `half` of `f16` and `bf16`:
+//! Ready-made ones are the functions of this module. They find the type of rows from the table:
 //!
-//! | row function | result | parameters |
-//! |---|---|---|
-//! | [`DOT`], [`L2_SQUARED`] | a value | a query |
-//! | [`COSINE`] | a value | a query, the length of a row, the length of the query |
-//! | [`RMS_NORM`] | a row | a row to add, gains, epsilon |
-//! | [`LAYER_NORM`] | a row | a row to add, gains, biases, epsilon |
-//! | [`L2_NORMALIZE`] | a row | a row to add, the least length |
+//! | row function | of rows of | result | parameters |
+//! |---|---|---|---|
+//! | [`dot`], [`l2_squared`] | `f32`, `f16`, `bf16`; `i8` | a value: `f32`; `i32` | a query |
+//! | [`cosine`] | `f32`, `f16`, `bf16`; `i8` | a value: `f32` | a query, the length of a row, the length of the query |
+//! | [`rms_norm`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, gains, epsilon |
+//! | [`layer_norm`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, gains, biases, epsilon |
+//! | [`l2_normalize`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, the least length |
 //!
-//! [`DOT_I8`], [`L2_SQUARED_I8`] and [`COSINE_I8`] take rows of 8 bits. Sums are in `f32`, and of `i8` in `i32`.
-//! [`row_kernels!`](crate::row_kernels!) makes your own, of functions such as [`dot`], [`sum`], [`sum_of_squares`],
-//! [`l2_squared`] and [`max`]. These vectorise sums of floats, which a loop of one sum does not, and give the same bits
-//! at every [`Level`](crate::Level): element `i` is added to lane `i % 32`, and then lanes are added in halves.
+//! Sums are in `f32`, and of `i8` in `i32`. A parameter that is an [`OptionalSlice`] may be given as
+//! `Given::All(&[])`: there is nothing to add or to multiply with.
+//!
+//! [`row_kernels!`](crate::row_kernels!) makes your own. [`lanes`] has the sums that these are made of.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, rows};
@@ -21,7 +21,7 @@
 //! fn main() -> Result<(), gather_core::Error> {
 //!     // Two tokens of a sequence, each with the embedding of its position.
 //!     let (tokens, positions) = ([1.0f32, 2.0, 3.0, 5.0], [0.0, 0.0, 1.0, -1.0]);
-//!     let (table, ids) = (View::new(&tokens, &[2, 2])?, View::new(&[0u32, 1], &[2])?);
+//!     let table = View::new(&tokens, &[2, 2])?;
 //!     let (gains, biases) = ([1.0, 1.0], []);
 //!     let params = (
 //!         Given::PerIndex(&positions[..]),
@@ -29,7 +29,7 @@
 //!         Given::All(&biases[..]),
 //!         Given::All(0.0),
 //!     );
-//!     let normed = Gather::new(0).run(&table.rows(&rows::LAYER_NORM, params), &ids)?;
+//!     let normed = Gather::new(0).run(&table.rows(&rows::layer_norm(), params), &[0u32, 1])?;
 //!     assert_eq!(normed.as_slice()[..2], [-1.0, 1.0]);
 //!     Ok(())
 //! }
@@ -37,91 +37,142 @@
 
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 mod f16c;
-mod lanes;
+pub mod lanes;
 mod norms;
 
+use core::marker::PhantomData;
+
 pub use crate::kernels::convert::row::{AnySlice, OptionalSlice, Slice};
-pub use crate::rows::lanes::{Number, dot, l2_squared, max, sum, sum_of_squares};
-use crate::rows::norms::{l2_normalize, layer_norm, rms_norm};
+use crate::kernels::convert::row::{RowFunction, RowParams, Rowwise};
+use crate::rows::lanes::Number;
+use crate::types::element::Element;
 
-/// The row functions of rows of a type.
-macro_rules! of {
-    (
-        pub const $dot:ident, $l2:ident, $cosine:ident, $rms:ident, $layer:ident, $normalize:ident = $ty:ty
-    ) => {
-        crate::row_kernels! {
-            /// The dot product of a row and a query.
-            pub const $dot = |row: &[$ty], query: &[f32]| -> f32 { dot(row, query) };
+/// Elements of rows that a query scores: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "rows of `{Self}` have no ready-made scores",
+    label = "not `f32`, `f16`, `bf16` or `i8`",
+    note = "write a row function of your own for them: `row_kernels! {{ static DOT = |row: &[{Self}], query: &[f32]| -> \
+            f32 {{ .. }}; }}`"
+)]
+pub trait Scored: Number<Sum: Element> + Element {
+    /// The elements of a query.
+    type Query: Number<Sum = Self::Sum> + Element;
 
-            /// The square of the Euclidean distance of a row and a query.
-            pub const $l2 = |row: &[$ty], query: &[f32]| -> f32 { l2_squared(row, query) };
+    /// The nearest `f32` of a sum.
+    #[doc(hidden)]
+    fn sum_to_f32(sum: Self::Sum) -> f32;
+}
 
-            /// The cosine of the angle between a row and a query, by stored lengths: the dot product divided by the
-            /// product of both.
-            pub const $cosine = |row: &[$ty], query: &[f32], row_length: f32, query_length: f32| -> f32 {
-                dot(row, query) / (row_length * query_length)
-            };
+/// Elements of rows that a norm brings to one scale: `f32`, `f16` and `bf16`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "rows of `{Self}` have no ready-made norm",
+    label = "not `f32`, `f16` or `bf16`",
+    note = "write a row function of your own for them: `row_kernels! {{ static NORM = |row: &[{Self}], out: &mut [f32]| {{ \
+            .. }}; }}`"
+)]
+pub trait Normed: Scored<Sum = f32, Query = f32> {}
 
-            /// RMS norm: the row, plus another where there is one, divided by the root of the mean of its squares plus
-            /// `eps`; times gains, where there are any.
-            ///
-            /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
-            pub const $rms = |
-                row: &[$ty],
-                out: &mut [f32],
-                #[optional] added: &[f32],
-                #[optional] gains: &[f32],
-                eps: f32,
-            | { rms_norm(row, out, added, gains, eps) };
+macro_rules! scored {
+    ($($ty:ty, $Query:ty, |$sum:ident| $f32:expr $(, $Normed:ident)?;)*) => {$(
+        impl Scored for $ty {
+            type Query = $Query;
 
-            /// Layer norm: the row, plus another where there is one, less its mean, divided by the root of its variance
-            /// plus `eps`; times gains, plus biases, where there are any.
-            ///
-            /// With `x` the sum of both rows less its mean, `sum / n`, a result is
-            /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.
-            pub const $layer = |
-                row: &[$ty],
-                out: &mut [f32],
-                #[optional] added: &[f32],
-                #[optional] gains: &[f32],
-                #[optional] biases: &[f32],
-                eps: f32,
-            | { layer_norm(row, out, added, (gains, biases), eps) };
+            #[inline(always)]
+            fn sum_to_f32($sum: Self::Sum) -> f32 {
+                $f32
+            }
+        }
 
-            /// The row, plus another where there is one, divided by its Euclidean length, or by `least` where that is
-            /// less.
-            ///
-            /// With `x` the sum of both rows, a result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`.
-            pub const $normalize = |row: &[$ty], out: &mut [f32], #[optional] added: &[f32], least: f32| {
-                l2_normalize(row, out, added, least)
-            };
+        $(impl $Normed for $ty {})?
+    )*};
+}
+scored! {
+    f32, f32, |sum| sum, Normed;
+    i8, i8, |sum| sum as f32;
+}
+#[cfg(feature = "half")]
+scored! {
+    half::f16, f32, |sum| sum, Normed;
+    half::bf16, f32, |sum| sum, Normed;
+}
+
+/// Functions that make row functions for rows of any type with a bound.
+macro_rules! row_functions {
+    ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
+        |$row:ident $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block)*) => {$(
+        row_functions! { @one $(#[$doc])* $name $T $Bound ($($param: $Param),*) $Out, true,
+            fn value($row: &[$T], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) -> $Out $body }
+    )*};
+    ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
+        |$row:ident, $out:ident => [$Out:ty] $(, $param:ident: $Param:ty)*| $body:block)*) => {$(
+        row_functions! { @one $(#[$doc])* $name $T $Bound ($($param: $Param),*) $Out, false,
+            fn write($row: &[$T], $out: &mut [$Out], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) $body }
+    )*};
+    (@one $(#[$doc:meta])* $name:ident $T:ident $Bound:ident ($($param:ident: $Param:ty),*) $Out:ty, $one:literal,
+        $function:item) => {
+        $(#[$doc])*
+        #[must_use]
+        pub const fn $name<$T: $Bound>() -> RowFunction<$T, $Out, ($($Param,)*)> {
+            struct Function<T>(PhantomData<T>);
+
+            impl<$T: $Bound> Rowwise for Function<$T> {
+                type In = $T;
+                type Out = $Out;
+                type Params = ($($Param,)*);
+                const NAME: &'static str = stringify!($name);
+                const PARAMS: &'static [&'static str] = &[$(stringify!($param)),*];
+                const ONE: bool = $one;
+
+                #[inline(always)]
+                $function
+            }
+            RowFunction::new::<Function<$T>>()
         }
     };
 }
-of!(pub const DOT, L2_SQUARED, COSINE, RMS_NORM, LAYER_NORM, L2_NORMALIZE = f32);
+row_functions! {
+    /// The dot product of a row and a `query`. Of `i8` without overflow in rows of up to 131,071 elements.
+    pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
 
-#[cfg(feature = "half")]
-mod halves {
-    use half::{bf16, f16};
+    /// The square of the Euclidean distance of a row and a `query`. Of `i8` without overflow in rows of up to 33,025
+    /// elements.
+    pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
 
-    use crate::rows::{dot, l2_normalize, l2_squared, layer_norm, rms_norm};
-
-    of!(pub const DOT_F16, L2_SQUARED_F16, COSINE_F16, RMS_NORM_F16, LAYER_NORM_F16, L2_NORMALIZE_F16 = f16);
-    of!(pub const DOT_BF16, L2_SQUARED_BF16, COSINE_BF16, RMS_NORM_BF16, LAYER_NORM_BF16, L2_NORMALIZE_BF16 = bf16);
+    /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product of
+    /// `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.
+    pub fn cosine<T: Scored> = |row, query: Slice<T::Query>, row_length: f32, query_length: f32| -> f32 {
+        T::sum_to_f32(lanes::dot(row, query)) / (row_length * query_length)
+    }
 }
-#[cfg(feature = "half")]
-pub use halves::*;
+row_functions! {
+    /// RMS norm: the row, plus another, `added`, where there is one, divided by the root of the mean of its squares plus
+    /// `eps`; times `gains`, where there are any.
+    ///
+    /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
+    pub fn rms_norm<T: Normed> =
+        |row, out => [f32], added: OptionalSlice<f32>, gains: OptionalSlice<f32>, eps: f32| {
+            norms::rms_norm(row, out, added, gains, eps);
+        }
 
-crate::row_kernels! {
-    /// The dot product of a row and a query, without overflow in rows of up to 131,071 elements.
-    pub const DOT_I8 = |row: &[i8], query: &[i8]| -> i32 { dot(row, query) };
+    /// Layer norm: the row, plus another, `added`, where there is one, less its mean, divided by the root of its variance
+    /// plus `eps`; times `gains`, plus `biases`, where there are any.
+    ///
+    /// With `x` the sum of both rows less its mean, `sum / n`, a result is
+    /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.
+    pub fn layer_norm<T: Normed> = |row,
+                                   out => [f32],
+                                   added: OptionalSlice<f32>,
+                                   gains: OptionalSlice<f32>,
+                                   biases: OptionalSlice<f32>,
+                                   eps: f32| {
+        norms::layer_norm(row, out, added, (gains, biases), eps);
+    }
 
-    /// The square of the Euclidean distance of a row and a query, without overflow in rows of up to 33,025 elements.
-    pub const L2_SQUARED_I8 = |row: &[i8], query: &[i8]| -> i32 { l2_squared(row, query) };
-
-    /// The cosine of the angle between a row and a query, by stored lengths: the dot product as an `f32`, divided by
-    /// the product of both.
-    pub const COSINE_I8 = |row: &[i8], query: &[i8], row_length: f32, query_length: f32| -> f32 {
-        dot(row, query) as f32 / (row_length * query_length)
-    };
+    /// The row, plus another, `added`, where there is one, divided by its Euclidean length, or by `least` where that is
+    /// less.
+    ///
+    /// With `x` the sum of both rows, a result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`.
+    pub fn l2_normalize<T: Normed> = |row, out => [f32], added: OptionalSlice<f32>, least: f32| {
+        norms::l2_normalize(row, out, added, least);
+    }
 }

@@ -2,8 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::rows::lanes::widen;
-use crate::rows::{Number, sum, sum_of_squares};
+use crate::rows::lanes::{Number, sum, sum_of_squares, widen};
 
 /// `out = row + added`, or the row where there is nothing to add.
 #[inline(always)]

@@ -130,6 +130,25 @@ fn wrong_length(declared: &Declared, shape: &IndexShape, [data, indices, out]: [
     }
 }
 
+/// A map as `map = NAME` names it: a constant or static, or a function of [`maps`](crate::maps) that makes it.
+pub trait NamedMap<T, U, P> {
+    fn named(&self) -> Map<T, U, P>;
+}
+
+impl<T, U, P> NamedMap<T, U, P> for Map<T, U, P> {
+    #[inline(always)]
+    fn named(&self) -> Map<T, U, P> {
+        *self
+    }
+}
+
+impl<T, U, P, F: Fn() -> Map<T, U, P>> NamedMap<T, U, P> for F {
+    #[inline(always)]
+    fn named(&self) -> Map<T, U, P> {
+        self()
+    }
+}
+
 /// As [`gather`], with a map that converts each element on its way, and what is given for its parameters.
 ///
 /// # Errors
@@ -139,7 +158,7 @@ fn wrong_length(declared: &Declared, shape: &IndexShape, [data, indices, out]: [
 /// When the map does.
 #[inline]
 pub fn gather_map<D: Declaration, T: Element, U: Element, P: Params, I: Index, const ARGS: usize>(
-    map: &Map<T, U, P>,
+    map: &impl NamedMap<T, U, P>,
     data: &[T],
     indices: &[I],
     params: P::Given<'_>,
@@ -147,5 +166,5 @@ pub fn gather_map<D: Declaration, T: Element, U: Element, P: Params, I: Index, c
     out: &mut [U],
 ) -> Result<(), Error> {
     const { assert!(Claims::<D, U, ARGS>::OUT_BYTES > 0) };
-    general::index_map(const { &D::DECLARED }, map, (data, indices, params), &args, out)
+    general::index_map(const { &D::DECLARED }, &map.named(), (data, indices, params), &args, out)
 }

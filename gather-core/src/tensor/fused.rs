@@ -8,7 +8,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
@@ -79,7 +79,7 @@ impl<'a> FusedRows<'a> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn plain<T: Scale>(data: View<'a, T>) -> Result<Self, Error> {
+    pub fn plain<T: Float>(data: View<'a, T>) -> Result<Self, Error> {
         let (op, argument) = (Op::EmbeddingBag, Argument::Data);
         let &[_, columns] = data.shape() else {
             return Err(Error::RankOutOfRange { op, argument, rank: data.rank(), min: 2, max: 2 });

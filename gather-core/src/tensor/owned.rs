@@ -4,6 +4,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::{Index, IndexMut};
 
 #[cfg(feature = "std")]
 use crate::tensor::dynamic::DynTensor;
@@ -163,6 +164,25 @@ impl<T> Tensor<T> {
         &mut self.values
     }
 
+    /// The elements one after the other, in row-major order.
+    pub fn iter(&self) -> core::slice::Iter<'_, T> {
+        self.values.iter()
+    }
+
+    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank. `tensor[[row, column]]`
+    /// panics there.
+    #[must_use]
+    pub fn get(&self, coords: &[usize]) -> Option<&T> {
+        self.at(coords).map(|at| &self.values[at])
+    }
+
+    /// The number of the element at a coordinate, in row-major order.
+    fn at(&self, coords: &[usize]) -> Option<usize> {
+        let inside = coords.len() == self.rank() && coords.iter().zip(&self.shape[..]).all(|(&c, &dim)| c < dim);
+        // Inside the shape no step overflows: it is below the number of elements.
+        inside.then(|| coords.iter().zip(&self.shape[..]).fold(0, |at, (&c, &dim)| at * dim + c))
+    }
+
     /// The elements in row-major order, without a copy.
     #[must_use]
     pub fn into_vec(self) -> Vec<T> {
@@ -180,6 +200,97 @@ impl<T> Tensor<T> {
     pub fn view_mut(&mut self) -> ViewMut<'_, T> {
         ViewMut::new(&mut self.values, &self.shape).expect("a tensor has as many values as its shape says")
     }
+}
+
+/// The elements in row-major order, without a copy.
+impl<T> From<Tensor<T>> for Vec<T> {
+    fn from(tensor: Tensor<T>) -> Self {
+        tensor.values
+    }
+}
+
+/// The elements in row-major order.
+impl<T> AsRef<[T]> for Tensor<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.values
+    }
+}
+
+/// The elements in row-major order.
+impl<T> IntoIterator for Tensor<T> {
+    type Item = T;
+    type IntoIter = alloc::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.into_iter()
+    }
+}
+
+/// The elements in row-major order.
+impl<'a, T> IntoIterator for &'a Tensor<T> {
+    type Item = &'a T;
+    type IntoIter = core::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The element at a coordinate.
+///
+/// ```
+/// fn main() -> Result<(), gather_core::Error> {
+///     let mut matrix = gather_core::Tensor::new(vec![1, 2, 3, 4, 5, 6], &[2, 3])?;
+///     matrix[[0, 2]] += 10;
+///     assert_eq!((matrix[[0, 2]], matrix[&[1, 0][..]]), (13, 4));
+///     Ok(())
+/// }
+/// ```
+///
+/// # Panics
+/// Outside the shape, and for a coordinate of another rank.
+impl<T> Index<&[usize]> for Tensor<T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, coords: &[usize]) -> &T {
+        match self.at(coords) {
+            Some(at) => &self.values[at],
+            None => outside(coords, &self.shape),
+        }
+    }
+}
+
+impl<T> IndexMut<&[usize]> for Tensor<T> {
+    #[track_caller]
+    fn index_mut(&mut self, coords: &[usize]) -> &mut T {
+        match self.at(coords) {
+            Some(at) => &mut self.values[at],
+            None => outside(coords, &self.shape),
+        }
+    }
+}
+
+impl<T, const N: usize> Index<[usize; N]> for Tensor<T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, coords: [usize; N]) -> &T {
+        &self[&coords[..]]
+    }
+}
+
+impl<T, const N: usize> IndexMut<[usize; N]> for Tensor<T> {
+    #[track_caller]
+    fn index_mut(&mut self, coords: [usize; N]) -> &mut T {
+        &mut self[&coords[..]]
+    }
+}
+
+#[cold]
+#[track_caller]
+fn outside(coords: &[usize], shape: &[usize]) -> ! {
+    panic!("coordinate {coords:?} of a tensor of shape {shape:?}")
 }
 
 impl<T, const N: usize> Tensor<[T; N]> {
@@ -209,6 +320,39 @@ impl<T, const N: usize> Tensor<[T; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn coordinates_name_elements() {
+        let mut tensor = Tensor::new((0..24).collect::<Vec<i32>>(), &[2, 3, 4]).unwrap();
+        let view = tensor.clone();
+        for coords in [[0, 0, 0], [1, 2, 3], [1, 0, 2], [0, 2, 1]] {
+            let expected = view.view().get(&coords).copied();
+            assert_eq!(
+                (tensor.get(&coords).copied(), Some(tensor[coords]), Some(tensor[&coords[..]])),
+                (expected, expected, expected)
+            );
+        }
+        tensor[[1, 2, 3]] = -1;
+        assert_eq!((tensor.iter().last(), tensor.as_ref().len()), (Some(&-1), 24));
+        for coords in [&[2, 0, 0][..], &[0, 3, 0], &[0, 0, 4], &[usize::MAX, 0, 0], &[0, 0], &[0, 0, 0, 0], &[]] {
+            assert_eq!(tensor.get(coords), None, "{coords:?}");
+        }
+        assert_eq!(Tensor::new(vec![7], &[]).unwrap()[[]], 7);
+        assert_eq!((Tensor::<u8>::default().get(&[0]), (&tensor).into_iter().count()), (None, 24));
+        assert_eq!((Vec::from(tensor.clone()), tensor.into_iter().collect()), (view_of(&view), view_of(&view)));
+    }
+
+    fn view_of(before: &Tensor<i32>) -> Vec<i32> {
+        let mut values = before.as_slice().to_vec();
+        values[23] = -1;
+        values
+    }
+
+    #[test]
+    #[should_panic(expected = "coordinate [1, 3] of a tensor of shape [2, 3]")]
+    fn coordinates_outside_panic() {
+        let _ = Tensor::filled(&[2, 3], 0u8).unwrap()[[1, 3]];
+    }
 
     #[test]
     fn arrays_are_flattened_in_place() {

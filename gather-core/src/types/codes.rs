@@ -97,11 +97,15 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// The type of the scales of block-quantised data, which is that of the result: `f32`, and with the feature `half`
-/// `f16` and `bf16`. Sealed.
+/// Floats that quantised data becomes: `f32`, and with the feature `half` `f16` and `bf16`. The scales of blocks are of the
+/// type of the result. Sealed.
 ///
 /// Values are computed in `f32` and rounded once.
-pub trait Scale: Element + sealed::Sealed {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no float that quantised data becomes",
+    label = "not `f32`, and with the feature `half` not `f16` or `bf16`"
+)]
+pub trait Float: Element + sealed::Sealed {
     /// The format of rows of this type.
     #[doc(hidden)]
     const FORMAT: FusedFormat;
@@ -115,7 +119,7 @@ pub trait Scale: Element + sealed::Sealed {
     fn from_f32(value: f32) -> Self;
 }
 
-/// Makes something of the [`Scale`] that is known at run time by its data type, of which `$U` is the name; of another
+/// Makes something of the [`Float`] that is known at run time by its data type, of which `$U` is the name; of another
 /// data type `$other`.
 macro_rules! by_scale {
     ($dtype:expr, $U:ident => $make:expr, $other:expr) => {
@@ -143,7 +147,7 @@ pub(crate) use by_scale;
 
 impl sealed::Sealed for f32 {}
 
-impl Scale for f32 {
+impl Float for f32 {
     const FORMAT: FusedFormat = FusedFormat::F32;
 
     #[inline(always)]

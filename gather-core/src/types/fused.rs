@@ -4,7 +4,7 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// How a fused row holds its codes, its scale and its bias.
@@ -116,7 +116,7 @@ pub(crate) trait Coding: 'static {
     fn bytes(columns: usize) -> usize;
 
     /// Decodes as many columns as there is room for, with the scale and the bias that `params` says.
-    fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32));
+    fn decode<U: Float>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32));
 }
 
 /// Codes, `PER` in a byte.
@@ -129,7 +129,7 @@ impl<const PER: usize> Coding for Codes<PER> {
     }
 
     #[inline(always)]
-    fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
+    fn decode<U: Float>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
         let (scale, bias) = params();
         match PER {
             1 => decode::<1, 32, U>(codes, out, scale, bias),
@@ -151,7 +151,7 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            fn decode<U: Scale>(codes: &[u8], out: &mut [U], _: impl FnOnce() -> (f32, f32)) {
+            fn decode<U: Float>(codes: &[u8], out: &mut [U], _: impl FnOnce() -> (f32, f32)) {
                 for (to, &bytes) in out.iter_mut().zip(codes.as_chunks::<$size>().0) {
                     *to = U::from_f32($value(bytes));
                 }
@@ -259,7 +259,7 @@ impl FusedRow {
     /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row of a format
     /// of the coding.
     #[inline(always)]
-    pub(crate) fn decode<C: Coding, U: Scale>(&self, row: &[u8], first: usize, out: &mut [U]) {
+    pub(crate) fn decode<C: Coding, U: Float>(&self, row: &[u8], first: usize, out: &mut [U]) {
         let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];
         C::decode(codes, out, || self.scale_and_bias(row));
     }
@@ -331,7 +331,7 @@ fn nearest(value: f32, most: f32) -> u8 {
 /// Values of several bytes are a block of their own before they are written: the compiler does not know that codes and
 /// `out` are apart, and would load each code after the value before it is stored.
 #[inline(always)]
-fn decode<const PER: usize, const BYTES: usize, U: Scale>(codes: &[u8], out: &mut [U], scale: f32, bias: f32) {
+fn decode<const PER: usize, const BYTES: usize, U: Float>(codes: &[u8], out: &mut [U], scale: f32, bias: f32) {
     let (to, rest) = out.as_chunks_mut::<PER>();
     let (codes, last) = codes.split_at(to.len());
     let (to, others) = to.as_chunks_mut::<BYTES>();
@@ -354,7 +354,7 @@ fn decode<const PER: usize, const BYTES: usize, U: Scale>(codes: &[u8], out: &mu
 
 /// The values of a byte. Products are rounded before they are added to the bias.
 #[inline(always)]
-fn values<const PER: usize, U: Scale>(codes: u8, scale: f32, bias: f32) -> [U; PER] {
+fn values<const PER: usize, U: Float>(codes: u8, scale: f32, bias: f32) -> [U; PER] {
     let mut values = [U::ZERO; PER];
     for k in 0..PER {
         let code = codes << (8 - 8 / PER * (k + 1)) >> (8 - 8 / PER);

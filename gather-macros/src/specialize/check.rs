@@ -265,7 +265,7 @@ fn path(cx: &mut Ctxt, value: &Expr) -> Option<Path> {
     if let Expr::Path(path) = value {
         return Some(path.path.clone());
     }
-    cx.error_on(value, "`map` takes the name of a map, such as `map = F16_TO_F32`");
+    cx.error_on(value, "`map` takes the name of a map, such as `map = maps::convert`");
     None
 }
 

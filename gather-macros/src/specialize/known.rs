@@ -46,14 +46,17 @@ impl Op {
                 ("batch_dims", "0"),
                 ("out_of_bounds", "zero"),
                 ("negative_index", "reject"),
-                ("map", "F16_TO_F32"),
+                ("map", "maps::convert"),
             ],
             Op::GatherElements => {
-                &[("axis", "0"), ("out_of_bounds", "zero"), ("negative_index", "reject"), ("map", "F16_TO_F32")]
+                &[("axis", "0"), ("out_of_bounds", "zero"), ("negative_index", "reject"), ("map", "maps::convert")]
             }
-            Op::GatherNd => {
-                &[("batch_dims", "0"), ("out_of_bounds", "zero"), ("negative_index", "reject"), ("map", "F16_TO_F32")]
-            }
+            Op::GatherNd => &[
+                ("batch_dims", "0"),
+                ("out_of_bounds", "zero"),
+                ("negative_index", "reject"),
+                ("map", "maps::convert"),
+            ],
             Op::BatchToSpace => &[("block", "[1, 2, 2]"), ("crops_begin", "[0, 0, 0]"), ("crops_end", "[0, 0, 0]")],
         }
     }

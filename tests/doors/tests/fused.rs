@@ -1,8 +1,8 @@
 //! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
 
 use gather_core::{
-    Argument, Bags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
-    Level, Method, Op, OutOfBounds, Reduction, Scale, Spec, View, ViewMut, tables, tables_dyn,
+    Argument, Bags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Float, FusedFormat, FusedRows,
+    Gather, Level, Method, Op, OutOfBounds, Reduction, Spec, View, ViewMut, tables, tables_dyn,
 };
 use half::{bf16, f16};
 
@@ -48,7 +48,7 @@ fn rows_of_every_width() {
     }
 }
 
-fn gathers<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
+fn gathers<U: Float + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
     let ids = View::new(&[3i64, -1, i64::MIN, i64::MAX], &[4]).unwrap();
     let columns = table.columns();
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
@@ -76,7 +76,7 @@ fn gathers<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<
     }
 }
 
-fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>) {
+fn bags<U: Float + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>) {
     let (ids, weights, offsets) = ([3i64, -1, i64::MIN, i64::MAX, 1], [f32::NAN, 0.0, f32::MAX, 1.0, 2.0], [0i8, 3, 3]);
     let (ids, weights) = (View::new(&ids, &[5]).unwrap(), View::new(&weights, &[5]).unwrap());
     let offsets = View::new(&offsets, &[3]).unwrap();
@@ -149,7 +149,7 @@ fn gathers_and_bags_of_any_bytes() {
 /// Bags with weights or without.
 type ListOf<'a> = Bags<'a, View<'a, i64>, View<'a, i64>, View<'a, f32>>;
 
-fn several<U: Scale + std::fmt::Debug>(op: EmbeddingBag, only: &[&FusedRows<'_>], bags: ListOf<'_>) {
+fn several<U: Float + std::fmt::Debug>(op: EmbeddingBag, only: &[&FusedRows<'_>], bags: ListOf<'_>) {
     let columns: usize = only.iter().map(|table| table.columns()).sum();
     let (all, bags) = (tables::<U>(only).unwrap(), vec![bags; only.len()]);
     let got = op.run(&all, &bags);

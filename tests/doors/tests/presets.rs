@@ -110,14 +110,14 @@ fn every_ready_made_map() {
     let (halves, brains) = (singles.map(f16::from_f32), singles.map(bf16::from_f32));
     let (half, brain) = (View::new(&halves, &[3]).unwrap(), View::new(&brains, &[3]).unwrap());
     let single = View::new(&singles, &[3]).unwrap();
-    assert_eq!(op.run(&half.map(&maps::F16_TO_F32, ()), &ids).unwrap().as_slice(), singles);
-    assert_eq!(op.run(&brain.map(&maps::BF16_TO_F32, ()), &ids).unwrap().as_slice(), singles);
-    assert_eq!(op.run(&single.map(&maps::F32_TO_F16, ()), &ids).unwrap().as_slice(), halves);
-    assert_eq!(op.run(&single.map(&maps::F32_TO_BF16, ()), &ids).unwrap().as_slice(), brains);
+    assert_eq!(op.run(&half.map(&maps::convert::<_, f32>(), ()), &ids).unwrap().as_slice(), singles);
+    assert_eq!(op.run(&brain.map(&maps::convert::<_, f32>(), ()), &ids).unwrap().as_slice(), singles);
+    assert_eq!(op.run(&single.map(&maps::convert::<_, half::f16>(), ()), &ids).unwrap().as_slice(), halves);
+    assert_eq!(op.run(&single.map(&maps::convert::<_, half::bf16>(), ()), &ids).unwrap().as_slice(), brains);
     let scaled = |zero_point| (Given::All(0.5), Given::All(zero_point));
     let bytes = View::new(&[0u8, 128, 255], &[3]).unwrap();
-    assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_U8, scaled(128)), &ids).unwrap().as_slice(), [-64.0, 0.0, 63.5]);
+    assert_eq!(op.run(&bytes.map(&maps::dequantize(), scaled(128)), &ids).unwrap().as_slice(), [-64.0, 0.0, 63.5]);
     let (bytes, scaled) = ([-128i8, 0, 127], (Given::All(0.5), Given::All(-1)));
     let bytes = View::new(&bytes, &[3]).unwrap();
-    assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_I8, scaled), &ids).unwrap().as_slice(), [-63.5, 0.5, 64.0]);
+    assert_eq!(op.run(&bytes.map(&maps::dequantize(), scaled), &ids).unwrap().as_slice(), [-63.5, 0.5, 64.0]);
 }

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_core::rows::{self, Number};
+use gather_core::rows::{self, lanes::Number};
 use gather_core::{
     Argument, DynView, Element, Error, Gather, Given, Index, IndexType, Op, Per, RowFunction, Spec, Tensor, View,
     ViewMut,
@@ -154,7 +154,7 @@ fn types_known_at_run_time() {
     let (table, query) = (View::new(&table, &[3, 2]).unwrap(), [1.0f32, 10.0]);
     let (params, op) = ((Given::All(&query[..]),), Gather::new(0));
     let data = DynView::from(&table).downcast::<f32>().unwrap();
-    let scores = data.rows(&rows::DOT, params);
+    let scores = data.rows(&rows::dot(), params);
     macro_rules! by {
         ($($index:ident),*) => {$({
             let ids: [$index; 4] = [2, 0, 1, 2];
@@ -162,7 +162,7 @@ fn types_known_at_run_time() {
             let ids = DynView::from(&ids);
             let found = op.run(&scores, &ids).unwrap();
             assert_eq!((found.shape(), found.as_slice()), (&[2, 2][..], &[22.0, 43.0, 10.0, 22.0][..]));
-            let plan = op.plan(&Spec::of(data.layout()).rows(&rows::DOT), &ids).unwrap();
+            let plan = op.plan(&Spec::of(data.layout()).rows(&rows::dot()), &ids).unwrap();
             let mut out = Tensor::default();
             plan.run_into(&scores, &ids, &mut out).unwrap();
             assert_eq!(out.as_slice(), [22.0, 43.0, 10.0, 22.0]);
@@ -188,50 +188,48 @@ fn functions_of_rows() {
     fn of<N: Number<Sum = f32>>(number: fn(f32) -> N) {
         let row: Vec<N> = (0..45).map(|at| number((at % 7) as f32 - 2.0)).collect();
         let whole: Vec<f32> = (0..45).map(|at| (at % 7) as f32 - 2.0).collect();
-        assert_eq!(rows::dot(&row, &whole), whole.iter().map(|x| x * x).sum());
-        assert_eq!(rows::sum_of_squares(&row), whole.iter().map(|x| x * x).sum());
-        assert_eq!(rows::sum(&row), whole.iter().sum());
-        assert_eq!(rows::l2_squared(&row, &whole), 0.0);
-        assert_eq!(rows::max(&row), 4.0);
+        assert_eq!(rows::lanes::dot(&row, &whole), whole.iter().map(|x| x * x).sum());
+        assert_eq!(rows::lanes::sum_of_squares(&row), whole.iter().map(|x| x * x).sum());
+        assert_eq!(rows::lanes::sum(&row), whole.iter().sum());
+        assert_eq!(rows::lanes::l2_squared(&row, &whole), 0.0);
+        assert_eq!(rows::lanes::max(&row), 4.0);
     }
     of(|value| value);
     of(f16::from_f32);
     of(bf16::from_f32);
-    assert_eq!(rows::dot(&[1.0f64, 2.0], &[3.0f64, 4.0, 5.0]), 11.0);
-    assert_eq!((rows::dot(&[-1i8, 2], &[200u8, 100]), rows::max::<u8>(&[])), (0, i32::MIN));
+    assert_eq!(rows::lanes::dot(&[1.0f64, 2.0], &[3.0f64, 4.0, 5.0]), 11.0);
+    assert_eq!((rows::lanes::dot(&[-1i8, 2], &[200u8, 100]), rows::lanes::max::<u8>(&[])), (0, i32::MIN));
 }
 
-/// The functions of rows of a type.
-macro_rules! ready_made {
-    ($number:expr, $dot:ident $l2:ident $cosine:ident $rms:ident $layer:ident $normalize:ident) => {{
-        let table = [3.0, 4.0, 0.0, 1.0].map($number);
-        let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
-        let (gather, query) = (Gather::new(0), [0.0f32, 2.0]);
-        let (none, query) = (Given::All(&[][..]), Given::All(&query[..]));
-        let value = Given::All;
-        let lengths = Given::PerRow(&[5.0f32, 1.0][..]);
-        let is = |got: Result<Tensor<f32>, Error>, expected: &[f32]| assert_eq!(got.unwrap().as_slice(), expected);
-        is(gather.run(&table.rows(&rows::$dot, (query,)), &ids), &[2.0, 8.0]);
-        is(gather.run(&table.rows(&rows::$l2, (query,)), &ids), &[1.0, 13.0]);
-        is(gather.run(&table.rows(&rows::$cosine, (query, lengths, value(2.0))), &ids), &[1.0, 0.8]);
-        is(gather.run(&table.rows(&rows::$rms, (none, none, value(3.5))), &ids), &[0.0, 0.5, 0.75, 1.0]);
-        is(gather.run(&table.rows(&rows::$layer, (none, query, none, value(0.0))), &ids), &[0.0, 2.0, 0.0, 2.0]);
-        is(gather.run(&table.rows(&rows::$normalize, (none, value(8.0))), &ids), &[0.0, 0.125, 0.375, 0.5]);
-    }};
+/// Runs the functions on rows of a type.
+fn ready_made<T: rows::Normed>(number: fn(f32) -> T) {
+    let table = [3.0, 4.0, 0.0, 1.0].map(number);
+    let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), [1u8, 0]);
+    let (gather, query) = (Gather::new(0), [0.0f32, 2.0]);
+    let (none, query) = (Given::All(&[][..]), Given::All(&query[..]));
+    let value = Given::All;
+    let lengths = Given::PerRow(&[5.0f32, 1.0][..]);
+    let is = |got: Result<Tensor<f32>, Error>, expected: &[f32]| assert_eq!(got.unwrap().as_slice(), expected);
+    is(gather.run(&table.rows(&rows::dot(), (query,)), &ids), &[2.0, 8.0]);
+    is(gather.run(&table.rows(&rows::l2_squared(), (query,)), &ids), &[1.0, 13.0]);
+    is(gather.run(&table.rows(&rows::cosine(), (query, lengths, value(2.0))), &ids), &[1.0, 0.8]);
+    is(gather.run(&table.rows(&rows::rms_norm(), (none, none, value(3.5))), &ids), &[0.0, 0.5, 0.75, 1.0]);
+    let layer = table.rows(&rows::layer_norm(), (none, query, none, value(0.0)));
+    is(gather.run(&layer, &ids), &[0.0, 2.0, 0.0, 2.0]);
+    is(gather.run(&table.rows(&rows::l2_normalize(), (none, value(8.0))), &ids), &[0.0, 0.125, 0.375, 0.5]);
 }
 
 #[test]
 fn ready_made_functions() {
-    let same = |value: f32| value;
-    ready_made!(same, DOT L2_SQUARED COSINE RMS_NORM LAYER_NORM L2_NORMALIZE);
-    ready_made!(f16::from_f32, DOT_F16 L2_SQUARED_F16 COSINE_F16 RMS_NORM_F16 LAYER_NORM_F16 L2_NORMALIZE_F16);
-    ready_made!(bf16::from_f32, DOT_BF16 L2_SQUARED_BF16 COSINE_BF16 RMS_NORM_BF16 LAYER_NORM_BF16 L2_NORMALIZE_BF16);
+    ready_made(|value| value);
+    ready_made(f16::from_f32);
+    ready_made(bf16::from_f32);
 
     let table = [3i8, 4, -128, 127];
     let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
     let (gather, query) = (Gather::new(0), Given::All(&[-1i8, 2][..]));
-    assert_eq!(gather.run(&table.rows(&rows::DOT_I8, (query,)), &ids).unwrap().as_slice(), [382, 5]);
-    assert_eq!(gather.run(&table.rows(&rows::L2_SQUARED_I8, (query,)), &ids).unwrap().as_slice(), [31754, 20]);
+    assert_eq!(gather.run(&table.rows(&rows::dot(), (query,)), &ids).unwrap().as_slice(), [382, 5]);
+    assert_eq!(gather.run(&table.rows(&rows::l2_squared(), (query,)), &ids).unwrap().as_slice(), [31754, 20]);
     let params = (query, Given::All(2.0), Given::PerIndex(&[1.0f32, 5.0][..]));
-    assert_eq!(gather.run(&table.rows(&rows::COSINE_I8, params), &ids).unwrap().as_slice(), [191.0, 0.5]);
+    assert_eq!(gather.run(&table.rows(&rows::cosine(), params), &ids).unwrap().as_slice(), [191.0, 0.5]);
 }

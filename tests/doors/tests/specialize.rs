@@ -1,6 +1,6 @@
 //! Functions for declared shapes, of elements of every kind and with hostile sizes, and their set.
 
-use gather_core::maps::DEQUANTIZE_U8;
+use gather_core::maps;
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, Given, Index, Layout, Method, OutOfBounds, Par,
     Registry, Spec, View,
@@ -26,7 +26,7 @@ gather_core::specialize! {
         u16[_, 3, 5, 2],
     );
     fn lines_of_images = batch_to_space(block = [1, 3, 1]) (u64[3, 1, 6]);
-    fn scaled = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, zero_point: u8)) (u8[_, _], i16[_]) -> f32;
+    fn scaled = gather(axis = 0, map = maps::dequantize(scale: f32, zero_point: u8)) (u8[_, _], i16[_]) -> f32;
 }
 
 fn check<T: Sample>() {
@@ -266,7 +266,7 @@ fn maps_with_parameters() {
     let mut out = [0.0; 6];
     for scale in [Given::All(0.5), Given::PerRow(&scales), Given::PerElement(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])] {
         let params = (scale, Given::All(3));
-        let expected = Gather::new(0).run(&data.map(&DEQUANTIZE_U8, params), &ids_view).expect("a run");
+        let expected = Gather::new(0).run(&data.map(&maps::dequantize(), params), &ids_view).expect("a run");
         scaled(&table, &ids, scale, Given::All(3), 2, &mut out).expect("a call");
         assert_eq!(out, expected.as_slice());
     }

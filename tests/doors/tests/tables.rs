@@ -20,39 +20,29 @@ fn bytes() -> Vec<u8> {
     (0..256 * 210).map(|at| (at + at / 210) as u8).collect()
 }
 
+/// Maps to every type of floats.
 macro_rules! all {
-    ($table:expr, $given:expr, $($map:ident)*) => {
-        $(runs(&maps::$map, $table, $given);)*
-    };
+    ($table:expr, $given:expr, $($map:ident)*) => {$(
+        runs(&maps::$map::<f32>(), $table, $given);
+        runs(&maps::$map::<half::f16>(), $table, $given);
+        runs(&maps::$map::<half::bf16>(), $table, $given);
+    )*};
 }
 
 #[test]
 fn maps_of_blocks() {
     let bytes = bytes();
     macro_rules! blocks {
-        ($($block:ident $($map:ident)*;)*) => {$(
+        ($($block:ident)*) => {$(
             let (blocks, rest) = maps::$block::from_bytes(&bytes[1..]);
             assert_eq!(blocks.len() * size_of::<maps::$block>() + rest.len(), bytes.len() - 1);
             assert_eq!(blocks[0].to_f32().len(), maps::$block::LEN);
-            all!(blocks, (), $($map)*);
+            runs(&maps::convert::<_, f32>(), blocks, ());
+            runs(&maps::convert::<_, half::f16>(), blocks, ());
+            runs(&maps::convert::<_, half::bf16>(), blocks, ());
         )*};
     }
-    blocks! {
-        Q8_0 Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16;
-        Q4_0 Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16;
-        Q4_1 Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16;
-        Q4_K Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16;
-        Q6_K Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16;
-        IQ4_NL IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16;
-        MXFP4 MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16;
-        NVFP4 NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16;
-        Q5_0 Q5_0_TO_F32 Q5_0_TO_F16 Q5_0_TO_BF16;
-        Q5_1 Q5_1_TO_F32 Q5_1_TO_F16 Q5_1_TO_BF16;
-        Q2_K Q2_K_TO_F32 Q2_K_TO_F16 Q2_K_TO_BF16;
-        Q3_K Q3_K_TO_F32 Q3_K_TO_F16 Q3_K_TO_BF16;
-        Q5_K Q5_K_TO_F32 Q5_K_TO_F16 Q5_K_TO_BF16;
-        IQ4_XS IQ4_XS_TO_F32 IQ4_XS_TO_F16 IQ4_XS_TO_BF16;
-    }
+    blocks!(Q8_0 Q4_0 Q4_1 Q4_K Q6_K IQ4_NL MXFP4 NVFP4 Q5_0 Q5_1 Q2_K Q3_K Q5_K IQ4_XS);
 }
 
 #[test]
@@ -60,32 +50,34 @@ fn maps_with_parameters() {
     let bytes = bytes();
     for scale in [0.0, f32::MAX, f32::NAN] {
         let given = (Given::All(scale), Given::All(255));
-        all!(&bytes, given, U4_TO_F32 U4_TO_F16 U4_TO_BF16);
+        all!(&bytes, given, u4);
         let given = (Given::All(scale), Given::All(-128));
-        all!(&bytes, given, I4_TO_F32 I4_TO_F16 I4_TO_BF16);
+        all!(&bytes, given, i4);
         let given = (Given::All(scale),);
-        all!(&bytes, given, E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16);
-        all!(&bytes, given, E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16);
+        all!(&bytes, given, e4m3_scaled);
+        all!(&bytes, given, e5m2_scaled);
         let blocks: &[[u8; 32]] = bytes.as_chunks().0;
-        all!(blocks, given, NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16);
+        all!(blocks, given, nf4);
         let halves: Vec<half::f16> = (0..=u16::MAX).map(half::f16::from_bits).collect();
-        all!(&halves, given, F16_SCALED_TO_F32);
+        runs(&maps::scaled::<_, f32>(), &halves, given);
+        runs(&maps::scaled::<_, half::bf16>(), &halves, given);
         let brains: Vec<half::bf16> = (0..=u16::MAX).map(half::bf16::from_bits).collect();
-        all!(&brains, given, BF16_SCALED_TO_F32);
+        runs(&maps::scaled::<_, f32>(), &brains, given);
     }
     let (eights, fours): (&[[u8; 32]], &[[u8; 16]]) = (bytes.as_chunks().0, bytes.as_chunks().0);
     for scale in [0, 127, 255] {
         let given = (Given::All(scale),);
-        all!(eights, given, MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16);
-        all!(eights, given, MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16);
-        all!(fours, given, MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16);
+        all!(eights, given, mxfp8_e4m3);
+        all!(eights, given, mxfp8_e5m2);
+        all!(fours, given, mxfp4_pairs);
     }
 }
 
 #[test]
 fn maps_and_functions_of_codes() {
     let bytes = bytes();
-    all!(&bytes, (), E4M3_TO_F32 E4M3_TO_F16 E4M3_TO_BF16 E5M2_TO_F32 E5M2_TO_F16 E5M2_TO_BF16 E8M0_TO_F32);
+    all!(&bytes, (), e4m3 e5m2);
+    runs(&maps::e8m0(), &bytes, ());
     for code in 0..=u8::MAX {
         let values = [maps::e4m3_to_f32(code), maps::e5m2_to_f32(code), maps::e8m0_to_f32(code)];
         assert!(values.iter().all(|value| value.is_nan() || value.abs() <= f32::INFINITY));
@@ -109,7 +101,7 @@ fn pages_that_are_needed() {
         assert!(told.rows <= 4 * 256 && told.ranges <= told.rows, "{told:?}");
         let Ok(plan) = op.plan(&data, &ids) else { continue };
         assert_eq!(plan.will_need(&data, &ids), told);
-        let numbers = data.map(&maps::E4M3_TO_F32, ());
+        let numbers = data.map(&maps::e4m3::<f32>(), ());
         assert_eq!(op.plan(&numbers, &ids).unwrap().will_need(&numbers, &ids), told);
         // Tensors that the plan was not made for.
         assert_eq!(plan.will_need(&data, &View::new(&[1i64], &[1]).unwrap()).rows, 0);

@@ -263,7 +263,7 @@ const MESSAGES: [&str; 200] = [
     "expected `,` between the tensors",
     "a map needs the type of its results behind the tensors, such as `-> f32`",
     "the output has the type of data, unless a `map` makes another",
-    "`map` takes the name of a map, such as `map = F16_TO_F32`",
+    "`map` takes the name of a map, such as `map = maps::convert`",
     "sizes are constants of the source, not of a function; use `_`, or a `const`",
     "elements and indices do not borrow; leave the lifetime out",
     "dimension 1 has 9 elements in indices, more than 8 in data",

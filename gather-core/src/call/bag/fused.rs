@@ -13,7 +13,7 @@ use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -21,11 +21,11 @@ use crate::types::reduction::Reduction;
 
 /// The floats that fused rows are reduced to: of a type that the compiler knows, or of one known at run time.
 pub(super) trait Reduced {
-    /// The output that rounds sums to a data type; `None` where it is no [`Scale`].
+    /// The output that rounds sums to a data type; `None` where it is no [`Float`].
     fn output(dtype: DType) -> Option<FusedOutput>;
 }
 
-impl<U: Scale> Reduced for U {
+impl<U: Float> Reduced for U {
     #[inline(always)]
     fn output(_: DType) -> Option<FusedOutput> {
         Some(const { FusedOutput::of::<U>() })
@@ -105,7 +105,7 @@ macro_rules! fused {
     )*};
 }
 fused! {
-    [U: Scale] U;
+    [U: Float] U;
     [] Any;
 }
 

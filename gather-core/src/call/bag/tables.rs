@@ -24,7 +24,7 @@ use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::fused::FusedFormat;
@@ -101,7 +101,7 @@ macro_rules! tables {
     )*};
 }
 tables! {
-    [U: Scale] U;
+    [U: Float] U;
     [] Any;
 }
 

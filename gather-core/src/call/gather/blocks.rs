@@ -16,15 +16,15 @@ use crate::plan::Converting;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::view::View;
-use crate::types::codes::{Codes, Scale};
+use crate::types::codes::{Codes, Float};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
-impl<A: IndexAttributes, U: Scale> GatheredBy<A> for Blocks<U> {}
+impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
 
-impl<U: Scale> Gathered for Blocks<U> {
+impl<U: Float> Gathered for Blocks<U> {
     unsafe fn run<I: IndexKind>(
         op: &Operation<'_>,
         data: &Reading<'_, Self>,
@@ -90,7 +90,7 @@ pub(super) struct BlockShapes {
 ///
 /// # Errors
 /// Those of [`View::blocks`] before what is given.
-fn plan<U: Scale, I: IndexKind>(
+fn plan<U: Float, I: IndexKind>(
     op: &Operation<'_>,
     Described { layout: data, facts, .. }: Described<'_, Blocks<U>>,
     (index, indices): (IndexType, &Layout),
@@ -150,7 +150,7 @@ fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
 ///
 /// # Safety
 /// X1 for bytes of data and for indices of the planned type; O1 for `U`, and a fixed output overlaps no input.
-unsafe fn run<U: Scale>(
+unsafe fn run<U: Float>(
     planned: &Planned,
     blocks: &BlockShapes,
     given: BlocksGiven<'_, U>,
@@ -192,7 +192,7 @@ impl BlockShapes {
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
-    fn given<'a, U: Scale>(
+    fn given<'a, U: Float>(
         &self,
         op: Op,
         data: usize,
@@ -269,7 +269,7 @@ fn with_last(shape: &[usize], last: usize) -> Shape {
 }
 
 /// The data type of the values of a byte of codes.
-fn bytes_values<T: Scale>(codes: Codes) -> DType {
+fn bytes_values<T: Float>(codes: Codes) -> DType {
     match codes.per_byte() {
         1 => <[T; 1]>::DTYPE,
         2 => <[T; 2]>::DTYPE,

@@ -6,19 +6,19 @@ use crate::call::gather::Operation;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::Inputs;
-use crate::call::gather::rows::{self, Function, RowAttributes};
+use crate::call::gather::rows::{self, RowAttributes};
 use crate::call::mismatch;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::rows::RowsParams;
 use crate::call::source::{Described, Reading};
 use crate::kernels::convert::given::Given;
-use crate::kernels::convert::row::{Erased, RowFunction, Rowwise};
+use crate::kernels::convert::row::{Function, RowFunction, Rowwise};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
-use crate::types::codes::{Scale, by_scale};
+use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
@@ -30,20 +30,21 @@ trait Decoded {
     /// The row function that decodes rows.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for a type that is no [`Scale`].
-    fn decoder(dtype: DType, row: FusedRow) -> Result<Erased, Error>;
+    /// [`Error::DTypeMismatch`] for a type that is no [`Float`].
+    fn decoder(dtype: DType, row: FusedRow) -> Result<Function<'static>, Error>;
 }
 
-impl<U: Scale> Decoded for U {
-    fn decoder(_: DType, row: FusedRow) -> Result<Erased, Error> {
-        Ok(*decoder::<U>(row).erased().0)
+impl<U: Float> Decoded for U {
+    fn decoder(_: DType, row: FusedRow) -> Result<Function<'static>, Error> {
+        let Function { erased, len, .. } = decoder::<U>(row).erased();
+        Ok(Function { erased, len, fill: None })
     }
 }
 
 impl Decoded for Any {
     // Compiled where it is called: it names the decoders of all formats.
     #[inline]
-    fn decoder(dtype: DType, row: FusedRow) -> Result<Erased, Error> {
+    fn decoder(dtype: DType, row: FusedRow) -> Result<Function<'static>, Error> {
         by_scale!(dtype, U => U::decoder(dtype, row), Err(Error::DTypeMismatch { expected: f32::DTYPE, got: dtype }))
     }
 }
@@ -63,7 +64,7 @@ macro_rules! fused {
                 let Described { layout, dtype, facts: table } = data.described;
                 let row = table.row();
                 check_axis(op, layout)?;
-                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                let function = <$U>::decoder(dtype, row)?;
                 check_target(&out, dtype)?;
                 let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(row),)), Inputs::new(data, indices));
                 // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
@@ -79,7 +80,7 @@ macro_rules! fused {
             ) -> Result<GatherPlan, Error> {
                 check_axis(op, layout)?;
                 let row = table.row();
-                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                let function = <$U>::decoder(dtype, row)?;
                 rows::plan::<I>(op, function, layout, indices, outputs, |shape| Reads::Fused(row, shape))
             }
 
@@ -92,7 +93,7 @@ macro_rules! fused {
             ) -> Result<(), Error> {
                 let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
                 check_same(row, data.described.facts.row(), data.described.layout)?;
-                let function = Function { erased: &<$U>::decoder(plan.dtype, *row)?, fill: None };
+                let function = <$U>::decoder(plan.dtype, *row)?;
                 check_target(&out, plan.dtype)?;
                 let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(*row),)), Inputs::new(data, indices));
                 // SAFETY: the caller's promise, as in `run`.
@@ -106,7 +107,7 @@ macro_rules! fused {
     )*};
 }
 fused! {
-    [U: Scale] U;
+    [U: Float] U;
     [] Any;
 }
 
@@ -142,7 +143,7 @@ const DECODER_PARAMS: &[&str] = &["format"];
 /// Decodes a row of a coding.
 struct Decode<U, C>(PhantomData<(U, C)>);
 
-impl<U: Scale, C: Coding> Rowwise for Decode<U, C> {
+impl<U: Float, C: Coding> Rowwise for Decode<U, C> {
     type In = u8;
     type Out = U;
     type Params = (FusedRow,);
@@ -157,7 +158,7 @@ impl<U: Scale, C: Coding> Rowwise for Decode<U, C> {
 }
 
 /// The function that decodes rows.
-fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
+fn decoder<U: Float>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
     let function = by_coding!(row.format(), C => RowFunction::new::<Decode<U, C>>());
     function.with_len(row.columns())
 }

@@ -146,7 +146,7 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
 ///     let (floats, bytes) = ([1.0f32, 2.0, 3.0, 4.0], [129u8, 130, 131, 132]);
 ///     let (floats, bytes) = (View::new(&floats, &[2, 2])?, View::new(&bytes, &[2, 2])?);
 ///     assert_eq!(sums(&floats, &[1, 0])?, [7.0, 3.0]);
-///     let numbers = bytes.map(&maps::DEQUANTIZE_U8, (Given::All(0.5), Given::All(128)));
+///     let numbers = bytes.map(&maps::dequantize(), (Given::All(0.5), Given::All(128)));
 ///     assert_eq!(sums(&numbers, &[1, 0])?, [3.5, 1.5]);
 ///     Ok(())
 /// }

@@ -15,7 +15,7 @@ use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};
 use crate::exec;
-use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
+use crate::kernels::convert::row::{Erased, Function, Misfit, Placed, RowShapes};
 use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -37,7 +37,7 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
         indices: Ids<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
-        let function = Function::of(data.described.facts);
+        let function = data.described.facts;
         // SAFETY: the caller's promise.
         unsafe { run::<I>(op, function, data.given, Inputs::new(data, indices), indices.index, out) }
     }
@@ -49,7 +49,7 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
         indices: (IndexType, &Layout),
         outputs: Outputs<'_>,
     ) -> Result<GatherPlan, Error> {
-        let function = Function::of(data.facts);
+        let function = data.facts;
         let reads = |shape| Reads::Rows(function.erased.params, shape);
         plan::<I>(op, function, data.layout, indices, outputs, reads)
     }
@@ -64,31 +64,15 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
         let GatherPlan { planned, reads: Reads::Rows(params, shape), .. } = plan else {
             unreachable!("a plan of rows")
         };
-        let function = Function::of(data.described.facts);
+        let function = data.described.facts;
         // SAFETY: the caller's promise.
         unsafe { run_plan(planned, (*params, shape), function, data.given, Inputs::new(data, indices), out) }
     }
 
     #[inline]
     fn row_of_results(data: &Described<'_, Self>, row: &[usize]) -> Option<Shape> {
-        let function = data.facts.0;
-        let results = function.results(elements(row));
-        Some(if function.one { [].into() } else { [results].into() })
-    }
-}
-
-/// A row function without its types, and the bytes that fill rows of results that are out of range, if they are not
-/// zeros.
-#[derive(Clone, Copy)]
-pub(super) struct Function<'s> {
-    pub(super) erased: &'s Erased,
-    pub(super) fill: Option<&'s [u8]>,
-}
-
-impl<'s> Function<'s> {
-    #[inline(always)]
-    pub(super) fn of((erased, fill): (&'s Erased, Option<&'s [u8]>)) -> Self {
-        Function { erased, fill }
+        let results = data.facts.results(elements(row));
+        Some(if data.facts.erased.one { [].into() } else { [results].into() })
     }
 }
 
@@ -150,7 +134,7 @@ impl<'a> Whole<'a> {
     fn new(attributes: &'a dyn IndexAttributes, function: Function<'_>, data: &Layout) -> Result<Self, Error> {
         let lead = attributes.dims_before_row(data)?;
         let elements = elements(&data.shape()[lead..]);
-        let rows = WholeRows { elements, results: function.erased.results(elements) };
+        let rows = WholeRows { elements, results: function.results(elements) };
         let (one, filled) = (function.erased.one, function.fill.is_some());
         Ok(Whole { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
     }
@@ -204,11 +188,12 @@ pub(super) unsafe fn run<I: IndexKind>(
 unsafe fn run_request(
     request: &Request<'_>,
     shape: RowShape,
-    Function { erased, fill }: Function<'_>,
+    function: Function<'_>,
     given: &dyn GivenToRows,
     inputs: Inputs<'_>,
     target: Target<'_>,
 ) -> Result<(), Error> {
+    let Function { erased, fill, .. } = function;
     let mut planned = request.plan_for(&target);
     let Ok((plan, fresh)) = &mut planned else { return planned.map(drop) };
     fill.inspect(|fill| plan.set_fill(fill));
@@ -262,14 +247,15 @@ pub(super) fn plan<I: IndexKind>(
 pub(super) unsafe fn run_plan(
     planned: &Planned,
     (params, shape): (Params, &RowShape),
-    Function { erased, fill }: Function<'_>,
+    function: Function<'_>,
     given: &dyn GivenToRows,
     inputs: Inputs<'_>,
     target: Target<'_>,
 ) -> Result<(), Error> {
+    let Function { erased, fill, .. } = function;
     let mut runs = planned.converting_by((params, erased.params), erased.name, erased.rows)?;
     let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
-    shape.check_results(erased, planned.output_shape())?;
+    shape.check_results(function, planned.output_shape())?;
     let mut buffer = Shape::default();
     let (output, len) = match target.layout() {
         Some(layout) => {
@@ -302,13 +288,13 @@ impl RowShape {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`].
-    fn check_results(&self, function: &Erased, output: &[usize]) -> Result<(), Error> {
-        let results = function.results(self.rows.elements);
-        if function.one == self.one && results == self.rows.results {
+    fn check_results(&self, function: Function<'_>, output: &[usize]) -> Result<(), Error> {
+        let (results, one) = (function.results(self.rows.elements), function.erased.one);
+        if one == self.one && results == self.rows.results {
             return Ok(());
         }
         let lead = &output[..output.len() - usize::from(!self.one)];
-        let got: Shape = lead.iter().copied().chain((!function.one).then_some(results)).collect();
+        let got: Shape = lead.iter().copied().chain((!one).then_some(results)).collect();
         Err(mismatch(Argument::Output, output, &got))
     }
 

@@ -9,7 +9,7 @@ use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
-use crate::types::codes::{Codes, Scale};
+use crate::types::codes::{Codes, Float};
 use crate::types::element::DType;
 
 /// Block-quantised data, read as the type of its scales: what [`View::blocks`] returns.
@@ -89,7 +89,7 @@ impl View<'_, u8> {
     /// }
     /// ```
     #[must_use]
-    pub fn blocks<'a, U: Scale>(
+    pub fn blocks<'a, U: Float>(
         &'a self,
         codes: Codes,
         block_size: usize,
@@ -100,7 +100,7 @@ impl View<'_, u8> {
     }
 }
 
-impl<'a, U: Scale> BlocksView<'a, U> {
+impl<'a, U: Float> BlocksView<'a, U> {
     /// The same with zero points: codes as data has them, one for each block.
     ///
     /// For [`Codes::Bits2`], [`Codes::Bits4`] and [`Codes::Bits8`] the shape is that of scales, except for the last
@@ -125,14 +125,14 @@ pub struct BlocksSpec<U> {
 impl Spec<u8> {
     /// As [`View::blocks`], without scales: to plan ahead. The type of scales is `U`.
     #[must_use]
-    pub fn blocks<U: Scale>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
+    pub fn blocks<U: Float>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
         BlocksSpec { data: self, facts: BlockFacts { codes, block_size }, to: PhantomData }
     }
 }
 
 impl<U> Sealed for BlocksSpec<U> {}
 
-impl<U: Scale> Describe for BlocksSpec<U> {
+impl<U: Float> Describe for BlocksSpec<U> {
     type Kind = Blocks<U>;
 
     type Held<'s>

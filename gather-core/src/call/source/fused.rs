@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 
 use crate::tensor::fused::FusedRows;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::DType;
 
 /// Fused rows that are read as floats `U`: what [`FusedRows::to`] returns.
@@ -76,14 +76,14 @@ impl FusedRows<'_> {
     /// }
     /// ```
     #[must_use]
-    pub fn to<U: Scale>(&self) -> FusedView<'_, U> {
+    pub fn to<U: Float>(&self) -> FusedView<'_, U> {
         FusedView { table: self, to: PhantomData }
     }
 
     /// As [`FusedRows::to`], for a type of floats that is known at run time.
     ///
     /// # Errors
-    /// Those of the call. For a type that is no [`Scale`], a gather gives
+    /// Those of the call. For a type that is no [`Float`], a gather gives
     /// [`Error::DTypeMismatch`](crate::Error::DTypeMismatch), and bags give
     /// [`Error::ReductionUnavailable`](crate::Error::ReductionUnavailable).
     #[must_use]

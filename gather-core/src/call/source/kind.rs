@@ -16,7 +16,7 @@ use crate::kernels::{IndexKernel, Resolvers};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::typing::{Any, Typing};
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -180,11 +180,11 @@ impl<T: Element, U: Element> Kind for Mapped<T, U> {
 
 impl<T: Element, U: Element> Kind for ByRow<T, U> {
     type Out = U;
-    type Facts<'s> = (&'s row::Erased, Option<&'s [u8]>);
+    type Facts<'s> = row::Function<'s>;
     type Given<'s> = &'s dyn GivenToRows;
 }
 
-impl<U: Scale> Kind for Fused<U> {
+impl<U: Float> Kind for Fused<U> {
     type Out = U;
     type Facts<'s> = &'s FusedRows<'s>;
     type Given<'s> = ();
@@ -201,7 +201,7 @@ impl Kind for Fused<Any> {
     }
 }
 
-impl<U: Scale> Kind for Tables<U> {
+impl<U: Float> Kind for Tables<U> {
     type Out = U;
     type Facts<'s> = &'s [&'s FusedRows<'s>];
     type Given<'s> = ();
@@ -218,7 +218,7 @@ impl Kind for Tables<Any> {
     }
 }
 
-impl<U: Scale> Kind for Blocks<U> {
+impl<U: Float> Kind for Blocks<U> {
     type Out = U;
     type Facts<'s> = BlockFacts;
     type Given<'s> = BlocksGiven<'s, U>;

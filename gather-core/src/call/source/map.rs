@@ -40,14 +40,14 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
 /// A view whose elements a [`Map`] converts on their way: what [`View::map`] returns.
 pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) data: &'a View<'a, T>,
-    pub(super) map: &'a Map<T, U, P>,
+    pub(super) map: Map<T, U, P>,
     pub(super) params: MapParams<'p, P>,
 }
 
 /// A [`Spec`] with a [`Map`]: what [`Spec::map`] returns.
-pub struct MappedSpec<'a, T, U, P> {
+pub struct MappedSpec<T, U, P> {
     data: Spec<T>,
-    map: &'a Map<T, U, P>,
+    map: Map<T, U, P>,
 }
 
 impl<T: Element> View<'_, T> {
@@ -88,7 +88,7 @@ impl<T: Element> View<'_, T> {
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let table = View::new(&[128u8, 130, 126, 255, 0, 128], &[3, 2])?;
     ///     let scales = [0.5f32, 0.25, 2.0];
-    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::PerRow(&scales), Given::All(128)));
+    ///     let numbers = table.map(&maps::dequantize(), (Given::PerRow(&scales), Given::All(128)));
     ///     let rows = Gather::new(0).run(&numbers, &[2i64, 0])?;
     ///     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
     ///     Ok(())
@@ -100,12 +100,12 @@ impl<T: Element> View<'_, T> {
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let table = View::new(&[129u8, 130, 118, 138], &[2, 2])?;
-    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::All(1.0), Given::All(128)));
+    ///     let numbers = table.map(&maps::dequantize(), (Given::All(1.0), Given::All(128)));
     ///     let bags = Bags::new(&[0u32, 1, 1, 1], &[0u32, 2]);
     ///     let plan = EmbeddingBag::new(Reduction::Add).plan(&numbers, &bags)?;
     ///     assert_eq!(plan.run(&numbers, &bags)?.as_slice(), [-9.0, 12.0, -20.0, 20.0]);
     ///
-    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::PerRow(&[0.5, 2.0]), Given::All(128)));
+    ///     let numbers = table.map(&maps::dequantize(), (Given::PerRow(&[0.5, 2.0]), Given::All(128)));
     ///     let sums = plan.run(&numbers, &Bags::planned(&[1, 1, 0, 0]))?;
     ///     assert_eq!(sums.as_slice(), [-40.0, 40.0, 1.0, 2.0]);
     ///     Ok(())
@@ -114,24 +114,24 @@ impl<T: Element> View<'_, T> {
     #[must_use]
     pub fn map<'a, 'p, U: Element, P: Params>(
         &'a self,
-        map: &'a Map<T, U, P>,
+        map: &Map<T, U, P>,
         params: P::Given<'p>,
     ) -> MappedView<'a, 'p, T, U, P> {
-        MappedView { data: self, map, params: MapParams(params) }
+        MappedView { data: self, map: *map, params: MapParams(params) }
     }
 }
 
 impl<T: Element> Spec<T> {
     /// As [`View::map`], without parameters: to plan ahead.
     #[must_use]
-    pub fn map<U: Element, P: Params>(self, map: &Map<T, U, P>) -> MappedSpec<'_, T, U, P> {
-        MappedSpec { data: self, map }
+    pub fn map<U: Element, P: Params>(self, map: &Map<T, U, P>) -> MappedSpec<T, U, P> {
+        MappedSpec { data: self, map: *map }
     }
 }
 
-impl<T, U, P> Sealed for MappedSpec<'_, T, U, P> {}
+impl<T, U, P> Sealed for MappedSpec<T, U, P> {}
 
-impl<T: Element, U: Element, P: Params> Describe for MappedSpec<'_, T, U, P> {
+impl<T: Element, U: Element, P: Params> Describe for MappedSpec<T, U, P> {
     type Kind = Mapped<T, U>;
 
     type Held<'s>
@@ -154,7 +154,7 @@ impl<T: Element, U: Element, P: Params> Describe for MappedSpec<'_, T, U, P> {
 
 /// A map without its types.
 #[inline(always)]
-pub(super) fn facts<T: Element, U: Element, P>(map: &Map<T, U, P>) -> &Erased {
+pub(super) fn facts<T: Element, U: Element, P>(map: Map<T, U, P>) -> &'static Erased {
     const { IsElement::<T>::CHECK };
     const { IsElement::<U>::CHECK };
     map.erased()

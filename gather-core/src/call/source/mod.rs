@@ -44,7 +44,7 @@ use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::{Any, Typing};
 use crate::tensor::view::View;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 
 mod sealed {
@@ -284,15 +284,15 @@ sources! {
     [T: Element, U: Element, P: RowParams] RowsView<'_, '_, T, U, P> => ByRow<T, U>:
         &'s Layout,
         |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, this.function.erased(), &this.params;
-    [U: Scale] FusedView<'_, U> => Fused<U>:
+    [U: Float] FusedView<'_, U> => Fused<U>:
         &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table, ();
     [] FusedDynView<'_> => Fused<Any>:
         &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), this.dtype, this.table, ();
-    [U: Scale] TablesView<'_, U> => Tables<U>:
+    [U: Float] TablesView<'_, U> => Tables<U>:
         &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
     [] TablesView<'_, Any> => Tables<Any>:
         &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
-    [U: Scale] BlocksView<'_, U> => Blocks<U>:
+    [U: Float] BlocksView<'_, U> => Blocks<U>:
         &'s Layout, |this| this.data.layout(), this.data.origin(), U::DTYPE, this.facts, this.given;
 }
 

@@ -63,14 +63,14 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
 /// A view of whose rows a [`RowFunction`] makes values, or other rows, on their way: what [`View::rows`] returns.
 pub struct RowsView<'a, 'p, T, U, P: RowParams> {
     pub(super) data: &'a View<'a, T>,
-    pub(super) function: &'a RowFunction<T, U, P>,
+    pub(super) function: RowFunction<T, U, P>,
     pub(super) params: RowsParams<'p, P>,
 }
 
 /// A [`Spec`] with a [`RowFunction`]: what [`Spec::rows`] returns.
-pub struct RowsSpec<'a, T, U, P> {
+pub struct RowsSpec<T, U, P> {
     data: Spec<T>,
-    function: &'a RowFunction<T, U, P>,
+    function: RowFunction<T, U, P>,
 }
 
 impl<T: Element> View<'_, T> {
@@ -110,7 +110,7 @@ impl<T: Element> View<'_, T> {
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let table = View::new(&[1.0f32, 0.0, 0.5, 0.5, 0.0, 2.0], &[3, 2])?;
-    ///     let scores = table.rows(&rows::DOT, (Given::All(&[3.0, 4.0]),));
+    ///     let scores = table.rows(&rows::dot(), (Given::All(&[3.0, 4.0]),));
     ///     let scores = Gather::new(0).run(&scores, &[2u32, 0])?;
     ///     assert_eq!((scores.shape(), scores.as_slice()), (&[2][..], &[8.0, 3.0][..]));
     ///     Ok(())
@@ -119,24 +119,24 @@ impl<T: Element> View<'_, T> {
     #[must_use]
     pub fn rows<'a, 'p, U: Element, P: RowParams>(
         &'a self,
-        function: &'a RowFunction<T, U, P>,
+        function: &RowFunction<T, U, P>,
         params: P::Given<'p>,
     ) -> RowsView<'a, 'p, T, U, P> {
-        RowsView { data: self, function, params: RowsParams(params) }
+        RowsView { data: self, function: *function, params: RowsParams(params) }
     }
 }
 
 impl<T: Element> Spec<T> {
     /// As [`View::rows`], without parameters: to plan ahead.
     #[must_use]
-    pub fn rows<U: Element, P: RowParams>(self, function: &RowFunction<T, U, P>) -> RowsSpec<'_, T, U, P> {
-        RowsSpec { data: self, function }
+    pub fn rows<U: Element, P: RowParams>(self, function: &RowFunction<T, U, P>) -> RowsSpec<T, U, P> {
+        RowsSpec { data: self, function: *function }
     }
 }
 
-impl<T, U, P> Sealed for RowsSpec<'_, T, U, P> {}
+impl<T, U, P> Sealed for RowsSpec<T, U, P> {}
 
-impl<T: Element, U: Element, P: RowParams> Describe for RowsSpec<'_, T, U, P> {
+impl<T: Element, U: Element, P: RowParams> Describe for RowsSpec<T, U, P> {
     type Kind = ByRow<T, U>;
 
     type Held<'s>

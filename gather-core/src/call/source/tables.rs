@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
-use crate::types::codes::Scale;
+use crate::types::codes::Float;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
@@ -91,7 +91,7 @@ impl<'a, U> TablesView<'a, U> {
 /// }
 /// ```
 #[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
-pub fn tables<'a, U: Scale>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, U>, Error> {
+pub fn tables<'a, U: Float>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, U>, Error> {
     TablesView::new(U::DTYPE, tables)
 }
 
@@ -114,7 +114,7 @@ pub fn tables<'a, U: Scale>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'
 /// ```
 ///
 /// # Errors
-/// As for [`tables`], where a call has [`Error::ReductionUnavailable`] also for a type that is no [`Scale`].
+/// As for [`tables`], where a call has [`Error::ReductionUnavailable`] also for a type that is no [`Float`].
 pub fn tables_dyn<'a>(dtype: DType, tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, Any>, Error> {
     TablesView::new(dtype, tables)
 }

@@ -18,7 +18,7 @@ use crate::types::element::{BY_VALUE, Element};
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
-    erased: Erased,
+    erased: &'static Erased,
     types: PhantomData<fn(T, P) -> U>,
 }
 
@@ -45,29 +45,40 @@ impl<T, U, P> Map<T, U, P> {
             values[0] <= BY_VALUE && values[1] <= BY_VALUE && values[2] <= BY_VALUE,
             "a map takes and gives values of at most 16 KiB, which pass over the stack"
         );
-        let erased = Erased {
-            name: C::NAME,
-            params: C::PARAMS,
-            convert_fns: by_level!(
-                ConvertFns { rows: converted_scalar::<C>, row: row_scalar::<C> },
-                ConvertFns { rows: converted_avx2::<C>, row: row_avx2::<C> },
-                ConvertFns { rows: converted_avx512::<C>, row: row_avx512::<C> }
-            ),
+        let erased = const {
+            &Erased {
+                name: C::NAME,
+                params: C::PARAMS,
+                convert_fns: by_level!(
+                    ConvertFns { rows: converted_scalar::<C>, row: row_scalar::<C> },
+                    ConvertFns { rows: converted_avx2::<C>, row: row_avx2::<C> },
+                    ConvertFns { rows: converted_avx512::<C>, row: row_avx512::<C> }
+                ),
+            }
         };
         Map { erased, types: PhantomData }
     }
 
     #[inline(always)]
-    pub(crate) fn erased(&self) -> &Erased {
-        &self.erased
+    pub(crate) fn erased(&self) -> &'static Erased {
+        self.erased
     }
 }
 
-/// Implements what names a static of the caller's, and its parameters.
+impl<T, U, P> Clone for Map<T, U, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, U, P> Copy for Map<T, U, P> {}
+
+/// Implements what names a function, and its parameters.
 macro_rules! named {
     ($Function:ident) => {
         impl<T, U, P> $Function<T, U, P> {
-            /// The name of the static.
+            /// The name of the constant or static, or of the function of [`maps`](crate::maps) or
+            /// [`rows`](mod@crate::rows) that made it.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 self.erased.name

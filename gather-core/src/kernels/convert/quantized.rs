@@ -25,7 +25,7 @@ use crate::kernels::convert::pieces::{Pieces, PiecesFn, RowFn, pieces_scalar};
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::convert::{ConvertFns, prefetch_given};
 use crate::kernels::moves::MoveJob;
-use crate::types::codes::{Codes, Scale};
+use crate::types::codes::{Codes, Float};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
 
 /// The scales and zero points of block-quantised data.
@@ -114,7 +114,7 @@ pub(crate) enum ZeroPoints<'a> {
 }
 
 /// The functions that convert rows of codes, by level.
-pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<ConvertFns> {
+pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ByLevel<ConvertFns> {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
         Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
@@ -178,7 +178,7 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<ConvertFns> {
+fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ByLevel<ConvertFns> {
     by_level!(
         ConvertFns { rows: quantized_scalar::<T, PER, D>, row: row_scalar::<T, PER, D> },
         ConvertFns { rows: quantized_avx2::<T, PER, D>, row: row_avx2::<T, PER, D> },
@@ -193,7 +193,7 @@ macro_rules! levels {
         /// # Safety
         /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data.
         $(#[$feature])*
-        unsafe fn $rows<T: Scale, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
+        unsafe fn $rows<T: Float, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
             // SAFETY: the caller's promise; the function is that of the level.
             unsafe { convert_rows::<T, PER>(args, job, $pieces, $row::<T, PER, D>) }
         }
@@ -201,7 +201,7 @@ macro_rules! levels {
         /// # Safety
         /// As for [`RowFn`], for block-quantised data. K7: the machine has the level.
         $(#[$feature])*
-        unsafe fn $row<T: Scale, const PER: usize, D: Decode<PER>>(
+        unsafe fn $row<T: Float, const PER: usize, D: Decode<PER>>(
             from: *const u8,
             to: *mut u8,
             bytes: usize,
@@ -222,7 +222,7 @@ macro_rules! levels {
         /// K7: the machine has the level.
         #[inline(never)]
         $(#[$feature])*
-        unsafe fn $typed<T: Scale, const PER: usize, D: Decode<PER>>(
+        unsafe fn $typed<T: Float, const PER: usize, D: Decode<PER>>(
             given: &Quantized<'_, T>,
             from: &[u8],
             to: &mut [MaybeUninit<[T; PER]>],
@@ -245,7 +245,7 @@ levels! {
 /// # Safety
 /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data, of which `row_fn` converts
 /// rows. Both functions are those of the level.
-unsafe fn convert_rows<T: Scale, const PER: usize>(
+unsafe fn convert_rows<T: Float, const PER: usize>(
     args: &IndexArgs<'_>,
     job: &MoveJob,
     pieces_fn: PiecesFn,
@@ -268,7 +268,7 @@ unsafe fn convert_rows<T: Scale, const PER: usize>(
 
 /// Converts bytes, the first of which is number `at` of data, block by block.
 #[inline(always)]
-fn convert<T: Scale, const PER: usize, D: Decode<PER>>(
+fn convert<T: Float, const PER: usize, D: Decode<PER>>(
     given: &Quantized<'_, T>,
     mut from: &[u8],
     mut to: &mut [MaybeUninit<[T; PER]>],
@@ -300,7 +300,7 @@ fn convert<T: Scale, const PER: usize, D: Decode<PER>>(
 
 /// Converts bytes of one block.
 #[inline(always)]
-fn run<T: Scale, const PER: usize, D: Decode<PER>>(
+fn run<T: Float, const PER: usize, D: Decode<PER>>(
     from: &[u8],
     to: &mut [MaybeUninit<[T; PER]>],
     scale: f32,
@@ -317,7 +317,7 @@ fn run<T: Scale, const PER: usize, D: Decode<PER>>(
 
 /// Converts `N` bytes at a time; returns what is left.
 #[inline(always)]
-fn chunks<'a, 'b, T: Scale, const PER: usize, D: Decode<PER>, const N: usize>(
+fn chunks<'a, 'b, T: Float, const PER: usize, D: Decode<PER>, const N: usize>(
     from: &'a [u8],
     to: &'b mut [MaybeUninit<[T; PER]>],
     scale: f32,

@@ -36,7 +36,7 @@ use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::fused_avx2::{Eight as Columns, sums};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::rows::Combine;
-use crate::types::codes::{Scale, by_scale};
+use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Unaligned};
 #[cfg(not(target_arch = "x86_64"))]
 use crate::types::fused::Coding as Columns;
@@ -67,7 +67,7 @@ pub(crate) struct FusedOutput {
 }
 
 impl FusedOutput {
-    pub(crate) const fn of<U: Scale>() -> Self {
+    pub(crate) const fn of<U: Float>() -> Self {
         let end: ByLevel<EndFn> = by_level!(fn Round<U>);
         FusedOutput { end, size: size_of::<U>() }
     }
@@ -85,7 +85,7 @@ impl FusedOutput {
 
 struct Round<U>(PhantomData<U>);
 
-impl<U: Scale> LevelFn for Round<U> {
+impl<U: Float> LevelFn for Round<U> {
     type Args<'a> = (&'a [f32], *mut u8);
     type Output = ();
 

@@ -77,6 +77,37 @@ impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
     }
 }
 
+/// A tensor of one dimension.
+impl<'a, T: Element> From<&'a [T]> for DynView<'a> {
+    fn from(values: &'a [T]) -> Self {
+        let view = View::new(values, &[values.len()]).expect("a slice is a tensor of one dimension");
+        DynView::from(&view)
+    }
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// A row-major view of bytes in the machine's byte order, such as those of a mapped file, as elements that any bytes
+    /// are: numbers, `f16` and `bf16` included, and arrays of them. The bytes of a `bool` are looked at.
+    ///
+    /// ```
+    /// use gather_core::{DynTensor, Tensor, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // A mapped file in real life.
+    ///     let file = DynTensor::from(Tensor::new(vec![0.5f32, 1.0, 1.5, 2.0], &[2, 2])?);
+    ///     let table = View::<f32>::from_bytes(file.as_bytes(), &[2, 2])?;
+    ///     assert_eq!(table.get(&[1, 0]), Some(&1.5));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`DynView::from_bytes`], then [`Error::Misaligned`] where the bytes are not aligned for the type.
+    pub fn from_bytes(bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
+        DynView::from_bytes(T::DTYPE, bytes, shape)?.downcast()
+    }
+}
+
 impl<'a> DynView<'a> {
     /// A row-major view of bytes, at any alignment, in the machine's byte order.
     ///
@@ -179,7 +210,7 @@ impl<'a> DynView<'a> {
     ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
     ///     let table = DynView::from(&codes);
     ///     let params = (Given::All(0.5), Given::All(128));
-    ///     let rows = Gather::new(0).run(&table.downcast()?.map(&maps::DEQUANTIZE_U8, params), &ids)?;
+    ///     let rows = Gather::new(0).run(&table.downcast::<u8>()?.map(&maps::dequantize(), params), &ids)?;
     ///     assert_eq!(rows.as_slice(), [-1.0, 0.5]);
     ///     Ok(())
     /// }

@@ -22,7 +22,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         |got: &[usize]| Error::PlanMismatch { argument: Argument::Data, expected: [2, 3].into(), got: got.into() };
     let within = |first, last| Error::StridesOutOfBounds { first, last, len: 6 };
     let per_element = |len, row_major| {
-        let (map, parameter) = ("MXFP4_PAIRS_TO_F32", "scale");
+        let (map, parameter) = ("mxfp4_pairs", "scale");
         Error::MapParameterPerElement { op, map, parameter, len, elements: 6, row_major }
     };
     let bitmap = |argument, elements| Error::BitmapLengthMismatch { op, argument, len: 5, rows: 6, elements };
@@ -54,9 +54,9 @@ fn messages() -> Vec<(Error, &'static str)> {
             ),
         ),
         (
-            Error::ParameterUnavailable { op, function: "DEQUANTIZE_U8", parameter: "scale", per: Per::Index },
+            Error::ParameterUnavailable { op, function: "dequantize", parameter: "scale", per: Per::Index },
             concat!(
-                "gather: parameter scale of DEQUANTIZE_U8 is given per index; a map takes values for the call, per row ",
+                "gather: parameter scale of dequantize is given per index; a map takes values for the call, per row ",
                 "of data or per element",
             ),
         ),
@@ -246,15 +246,15 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (
             per_element(5, true),
-            "gather: parameter scale of MXFP4_PAIRS_TO_F32 has 5 values; per element it takes 6, one for each of data",
+            "gather: parameter scale of mxfp4_pairs has 5 values; per element it takes 6, one for each of data",
         ),
         (
             per_element(6, false),
-            "gather: parameter scale of MXFP4_PAIRS_TO_F32 is given per element, which takes row-major data",
+            "gather: parameter scale of mxfp4_pairs is given per element, which takes row-major data",
         ),
         (
-            Error::MapParameterLengthMismatch { op, map: "DEQUANTIZE_U8", parameter: "scale", len: 2, axis: 0, dim: 3 },
-            "gather: parameter scale of DEQUANTIZE_U8 has 2 values; per row it takes 3, the size of axis 0",
+            Error::MapParameterLengthMismatch { op, map: "dequantize", parameter: "scale", len: 2, axis: 0, dim: 3 },
+            "gather: parameter scale of dequantize has 2 values; per row it takes 3, the size of axis 0",
         ),
         (
             Error::UnknownDType { op, dtype },

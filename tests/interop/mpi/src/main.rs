@@ -145,7 +145,7 @@ fn fused_sums<I: Index>(table: &[u8], row: usize, ids: &[I], offsets: &[u64], we
 fn decoded<I: Index>(table: &[u8], ids: &[I]) -> Result<Vec<u32>> {
     let blocks = Q8_0::from_bytes(table).0;
     let (blocks, ids) = (View::new(blocks, &[blocks.len() / 2, 2])?, View::new(ids, &[ids.len()])?);
-    Ok(bits(Gather::new(0).run(&blocks.map(&maps::Q8_0_TO_F32, ()), &ids)?.as_slice().as_flattened()))
+    Ok(bits(Gather::new(0).run(&blocks.map(&maps::convert::<_, f32>(), ()), &ids)?.as_slice().as_flattened()))
 }
 
 /// A mistake of one rank is an error on all, which leaves the table as it was.

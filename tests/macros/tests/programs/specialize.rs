@@ -3,7 +3,7 @@
 #![deny(warnings, missing_docs)]
 //! A crate.
 
-use gather_core::maps::{BF16_TO_F32, DEQUANTIZE_U8};
+use gather_core::maps::{convert, dequantize};
 use gather_core::{Element, Error, Given, Index, NegativeIndex, Op, Registry};
 use half::bf16;
 
@@ -34,8 +34,8 @@ gather_core::specialize! {
     fn pick = gather::openvino8(axis = 0) ([u8; 2][4], i64[3]);
     pub(crate) fn neighbours = gather_elements::torch(axis = -1) (u8[2, 2], u8[2, 1]);
     fn one = gather::tensorflow(axis = 0) (u16[4], i32[]);
-    fn widen = gather(axis = 0, map = BF16_TO_F32) (bf16[_, 2], u32[_]) -> f32;
-    fn scaled = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, zero_point: u8)) (u8[3, 2], u32[2]) -> f32;
+    fn widen = gather(axis = 0, map = convert) (bf16[_, 2], u32[_]) -> f32;
+    fn scaled = gather(axis = 0, map = dequantize(scale: f32, zero_point: u8)) (u8[3, 2], u32[2]) -> f32;
     fn tiles = batch_to_space::openvino2(block = [1, 2, 2], crops_end = [0, 1, 0]) (u8[4, 1, 1]);
     fn constants = batch_to_space(block = [1, DIM], crops_begin = [0, DIM - 2]) (u8[DIM, DIM]);
     #[cfg(any())]

@@ -85,17 +85,17 @@ fn every_policy_and_reduction() {
     for columns in [1, 3, 40] {
         let data = halves(&[5, columns]);
         let values = |x: f16, _, _| vec![x.to_f32()];
-        under_all(&Mapped { map: &maps::F16_TO_F32, given: (), values: &values }, &data);
+        under_all(&Mapped { map: &maps::convert::<_, f32>(), given: (), values: &values }, &data);
     }
     let scales = [0.5f32, -0.25, 3.0, 0.1, 1e-3];
     let data = Dense::from_fn(&[5, 2, 3], |at| mixed(1, at) as u8);
     let values = |x: u8, row: usize, _| vec![(f32::from(x) - 100.0) * scales[row]];
     let given = (Given::PerRow(&scales[..]), Given::All(100));
-    under_all(&Mapped { map: &maps::DEQUANTIZE_U8, given, values: &values }, &data);
-    under_all(&Mapped { map: &maps::Q8_0_TO_F32, given: (), values: &|x, _, _| q8_0(x) }, &blocks(&[5, 2]));
+    under_all(&Mapped { map: &maps::dequantize(), given, values: &values }, &data);
+    under_all(&Mapped { map: &maps::convert::<_, f32>(), given: (), values: &|x, _, _| q8_0(x) }, &blocks(&[5, 2]));
     let values = |x: f32, _, _| vec![f16::from_f32(x)];
     let singles = Dense::from_fn(&[5, 7], |at| (mixed(2, at) % 4000) as f32 / 9.0 - 222.0);
-    under_all(&Mapped { map: &maps::F32_TO_F16, given: (), values: &values }, &singles);
+    under_all(&Mapped { map: &maps::convert::<_, half::f16>(), given: (), values: &values }, &singles);
 }
 
 #[test]
@@ -132,16 +132,19 @@ fn long<T: Element, U: Reducible<Number: Value>, P: Params>(mapped: &Mapped<'_, 
 fn long_bags_and_wide_rows() {
     for columns in [1, 64, 257] {
         let values = |x: f16, _, _| vec![x.to_f32()];
-        long(&Mapped { map: &maps::F16_TO_F32, given: (), values: &values }, &halves(&[11, columns]));
+        long(&Mapped { map: &maps::convert::<_, f32>(), given: (), values: &values }, &halves(&[11, columns]));
     }
     for columns in [1, 9] {
-        long(&Mapped { map: &maps::Q8_0_TO_F32, given: (), values: &|x, _, _| q8_0(x) }, &blocks(&[11, columns]));
+        long(
+            &Mapped { map: &maps::convert::<_, f32>(), given: (), values: &|x, _, _| q8_0(x) },
+            &blocks(&[11, columns]),
+        );
     }
     let data = Dense::from_fn(&[11, 40], |at| mixed(1, at) as u8);
     let scales: Vec<f32> = (0..440).map(|at| (at % 17) as f32 * 0.1).collect();
     let values = |x: u8, _, at: usize| vec![(f32::from(x) - 7.0) * scales[at]];
     let given = (Given::PerElement(&scales[..]), Given::All(7));
-    long(&Mapped { map: &maps::DEQUANTIZE_U8, given, values: &values }, &data);
+    long(&Mapped { map: &maps::dequantize(), given, values: &values }, &data);
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn any_number_of_threads() {
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for par in [Par::Seq, Par::Threads(threads), Par::Threads(64), Par::Auto] {
-                let run = || op.par(par).run(&table.map(&maps::F16_TO_F32, ()), &Bags::new(&ids, &bounds));
+                let run = || op.par(par).run(&table.map(&maps::convert::<_, f32>(), ()), &Bags::new(&ids, &bounds));
                 let got = pool.install(run).unwrap();
                 assert!(bytes(got.as_slice()) == bytes(&expected), "{threads}, {par:?}: {columns} of {lengths:.9?}");
             }
@@ -201,11 +204,11 @@ fn any_number_of_threads() {
 fn what_is_wrong_is_said() {
     let (codes, list) = ([1u8, 2, 3, 4, 5, 6], [2i64, 0, 1, 1]);
     let (table, ids) = (View::new(&codes, &[3, 2]).unwrap(), View::new(&list, &[2, 2]).unwrap());
-    let (map, bags, op) = (&maps::DEQUANTIZE_U8, Bags::packed(&ids), EmbeddingBag::new(Reduction::Add));
+    let (map, bags, op) = (&maps::dequantize(), Bags::packed(&ids), EmbeddingBag::new(Reduction::Add));
     let given = (Given::All(1.0), Given::All(0));
     let text = |op: &EmbeddingBag, given| op.run(&table.map(map, given), &bags).unwrap_err().to_string();
     let four = [0.5f32; 4];
-    let error = "embedding_bag: parameter scale of DEQUANTIZE_U8 has 4 values; per row it takes 3, the size of axis 0";
+    let error = "embedding_bag: parameter scale of dequantize has 4 values; per row it takes 3, the size of axis 0";
     assert_eq!(text(&op, (Given::PerRow(&four), Given::All(0))), error);
     let mut out = [7.0; 4];
     let mut result = ViewMut::new(&mut out, &[2, 2]).unwrap();
@@ -250,7 +253,7 @@ fn what_is_wrong_is_said() {
 #[test]
 fn tables_without_rows_and_rows_without_elements() {
     let none: &[u8] = &[];
-    let (map, given) = (&maps::DEQUANTIZE_U8, (Given::All(2.0), Given::All(5)));
+    let (map, given) = (&maps::dequantize(), (Given::All(2.0), Given::All(5)));
     let (no_rows, no_columns) = (View::new(none, &[0, 2]).unwrap(), View::new(none, &[3, 0]).unwrap());
     let (one, empty) = (View::new(&[3u8], &[1, 1]).unwrap(), View::new(none, &[1, 0]).unwrap());
     let op = EmbeddingBag::new(Reduction::Mean);

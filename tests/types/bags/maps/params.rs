@@ -84,9 +84,9 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
             plan.plan(&Spec::of(data.layout()).map(&ADJUST), &Bags::packed(&indices)).unwrap().explain().to_string();
         assert!(text.contains(" ahead"), "rows are to be prefetched: {text}");
         let given = (Given::PerRow(&by_row[..]), Given::PerRow(&zeros[..]));
-        as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);
+        as_gathered(&maps::dequantize(), &data, &indices, None, given);
         let given = (Given::PerElement(&by_element[..]), Given::PerRow(&zeros[..]));
-        as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);
+        as_gathered(&maps::dequantize(), &data, &indices, None, given);
         let given = (Given::PerRow(&by_row[..]), Given::PerElement(&by_element[..]), Given::All(128));
         let weights = Dense { values: floats(bags * len, 5), shape: vec![bags, len] };
         as_gathered(&ADJUST, &data, &indices, Some(&view(&weights)), given);
@@ -156,7 +156,7 @@ fn weights_of_rows_of_blocks() {
         ] {
             let weights = View::strided(&memory, &[bags, len], &strides, offset).unwrap();
             as_gathered(&FAN, &view(&codes), &view(&indices), Some(&weights), (Given::PerElement(&by[..]),));
-            as_gathered(&maps::Q8_0_TO_F32, &view(&halves), &view(&indices), Some(&weights), ());
+            as_gathered(&maps::convert::<_, f32>(), &view(&halves), &view(&indices), Some(&weights), ());
         }
     }
     // Against the plain loop too, in bags of many lengths.
@@ -167,5 +167,5 @@ fn weights_of_rows_of_blocks() {
     let (bounds, reduction, weighted) = (&BOUNDS, Reduction::Add, true);
     let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
     let values = |x: Q8_0, _, _| q8_0(x);
-    holds(&Mapped { map: &maps::Q8_0_TO_F32, given: (), values: &values }, (&data, &view(&data)), &case);
+    holds(&Mapped { map: &maps::convert::<_, f32>(), given: (), values: &values }, (&data, &view(&data)), &case);
 }

@@ -11,8 +11,8 @@ gather_core::row_kernels! {
 fn main() {
     let table = [1.0f32, 2.0];
     let (table, ids) = (View::new(&table, &[1, 2]).unwrap(), View::new(&[0u8], &[1]).unwrap());
-    let _ = Gather::new(0).run(&table.rows(&rows::DOT, (Given::All(1.0f32),)), &ids);
-    let _ = Gather::new(0).run(&table.rows(&rows::DOT, (Given::All(&[1u8, 2]),)), &ids);
+    let _ = Gather::new(0).run(&table.rows(&rows::dot(), (Given::All(1.0f32),)), &ids);
+    let _ = Gather::new(0).run(&table.rows(&rows::dot(), (Given::All(&[1u8, 2]),)), &ids);
     let _ = NAMES.name();
     let _ = CELLS.name();
 }

@@ -11,7 +11,7 @@ gather_core::specialize! {
     pub fn embed<T: gather_core::Element> = gather(axis = 0) (T[_, 16], u32[_]);
     pub fn rows = gather(axis = 0) (f32[_, 16], u32[_]);
     pub fn widen<I: gather_core::Index> =
-        gather(axis = 0, map = gather_core::maps::BF16_TO_F32) (half::bf16[_, 2], I[_]) -> f32;
+        gather(axis = 0, map = gather_core::maps::convert) (half::bf16[_, 2], I[_]) -> f32;
 }
 gather_core::specialize! {
     static NO_LIST = embed::<f32>;

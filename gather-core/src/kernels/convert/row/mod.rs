@@ -46,29 +46,46 @@ pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 /// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
 /// are in [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
-    erased: Erased,
+    erased: &'static Erased,
+    /// The elements of a row of results, where they are declared.
+    len: Option<usize>,
     fill: Option<U>,
     types: PhantomData<Types<T, U, P>>,
 }
 
+impl<T, U: Copy, P> Clone for RowFunction<T, U, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, U: Copy, P> Copy for RowFunction<T, U, P> {}
+
 /// A row function without its types.
 #[derive(Clone, Copy)]
-pub struct Erased {
+pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<MoveFn>,
     /// Whether a row becomes one value.
     pub(crate) one: bool,
-    /// The elements of a row of results, where they are declared.
-    pub(crate) len: Option<usize>,
     /// The data types of the elements that are read, and of those that are written.
     pub(crate) types: (DType, DType),
 }
 
-impl Erased {
+/// A row function without its types, with what a caller has said of it.
+#[derive(Clone, Copy)]
+pub struct Function<'s> {
+    pub(crate) erased: &'static Erased,
+    pub(crate) len: Option<usize>,
+    /// The bytes that fill rows of results that are out of range, if they are not zeros.
+    pub(crate) fill: Option<&'s [u8]>,
+}
+
+impl Function<'_> {
     /// The elements that become of a row of `elements`.
     pub(crate) fn results(&self, elements: usize) -> usize {
-        if self.one { 1 } else { self.len.unwrap_or(elements) }
+        if self.erased.one { 1 } else { self.len.unwrap_or(elements) }
     }
 }
 
@@ -84,12 +101,14 @@ impl<T, U, P> RowFunction<T, U, P> {
     {
         assert!(R::PARAMS.len() == P::COUNT, "a name for each parameter");
         assert!(size_of::<U>() <= BY_VALUE, "a row function gives values of at most 16 KiB, which pass over the stack");
-        let rows: ByLevel<MoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
-        let types = (T::DTYPE, U::DTYPE);
-        let erased = Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, len: None, types };
-        RowFunction { erased, fill: None, types: PhantomData }
+        let erased = const {
+            let rows: ByLevel<MoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
+            let types = (R::In::DTYPE, R::Out::DTYPE);
+            &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
+        };
+        RowFunction { erased, len: None, fill: None, types: PhantomData }
     }
 
     /// The same function, under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) with `value` in place of zeros for rows
@@ -99,7 +118,7 @@ impl<T, U, P> RowFunction<T, U, P> {
     where
         U: Copy,
     {
-        RowFunction { erased: self.erased, fill: Some(value), types: PhantomData }
+        RowFunction { fill: Some(value), ..*self }
     }
 
     /// The same function, whose rows of results have `len` elements. Without it they have as many as rows of data.
@@ -112,17 +131,18 @@ impl<T, U, P> RowFunction<T, U, P> {
         U: Copy,
     {
         assert!(!self.erased.one, "a function that makes a value has no length of a row");
-        RowFunction { erased: Erased { len: Some(len), ..self.erased }, fill: self.fill, types: PhantomData }
+        RowFunction { len: Some(len), ..*self }
     }
 
-    /// The function without its types, and the bytes of its fill.
-    pub(crate) fn erased(&self) -> (&Erased, Option<&[u8]>)
+    /// The function without its types.
+    #[inline(always)]
+    pub(crate) fn erased(&self) -> Function<'_>
     where
         U: Element,
     {
         // SAFETY: an element has no padding and no uninitialised byte.
         let bytes = |fill: &U| unsafe { core::slice::from_raw_parts(core::ptr::from_ref(fill).cast(), size_of::<U>()) };
-        (&self.erased, self.fill.as_ref().map(bytes))
+        Function { erased: self.erased, len: self.len, fill: self.fill.as_ref().map(bytes) }
     }
 
     /// The value of rows that are out of range; `None` for zeros.
