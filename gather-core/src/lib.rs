@@ -1,6 +1,26 @@
-//! Gather-type tensor operators and their inverses, exactly as their specifications say: gathers ([`Gather`],
-//! [`GatherElements`], [`GatherNd`]), scatters ([`ScatterElements`], [`ScatterNd`]), [`EmbeddingBag`], and operators
-//! that rearrange space ([`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`], [`SpaceToDepth`]).
+//! Gather and scatter operators for tensors: rows of a table by their ids, elements by index, sums of rows, and their
+//! inverses, with the semantics of NumPy, PyTorch, TensorFlow, ONNX and OpenVINO.
+//!
+//! | reads | [gathers](guide::gathers) | [bags](guide::bags) | [scatters](guide::scatter) |
+//! |---|---|---|---|
+//! | elements: [`View`], [`Tensor`], slices, arrays, `Vec` | yes | yes | yes |
+//! | types known at run time: [`DynView`], [`DynTensor`] | yes | yes | yes |
+//! | [`view.map(..)`](View::map): each element converted | yes | yes | |
+//! | [`view.rows(..)`](View::rows): each row computed | `Gather` | | |
+//! | [`fused.to::<f32>()`](FusedRows::to): rows that hold their scale | `Gather` | yes | |
+//! | [`codes.blocks(..)`](View::blocks): a scale for each block | yes | | |
+//! | [`tables::<f32>(..)?`](tables()): several tables at once | | yes | |
+//!
+//! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with
+//!   [nulls](guide::nulls) by [`nullable()`](IndexOperator::nullable).
+//! - **Bags**: [`EmbeddingBag`] reduces rows where it reads them.
+//! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](IndexOperator::adjoint) of every gather.
+//! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] read elements.
+//!
+//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers of any
+//! type, known to the compiler or at run time.
+//!
+//! # Quick start
 //!
 //! Rows of a table by their ids:
 //!
@@ -12,22 +32,44 @@
 //! }
 //! ```
 //!
-//! The same by an operator with its attributes, on tensors of any rank and strides:
+//! The same by an operator with its attributes, on tensors of any rank and strides. Here -1 is the last row, and row 7,
+//! which is not there, is zeros:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
 //!
 //! fn main() -> Result<(), gather_core::Error> {
 //!     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
-//!     let ids = [2i64, 0, -1, 7];
-//!     let rows = Gather::new(0)
-//!         .out_of_bounds(OutOfBounds::Zero)
-//!         .run(&View::new(&table, &[3, 2])?, &View::new(&ids, &[4])?)?;
+//!     let table = View::new(&table, &[3, 2])?;
+//!     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+//!     let rows = gather.run(&table, &[2i64, 0, -1, 7])?;
 //!     assert_eq!(rows.shape(), [4, 2]);
 //!     assert_eq!(rows.as_slice(), [2.0, 2.1, 0.0, 0.1, 2.0, 2.1, 0.0, 0.0]);
 //!     Ok(())
 //! }
 //! ```
+//!
+//! A plan for any number of ids, run many times into memory of yours. What is read is a table in 8 bits, each element
+//! converted on its way:
+//!
+//! ```
+//! use gather_core::{Gather, Given, Spec, Tensor, View, maps};
+//!
+//! fn main() -> Result<(), gather_core::Error> {
+//!     let codes = [128u8, 130, 126, 255, 0, 128];
+//!     let codes = View::new(&codes, &[3, 2])?;
+//!     let table = codes.map(&maps::dequantize(), (Given::All(0.5), Given::All(128)));
+//!     // 64 ids are expected; any number may come.
+//!     let plan = Gather::new(0).plan_any_count(&table, &Spec::<u32>::new(&[64])?)?;
+//!     let mut rows = Tensor::default();
+//!     plan.run_into(&table, &[2, 0, 1], &mut rows)?;
+//!     assert_eq!(rows.as_slice(), [-64.0, 0.0, 0.0, 1.0, -1.0, 63.5]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The [`guide`] goes on from here. [Coming from](guide::coming_from) NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray
+//! or candle, look your call up.
 //!
 //! # The pieces
 //!
@@ -36,31 +78,15 @@
 //! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
 //!   writes to an [`Output`] of yours: a [`ViewMut`], uninitialised memory, or a [`Tensor`] that is used again.
 //! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
-//! - What is read is a [`Source`]: a tensor, or what an adaptor makes of one. [`View::map`] converts elements while they
-//!   are gathered, by a [`Map`]: one of [`maps`], or one that you make with [`map_kernels!`]. [`View::blocks`] reads
-//!   codes of a few bits with a scale for each block, and [`FusedRows::to`] rows that hold their scales.
-//! - [`View::rows`] computes a value or another row of each row that is gathered, by a [`RowFunction`]: one of
-//!   [`rows`](mod@rows), such as dot products and norms, or one that you make with [`row_kernels!`]. A function of your
-//!   own takes any of these as [`TableOf`].
-//! - [`nullable`](IndexOperator::nullable) takes indices and data of which some are null, by [`Bitmap`]s of Apache
-//!   Arrow.
-//! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
-//!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data, which takes rows by a
-//!   list of ids.
-//! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
-//!   first.
+//! - [`maps`] and [`rows`](mod@rows) have ready-made maps and row functions, which find the type of a table from it.
+//!   [`map_kernels!`], [`row_kernels!`] and [`reduce_kernels!`] make your own.
+//! - A function of yours takes any of these sources [as `TableOf`](guide::own_functions).
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
 //! Elements are copied bit for bit, except by maps and reductions: NaN payloads and -0.0 survive. Bad input gives a
 //! typed [`Error`] with numbers, never a panic.
-//!
-//! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
-//! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
-//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [large
-//! tables](guide::large_tables), on [row functions](guide::row_functions), on [nulls](guide::nulls), on
-//! [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -151,17 +177,16 @@ pub use gather_macros::Element;
 
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
 pub use crate::call::bag::kinds::{Bagged, BaggedBy};
-pub use crate::call::bag::{BagOperator, BagPlan, Bagging, EmbeddingBag};
+pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
 pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
-pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-pub use crate::call::operator::{HasAttributes, HasReduction, Operator, TakesIndices};
+pub use crate::call::gather::{IndexAttributes, IndexOperator};
 pub use crate::call::scatter::adjoint::AdjointOf;
 pub use crate::call::scatter::plan::ScatterPlan;
 pub use crate::call::scatter::reduces::Reduces;
-pub use crate::call::scatter::{ScatterAttributes, ScatterOperator, Scattering};
+pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
@@ -173,7 +198,7 @@ pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::RearrangePlan;
-pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
+pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};

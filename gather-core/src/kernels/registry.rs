@@ -15,7 +15,7 @@ use crate::types::op::Op;
 const MOST_SETS: usize = 16;
 
 /// Sets of kernels for calls whose types are known at run time. A gather takes another than the built-in one by
-/// [`registry`](crate::Operator::registry).
+/// [`registry`](crate::IndexOperator::registry).
 ///
 /// ```
 /// use gather_core::{DynView, Gather, Registry, View};

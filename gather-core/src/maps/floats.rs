@@ -13,7 +13,7 @@ use crate::types::fused::FusedFormat;
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
-/// What [`convert`] reads: floats `f32`, `f16` and `bf16`, which become floats `U`, and [`Block`](crate::maps::Block)s of
+/// Elements that [`convert`] reads: floats `f32`, `f16` and `bf16`, which become floats `U`, and [`Block`](crate::maps::Block)s of
 /// GGUF, which become arrays of `U`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`maps::convert` does not make `{U}` of `{Self}`",

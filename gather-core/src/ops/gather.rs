@@ -27,9 +27,18 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of those of
 /// indices. The presets set what negative and out-of-range indices do.
 ///
-/// The methods [`run`](IndexOperator::run), [`run_into`](IndexOperator::run_into), [`plan`](IndexOperator::plan) and so
-/// on are those of every [`IndexOperator`]. The page of [`Source`](crate::Source) has a table of what they gather: views,
-/// tensors, slices, and what is converted or computed on its way.
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
+/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. They gather:
+///
+/// | data | becomes |
+/// |---|---|
+/// | [`View`], [`Tensor`], slices, `Vec`, [`DynView`](crate::DynView) | the same elements |
+/// | [`view.map(&MAP, params)`](View::map) | each element converted |
+/// | [`view.rows(&FUNCTION, params)`](View::rows) | each row computed: a value, or another row |
+/// | [`fused.to::<f32>()`](crate::FusedRows::to) | fused rows as numbers |
+/// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | codes with a scale for each block as numbers |
+///
+/// Indices are integers of any type, or a `DynView`. With [`nullable`](IndexOperator::nullable) both may have nulls.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for [`Gather::torch`],
@@ -43,19 +52,18 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 ///     let indices = [0i64, 0, 4, 4, 0, 0];
-///     let out = Gather::openvino8(1, 1).run(&View::new(&data, &[2, 5])?, &View::new(&indices, &[2, 3])?)?;
+///     let (data, indices) = (View::new(&data, &[2, 5])?, View::new(&indices, &[2, 3])?);
+///     let out = Gather::openvino8(1, 1).run(&data, &indices)?;
 ///     assert_eq!((out.shape(), out.as_slice()), (&[2, 3][..], &[1, 1, 5, 10, 6, 6][..]));
 ///     Ok(())
 /// }
 /// ```
 /// Negative indices count from the end, and out-of-range ones yield zeros:
 /// ```
-/// use gather_core::{Gather, View};
+/// use gather_core::Gather;
 ///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let data = [1, 2, 3, 4, 5];
-///     let indices = [0i8, -2, -1, 5, -6];
-///     let out = Gather::openvino8(0, 0).run(&View::new(&data, &[5])?, &View::new(&indices, &[5])?)?;
+///     let out = Gather::openvino8(0, 0).run(&[1, 2, 3, 4, 5], &[0i8, -2, -1, 5, -6])?;
 ///     assert_eq!(out.as_slice(), [1, 4, 5, 0, 0]);
 ///     Ok(())
 /// }

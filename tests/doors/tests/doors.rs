@@ -171,6 +171,7 @@ impl Collector {
                     self.doors.extend(found.iter().map(|function| format!("{name}!::{function}")));
                 } else if let Some(module) = module {
                     public_values(item.mac.tokens.clone(), &mut found);
+                    public("fn", item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|name| format!("{module}::{name}")));
                 }
             }
@@ -219,7 +220,11 @@ fn doors() -> BTreeSet<String> {
     let mut files = Vec::new();
     sources(&root, &mut files);
     for path in files {
-        let module = ["maps", "rows"].into_iter().find(|module| path.parent() == Some(&*root.join(module)));
+        let module = if path.ends_with("rows/lanes.rs") {
+            Some("rows::lanes")
+        } else {
+            ["maps", "rows"].into_iter().find(|module| path.parent() == Some(&*root.join(module)))
+        };
         parse(&path).items.iter().for_each(|item| collector.item(item, module));
     }
     collector.doors

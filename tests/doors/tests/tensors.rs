@@ -359,3 +359,39 @@ fn names_and_lists() {
     assert_eq!(scatter.name, registry.select(&KernelKey { op: Op::ScatterElements, ..key }).unwrap().name);
     assert!(registry.select(&KernelKey { op: Op::ScatterNd, index: None, ..key }).is_none());
 }
+
+/// A tensor of elements of a type by coordinates, and its bytes as a view of the type.
+fn coordinates<T: Sample>(any_bits: bool) {
+    let values: Vec<T> = (0..6).map(T::sample).collect();
+    let tensor = Tensor::new(values.clone(), &[3, 2]).unwrap();
+    assert!(tensor.iter().eq(&values) && tensor.as_ref() == values);
+    assert_eq!((tensor.get(&[2, 1]), tensor.get(&[2, 2]), tensor.get(&[0])), (Some(&values[5]), None, None));
+    assert_eq!((tensor[[1, 0]], tensor[&[0, 1][..]]), (values[2], values[1]));
+    let list = DynView::from(&values[..]);
+    assert_eq!(list.downcast::<T>().unwrap().get(&[3]), Some(&values[3]));
+    let erased = DynTensor::from(tensor.clone());
+    match View::<T>::from_bytes(erased.as_bytes(), &[3, 2]) {
+        Ok(view) => assert_eq!(Some(view.get(&[2, 0])), any_bits.then_some(Some(&values[4]))),
+        Err(error) => assert!(!any_bits && matches!(error, Error::InvalidBytes { .. }), "{error}"),
+    }
+    assert_eq!(Vec::from(tensor), values);
+}
+
+#[test]
+fn elements_by_coordinates_and_from_bytes() {
+    coordinates::<u8>(true);
+    coordinates::<u32>(true);
+    coordinates::<[u64; 2]>(true);
+    coordinates::<Point>(false);
+    coordinates::<Packed>(false);
+    let numbers = [half::f16::ONE; 4];
+    let file = DynTensor::from(Tensor::new(numbers.to_vec(), &[4]).unwrap());
+    let view = View::<half::f16>::from_bytes(&file.as_bytes()[2..], &[3]).unwrap();
+    assert_eq!(view.get(&[2]), Some(&half::f16::ONE));
+    let odd = View::<half::f16>::from_bytes(&file.as_bytes()[1..7], &[3]).unwrap_err();
+    assert!(matches!(odd, Error::Misaligned { .. }), "{odd}");
+    let short = View::<half::f16>::from_bytes(&file.as_bytes()[..5], &[3]).unwrap_err();
+    assert!(matches!(short, Error::LengthMismatch { .. }), "{short}");
+    let truths = View::<bool>::from_bytes(&[0, 1, 2], &[3]).unwrap_err();
+    assert!(matches!(truths, Error::InvalidBytes { .. }), "{truths}");
+}

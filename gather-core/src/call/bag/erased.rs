@@ -164,7 +164,7 @@ impl<'a> Request<'a> {
         dtype: DType,
         (index, positions): (IndexType, ByLevel<PositionsFn>),
     ) -> Self {
-        let (settings, options) = (&op.kind.settings, op.options);
+        let (settings, options) = (&op.settings, op.options);
         Request { settings, options, dtype, index, positions, found, converting: None, fused: None }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Request<'a> {
         (dtype, output): (DType, Option<FusedOutput>),
         index: (IndexType, ByLevel<PositionsFn>),
     ) -> Result<Self, Error> {
-        let (format, reduction) = (row.format(), op.kind.reduction);
+        let (format, reduction) = (row.format(), op.reduction);
         let (fns, output) = reduce::fused(format, reduction).zip(output).unzip();
         let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
         let as_it_is = reduce::fused(format, Reduction::Max).expect("rows have a greatest value").plain;

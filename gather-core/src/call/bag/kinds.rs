@@ -171,7 +171,7 @@ macro_rules! plain {
                 data: &Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
             ) -> Result<Request<'a>, Error> {
-                let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.kind.reduction);
+                let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.reduction);
                 let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
                 Ok(Request::new(op, found, $dtype, (index, I::positions(index))))
             }
@@ -199,7 +199,7 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
         bags: &[ErasedBags<'_>],
     ) -> Result<Request<'a>, Error> {
         const { IsElement::<T>::CHECK };
-        let (index, reducer) = (one(bags).index, op.kind.reduction);
+        let (index, reducer) = (one(bags).index, op.reduction);
         let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
         Ok(Request::new(op, found, T::DTYPE, (index, I::positions(index))))
     }

@@ -65,7 +65,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
         data: &Described<'_, Self>,
         bags: &[ErasedBags<'_>],
     ) -> Result<Request<'a>, Error> {
-        let (index, reduction) = (one(bags).index, op.kind.reduction);
+        let (index, reduction) = (one(bags).index, op.reduction);
         let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
         let converting = BagConverting { convert_fns: data.facts.convert_fns, size_in: size_of::<T>() };
         Ok(Request::new(op, found, U::DTYPE, (index, I::positions(index))).converting(converting))

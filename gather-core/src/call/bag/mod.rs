@@ -18,10 +18,9 @@ mod tables;
 
 pub use plan::BagPlan;
 
-use crate::call::Sealed;
 use crate::call::bag::bags::BagsOf;
 use crate::call::bag::kinds::{Bagged, BaggedBy};
-use crate::call::operator::{HasReduction, Operator, TakesIndices, takes_indices};
+use crate::call::operator::{has_reduction, settings, takes_indices};
 use crate::call::source::kind::Kind;
 use crate::call::source::{Reading, Source, TensorOf};
 use crate::kernels::reduce::reducer::Reducer;
@@ -29,7 +28,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
@@ -40,8 +39,7 @@ use crate::types::reduction::Reduction;
 ///
 /// What is read is a [`Source`]: a tensor, or what [`View::map`](crate::View::map),
 /// [`FusedRows::to`](crate::FusedRows::to) and [`tables`](crate::tables()) make of tensors. [`run`](BagOperator::run),
-/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them, and stand on the page of
-/// [`Operator`] with the settings. [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of
+/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them. [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of
 /// the [`Reduction`].
 ///
 /// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit,
@@ -100,13 +98,13 @@ use crate::types::reduction::Reduction;
 pub type EmbeddingBag = BagOperator<Reduction>;
 
 /// An [`EmbeddingBag`] by a reduction `R`: a [`Reduction`], or a `&Reducer` of your own.
-pub type BagOperator<R> = Operator<Bagging<R>>;
-
-/// The kind of an [`EmbeddingBag`]: its reduction, its index policies, and the rows that do not count.
+///
+/// A small value: a reduction, policies, and how a call runs. Nothing is checked before the operator is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Bagging<R = Reduction> {
-    pub(super) reduction: R,
+pub struct BagOperator<R> {
+    reduction: R,
     settings: BagSettings,
+    options: Options,
 }
 
 /// The settings that bags have by any reduction.
@@ -117,20 +115,6 @@ struct BagSettings {
     default_index: Option<i64>,
     skip_negative: bool,
     include_last_offset: bool,
-}
-
-impl<R> Sealed for Bagging<R> {}
-
-takes_indices!(Bagging<R>: settings.policy.negative, settings.policy.out_of_bounds: OutOfBounds);
-
-impl HasReduction for Bagging {
-    fn reduction(&self) -> Reduction {
-        self.reduction
-    }
-
-    fn reduction_mut(&mut self) -> &mut Reduction {
-        &mut self.reduction
-    }
 }
 
 impl EmbeddingBag {
@@ -157,27 +141,11 @@ impl EmbeddingBag {
     /// ```
     #[must_use]
     pub fn reduce_by<T>(self, reducer: &Reducer<T>) -> BagOperator<&Reducer<T>> {
-        let kind = Bagging { reduction: reducer, settings: self.kind.settings };
-        Operator { kind, options: self.options, registry: self.registry }
+        BagOperator { reduction: reducer, settings: self.settings, options: self.options }
     }
 }
 
 impl<R> BagOperator<R> {
-    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
-    ///
-    /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
-    /// result.
-    pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
-        erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
-        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
-        let bags = match offsets {
-            None => indices.shape()[0],
-            Some(offsets) => erased::bags(offsets, self.kind.settings.include_last_offset)?,
-        };
-        Ok(erased::output(&data, bags)?.shape().into())
-    }
-
     /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
     ///
     /// Cost: one pass over the rows in bags, and one over the indices; where one bag has more than a thread's share of
@@ -236,4 +204,33 @@ impl<R> BagOperator<R> {
             },
         )
     }
+
+    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
+    /// result.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
+        erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        let bags = match offsets {
+            None => indices.shape()[0],
+            Some(offsets) => erased::bags(offsets, self.settings.include_last_offset)?,
+        };
+        Ok(erased::output(&data, bags)?.shape().into())
+    }
+}
+
+settings! {
+    BagOperator<R>,
+    /// Bags take [`Method::Accumulated`](crate::Method::Accumulated).
+}
+takes_indices! {
+    BagOperator<R>: settings.policy.negative,
+    /// Sets the policy for indices out of range.
+    settings.policy.out_of_bounds: OutOfBounds
+}
+has_reduction! {
+    [] EmbeddingBag,
+    /// Sets the reduction: how the rows of a bag become one row.
 }

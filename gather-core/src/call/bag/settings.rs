@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::bag::{BagOperator, BagSettings, Bagging, EmbeddingBag};
-use crate::types::policy::IndexPolicy;
+use crate::call::bag::{BagOperator, BagSettings, EmbeddingBag};
+use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 
 impl EmbeddingBag {
@@ -18,7 +18,7 @@ impl EmbeddingBag {
             skip_negative: false,
             include_last_offset: false,
         };
-        Self::of(Bagging { reduction, settings })
+        BagOperator { reduction, settings, options: Options::default() }
     }
 }
 
@@ -28,7 +28,7 @@ impl<R> BagOperator<R> {
     #[doc(alias("padding_idx"))]
     #[must_use]
     pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
-        self.kind.settings.padding_index = padding_index.into();
+        self.settings.padding_index = padding_index.into();
         self
     }
 
@@ -49,7 +49,7 @@ impl<R> BagOperator<R> {
     #[doc(alias("pruned"))]
     #[must_use]
     pub fn skip_negative(mut self, skip_negative: bool) -> Self {
-        self.kind.settings.skip_negative = skip_negative;
+        self.settings.skip_negative = skip_negative;
         self
     }
 
@@ -57,7 +57,7 @@ impl<R> BagOperator<R> {
     /// negative.
     #[must_use]
     pub fn default_index(mut self, default_index: impl Into<Option<i64>>) -> Self {
-        self.kind.settings.default_index = default_index.into();
+        self.settings.default_index = default_index.into();
         self
     }
 
@@ -65,31 +65,31 @@ impl<R> BagOperator<R> {
     /// to no bag, and are not looked at.
     #[must_use]
     pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
-        self.kind.settings.include_last_offset = include_last_offset;
+        self.settings.include_last_offset = include_last_offset;
         self
     }
 
     /// The row that is left out, as it was given.
     #[must_use]
     pub fn get_padding_index(&self) -> Option<i64> {
-        self.kind.settings.padding_index
+        self.settings.padding_index
     }
 
     /// The row that stands for a bag in which no row counts.
     #[must_use]
     pub fn get_default_index(&self) -> Option<i64> {
-        self.kind.settings.default_index
+        self.settings.default_index
     }
 
     /// Whether negative indices are left out.
     #[must_use]
     pub fn get_skip_negative(&self) -> bool {
-        self.kind.settings.skip_negative
+        self.settings.skip_negative
     }
 
     /// Whether the last offset is the end of the last bag.
     #[must_use]
     pub fn get_include_last_offset(&self) -> bool {
-        self.kind.settings.include_last_offset
+        self.settings.include_last_offset
     }
 }

@@ -180,7 +180,7 @@ impl Plans {
         let &TablesRequest { op, dtype, output, positions } = request;
         let columns = tables.iter().fold(0, |columns: usize, table| columns.wrapping_add(table.columns()));
         let row = row.unwrap_or(columns as isize);
-        let include_last_offset = op.kind.settings.include_last_offset;
+        let include_last_offset = op.settings.include_last_offset;
         let (mut start, mut rules) = (0usize, Rules { unweighted: None, include_last_offset });
         let mut plans = Vec::with_capacity(tables.len());
         for (number, (table, bags)) in tables.iter().zip(bags).enumerate() {

@@ -21,7 +21,7 @@ use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::gather::erased::{Call, Request};
 use crate::call::gather::kinds::{Gathered as _, GatheredBy, Ids};
-use crate::call::operator::{Chosen, HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Reading, Source, TensorOf};
 use crate::kernels::select::Kernels;
@@ -35,7 +35,7 @@ use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds};
+use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
 /// The attributes of an operator on data and indices. Sealed: those of [`Gather`](crate::Gather),
 /// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
@@ -64,30 +64,25 @@ pub trait IndexAttributes: Sealed {
     }
 }
 
-/// The kind of an operator that takes data and indices: its attributes and its index policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Gathering<A> {
-    pub(crate) attributes: A,
-    pub(crate) policy: IndexPolicy,
-}
-
 /// An operator that takes data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
 /// [`GatherNd`](crate::GatherNd), which differ in their attributes.
-pub type IndexOperator<A> = Operator<Gathering<A>>;
+///
+/// A small value: attributes, policies, and how a call runs. Nothing is checked before the operator is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IndexOperator<A> {
+    pub(crate) attributes: A,
+    pub(crate) policy: IndexPolicy,
+    pub(crate) options: Options,
+    pub(crate) registry: Chosen,
+}
 
 impl<A> IndexOperator<A> {
     /// An operator with its attributes: negative indices count from the end, out-of-range ones are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        Self::of(Gathering { attributes, policy: IndexPolicy::default() })
-    }
-
-    pub(crate) fn policy(&self) -> IndexPolicy {
-        self.kind.policy
+        let (policy, options, registry) = (IndexPolicy::default(), Options::default(), Chosen::default());
+        IndexOperator { attributes, policy, options, registry }
     }
 }
-
-has_attributes!(Gathering<A>);
-takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 /// An operator on data and indices, without the type of its attributes.
 #[derive(Clone, Copy)]
@@ -120,23 +115,8 @@ impl Operation<'_> {
 impl<A: IndexAttributes> IndexOperator<A> {
     #[inline(always)]
     fn erased(&self) -> Operation<'_> {
-        Operation {
-            attributes: self.attributes(),
-            policy: self.policy(),
-            options: self.options(),
-            registry: self.registry,
-        }
-    }
-
-    /// The shape of the result, without touching data.
-    ///
-    /// # Errors
-    /// Errors of attributes and shapes; [`Error::TooManyElements`] for data, indices or the result.
-    pub fn output_shape(&self, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
-        let mut lowered = IndexLowered::new(self.attributes().op());
-        self.attributes().lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?, &mut lowered)?;
-        Shape::checked_len(&lowered.output)?;
-        Ok(lowered.output)
+        let IndexOperator { ref attributes, policy, options, registry } = *self;
+        Operation { attributes, policy, options, registry }
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
@@ -201,6 +181,17 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { call.run(out.target()) }
     }
 
+    /// The shape of the result, without touching data.
+    ///
+    /// # Errors
+    /// Errors of attributes and shapes; [`Error::TooManyElements`] for data, indices or the result.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
+        let mut lowered = IndexLowered::new(self.attributes().op());
+        self.attributes().lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?, &mut lowered)?;
+        Shape::checked_len(&lowered.output)?;
+        Ok(lowered.output)
+    }
+
     /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index
     /// out of range yields the type's default.
     ///
@@ -216,7 +207,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         data: &View<'_, T>,
         indices: &View<'_, I>,
     ) -> Result<Tensor<T>, Error> {
-        cloned::index(self.attributes(), self.policy(), self.options, data, indices, cloned::default::<T>)
+        cloned::index(self.attributes(), self.policy, self.options, data, indices, cloned::default::<T>)
     }
 
     /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
@@ -233,6 +224,42 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         fill: &T,
     ) -> Result<Tensor<T>, Error> {
-        cloned::index(self.attributes(), self.policy(), self.options, data, indices, || fill)
+        cloned::index(self.attributes(), self.policy, self.options, data, indices, || fill)
     }
+}
+
+settings!(IndexOperator<A>);
+takes_indices! {
+    IndexOperator<A>: policy.negative,
+    /// Sets the policy for indices out of range.
+    policy.out_of_bounds: OutOfBounds
+}
+attributes! {
+    IndexOperator<A>,
+    ///
+    /// ```
+    /// use gather_core::{DynView, Element, Gather, Registry, View};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+    /// #[repr(C)]
+    /// struct Pixel([u8; 3]);
+    ///
+    /// gather_core::kernels! {
+    ///     /// Pixels by 32-bit ids.
+    ///     static PIXELS;
+    ///     elements: [Pixel];
+    ///     indices: [u32];
+    ///     ranks: 1;
+    ///     ops: [gather];
+    /// }
+    ///
+    /// static REGISTRY: Registry = Registry::builtin().with(&PIXELS);
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let image = View::new(&[Pixel([1, 2, 3]), Pixel([4, 5, 6])], &[2])?;
+    ///     let pixels = Gather::new(0).registry(&REGISTRY).run(&DynView::from(&image), &[1u32])?;
+    ///     assert_eq!(pixels.downcast::<Pixel>()?.as_slice(), [Pixel([4, 5, 6])]);
+    ///     Ok(())
+    /// }
+    /// ```
 }

@@ -3,9 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-use crate::call::operator::Operator;
-use crate::call::scatter::{ScatterAttributes, ScatterOperator, Scattering};
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -47,7 +46,7 @@ impl<A> IndexOperator<A> {
     /// It has the doors of a [scatter](ScatterOperator), whose updates are the gradient: into
     /// [zeros](crate::zeros) of the shape of data by [`run`](ScatterOperator::run), and added to what there is, the
     /// gradients of several batches, by [`run_on`](ScatterOperator::run_on). Any other
-    /// [`reduction`](Operator::reduction) may take the place of the sum: means and extremes of rows by a list of ids.
+    /// [`reduction`](ScatterOperator::reduction) may take the place of the sum: means and extremes of rows by a list of ids.
     /// Into zeros these want [`include_self(false)`](ScatterOperator::include_self), or the zero counts.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
@@ -75,14 +74,15 @@ impl<A> IndexOperator<A> {
     #[doc(alias("index_add", "index_add_", "scatter_add", "scatter_add_"))]
     #[must_use]
     pub fn adjoint(self) -> ScatterOperator<AdjointOf<A>> {
-        let Operator { kind: Gathering { attributes, policy }, options, registry } = self;
-        let kind = Scattering {
+        let IndexOperator { attributes, policy, options, registry } = self;
+        ScatterOperator {
             attributes: AdjointOf(attributes),
             reduction: Reduction::Add,
             include_self: true,
             negative: policy.negative,
             out_of_bounds: ScatterOutOfBounds::of_gather(policy.out_of_bounds),
-        };
-        Operator { kind, options, registry }
+            options,
+            registry,
+        }
     }
 }

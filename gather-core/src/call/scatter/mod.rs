@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{HasAttributes, HasReduction, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
 use crate::call::scatter::erased::{Request, Tensors, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::destination::Destination;
@@ -31,7 +31,7 @@ use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, ScatterOutOfBounds};
+use crate::types::policy::{IndexPolicy, NegativeIndex, Options, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
@@ -48,49 +48,38 @@ pub trait ScatterAttributes: Sealed {
     -> Result<(), Error>;
 }
 
-/// The kind of a scatter: its attributes, its reduction and its index policies. The reduction is a [`Reduction`], or a
-/// [`Reducer`](crate::Reducer) of the caller's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Scattering<A, R = Reduction> {
-    attributes: A,
-    reduction: R,
-    include_self: bool,
-    negative: NegativeIndex,
-    out_of_bounds: ScatterOutOfBounds,
-}
-
 /// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements),
 /// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, which differ in their
 /// attributes.
 ///
 /// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
-/// number of threads, at every level and by every method.
-pub type ScatterOperator<A, R = Reduction> = Operator<Scattering<A, R>>;
-
-has_attributes!(Scattering<A, R>);
-takes_indices!(Scattering<A, R>: negative, out_of_bounds: ScatterOutOfBounds);
-
-impl<A> HasReduction for Scattering<A> {
-    fn reduction(&self) -> Reduction {
-        self.reduction
-    }
-
-    fn reduction_mut(&mut self) -> &mut Reduction {
-        &mut self.reduction
-    }
+/// number of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
+///
+/// A small value: attributes, policies, and how a call runs. Nothing is checked before the operator is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScatterOperator<A, R = Reduction> {
+    attributes: A,
+    reduction: R,
+    include_self: bool,
+    negative: NegativeIndex,
+    out_of_bounds: ScatterOutOfBounds,
+    options: Options,
+    registry: Chosen,
 }
 
 impl<A> ScatterOperator<A> {
     /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are
     /// errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        Self::of(Scattering {
+        ScatterOperator {
             attributes,
             reduction: Reduction::None,
             include_self: true,
             negative: NegativeIndex::FromEnd,
             out_of_bounds: ScatterOutOfBounds::Error,
-        })
+            options: Options::default(),
+            registry: Chosen::default(),
+        }
     }
 }
 
@@ -100,18 +89,18 @@ impl<A, R> ScatterOperator<A, R> {
     #[doc(alias("use_init_val"))]
     #[must_use]
     pub fn include_self(mut self, include_self: bool) -> Self {
-        self.kind.include_self = include_self;
+        self.include_self = include_self;
         self
     }
 
     /// Whether the old value of an element takes part in the reduction.
     #[must_use]
     pub fn get_include_self(&self) -> bool {
-        self.kind.include_self
+        self.include_self
     }
 
     fn policy(&self) -> IndexPolicy {
-        IndexPolicy { negative: self.kind.negative, out_of_bounds: self.kind.out_of_bounds.of_indices() }
+        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds.of_indices() }
     }
 }
 
@@ -130,25 +119,14 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     where
         R: Reduces<K>,
     {
-        let (op, reduction, policy, options) =
-            (self.attributes().op(), self.kind.reduction, self.policy(), self.options);
+        let (op, reduction, policy, options) = (self.attributes().op(), self.reduction, self.policy(), self.options);
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
-        let include_self = self.kind.include_self || reduction.replaces();
+        let include_self = self.include_self || reduction.replaces();
         let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
         Ok(Request { attributes: self.attributes(), planned, indices, updates })
-    }
-
-    /// The shape of the result, which is that of data, without touching data.
-    ///
-    /// # Errors
-    /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
-    pub fn output_shape(&self, data: &[usize], indices: &[usize], updates: &[usize]) -> Result<Shape, Error> {
-        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
-        lower(self.attributes(), &data, &indices, &Layout::contiguous(updates)?)?;
-        Ok(data.shape().into())
     }
 
     /// Runs the operator on a copy of data, into a fresh tensor. The table of [`Source`] says what data, indices and
@@ -247,6 +225,16 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         // values, or bytes for `Any`, of which built-in reductions take any: there is no other one then (Y1).
         unsafe { request.run_on(tensors, (start, held.borrow())) }
     }
+
+    /// The shape of the result, which is that of data, without touching data.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], updates: &[usize]) -> Result<Shape, Error> {
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        lower(self.attributes(), &data, &indices, &Layout::contiguous(updates)?)?;
+        Ok(data.shape().into())
+    }
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
@@ -274,3 +262,21 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         cloned::scatter(&lowered, self.policy(), self.options, data, indices, updates)
     }
 }
+
+settings! {
+    ScatterOperator<A, R>,
+    /// Scatters take [`Method::Direct`](crate::Method::Direct), [`Method::Blocks`](crate::Method::Blocks),
+    /// [`Method::Chunks`](crate::Method::Chunks), [`Method::Prefetched`](crate::Method::Prefetched),
+    /// [`Method::Panels`](crate::Method::Panels), [`Method::Accumulated`](crate::Method::Accumulated) and
+    /// [`Method::Grouped`](crate::Method::Grouped).
+}
+takes_indices! {
+    ScatterOperator<A, R>: negative,
+    /// Sets the policy for updates whose indices are out of range.
+    out_of_bounds: ScatterOutOfBounds
+}
+has_reduction! {
+    [A] ScatterOperator<A>,
+    /// Sets the reduction: how updates change an element.
+}
+attributes!(ScatterOperator<A, R>);

@@ -1,7 +1,6 @@
 //! The reductions of scatters: those of the library, and the caller's own.
 
-use crate::call::operator::Operator;
-use crate::call::scatter::{ScatterOperator, Scattering};
+use crate::call::scatter::ScatterOperator;
 use crate::call::source::kind::Unconverted;
 use crate::kernels::reduce::ScatterFns;
 use crate::kernels::reduce::reducer::Reducer;
@@ -94,9 +93,8 @@ impl<A> ScatterOperator<A> {
     /// ```
     #[must_use]
     pub fn reduce_by<T: Element>(self, reducer: &Reducer<T>) -> ScatterOperator<A, &Reducer<T>> {
-        let Operator { kind, options, registry } = self;
-        let Scattering { attributes, include_self, negative, out_of_bounds, .. } = kind;
-        let kind = Scattering { attributes, reduction: reducer, include_self, negative, out_of_bounds };
-        Operator { kind, options, registry }
+        let ScatterOperator { attributes, include_self, negative, out_of_bounds, options, registry, .. } = self;
+        let reduction = reducer;
+        ScatterOperator { attributes, reduction, include_self, negative, out_of_bounds, options, registry }
     }
 }

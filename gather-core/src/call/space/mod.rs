@@ -4,7 +4,7 @@ pub(crate) mod plan;
 
 use core::borrow::Borrow;
 
-use crate::call::operator::{HasAttributes, Operator, has_attributes};
+use crate::call::operator::{Chosen, attributes, settings};
 use crate::call::source::kind::{Kind, Unconverted};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::RearrangePlan;
@@ -21,6 +21,7 @@ use crate::tensor::view::View;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Op;
+use crate::types::policy::Options;
 
 /// The attributes of an operator that rearranges space. Sealed: those of [`BatchToSpace`](crate::BatchToSpace),
 /// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) and
@@ -39,36 +40,24 @@ pub trait SpaceAttributes: Sealed {
 /// is the only one without them: it pads.
 pub trait Permutes: SpaceAttributes {}
 
-/// The kind of an operator that rearranges space: its attributes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rearranging<A> {
-    attributes: A,
-}
-
 /// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
-pub type SpaceOperator<A> = Operator<Rearranging<A>>;
-
-has_attributes!(Rearranging<A>);
+///
+/// A small value: attributes, and how a call runs. Nothing is checked before the operator is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceOperator<A> {
+    attributes: A,
+    options: Options,
+    registry: Chosen,
+}
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        Self::of(Rearranging { attributes })
+        SpaceOperator { attributes, options: Options::default(), registry: Chosen::default() }
     }
 }
 
 impl<A: SpaceAttributes> SpaceOperator<A> {
-    /// The shape of the result, without touching data.
-    ///
-    /// # Errors
-    /// As listed at the operator: [`BatchToSpace`](crate::BatchToSpace#errors),
-    /// [`SpaceToBatch`](crate::SpaceToBatch#errors), [`DepthToSpace`](crate::DepthToSpace#errors) or
-    /// [`SpaceToDepth`](crate::SpaceToDepth#errors).
-    pub fn output_shape(&self, data: &[usize]) -> Result<Shape, Error> {
-        Layout::contiguous(data)?;
-        Ok(self.attributes().lower(data)?.output)
-    }
-
     /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is.
     ///
     /// Cost: one pass over the bytes of the result, one allocation.
@@ -99,6 +88,17 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         // SAFETY: data is that of a source of the data type; O1; the output is borrowed mutably, so that it overlaps no
         // input.
         unsafe { self.run_target(kernels, dtype, (data.start(), held.borrow()), out) }
+    }
+
+    /// The shape of the result, without touching data.
+    ///
+    /// # Errors
+    /// As listed at the operator: [`BatchToSpace`](crate::BatchToSpace#errors),
+    /// [`SpaceToBatch`](crate::SpaceToBatch#errors), [`DepthToSpace`](crate::DepthToSpace#errors) or
+    /// [`SpaceToDepth`](crate::SpaceToDepth#errors).
+    pub fn output_shape(&self, data: &[usize]) -> Result<Shape, Error> {
+        Layout::contiguous(data)?;
+        Ok(self.attributes().lower(data)?.output)
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
@@ -207,3 +207,10 @@ impl<A: Permutes> SpaceOperator<A> {
         self.clone_elements(data, None)
     }
 }
+
+settings! {
+    SpaceOperator<A>,
+    /// An operator takes one method: [`Method::Interleaved`](crate::Method::Interleaved) for results that are whole in
+    /// space, else [`Method::Deinterleaved`](crate::Method::Deinterleaved).
+}
+attributes!(SpaceOperator<A>);
