@@ -68,8 +68,8 @@
 //! }
 //! ```
 //!
-//! The [`guide`] goes on from here. [Coming from](guide::coming_from) NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray
-//! or candle, look your call up.
+//! The [`guide`] goes on from here. [Coming from](guide::coming_from) NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray,
+//! candle or Arrow, look your call up.
 //!
 //! # The pieces
 //!
@@ -176,7 +176,7 @@ mod types;
 pub use gather_macros::Element;
 
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
-pub use crate::call::bag::kinds::{Bagged, BaggedBy};
+pub use crate::call::bag::kinds::{BagTableOf, Bagged, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
 pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
@@ -191,8 +191,8 @@ pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
 pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, Tables, Unconverted};
-pub use crate::call::source::map::{MappedSpec, MappedView};
-pub use crate::call::source::rows::{RowsSpec, RowsView};
+pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
+pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
 pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};

@@ -15,7 +15,7 @@
 //! 13. [`specialize!`](specialize): shapes known at compile time.
 //! 14. [Targets](targets): levels, other architectures, without a standard library.
 //!
-//! And a dictionary: [coming from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray or candle](coming_from).
+//! And a dictionary: [coming from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow](coming_from).
 
 #![forbid(unsafe_code)]
 

@@ -25,6 +25,8 @@ impl Byte for i8 {}
 super::map_functions! {
     /// Bytes, with a sign or without, with an affine quantisation: `(value - zero_point) * scale`, as ONNX
     /// DequantizeLinear has it.
+    ///
+    /// Parameters: `(scale, zero_point)`, such as `(Given::PerRow(&scales), Given::All(128))`.
     pub fn dequantize<T: Byte> = |value: T, scale: f32, zero_point: T| -> f32 {
         (value.into() - zero_point.into()) * scale
     }

@@ -121,12 +121,6 @@ impl BatchToSpace {
         Ok(Self::from_attributes(BatchToSpaceAttributes(blocks)))
     }
 
-    /// The blocks, as they were given: that of the batch first.
-    #[must_use]
-    pub fn get_block_shape(&self) -> &[i64] {
-        &self.attributes().0.block
-    }
-
     /// The crops at the start of each dimension, as they were given.
     #[must_use]
     pub fn get_crops_begin(&self) -> &[i64] {
@@ -139,6 +133,8 @@ impl BatchToSpace {
         &self.attributes().0.end
     }
 }
+
+attribute!(BatchToSpace: block_shape);
 
 impl Sealed for BatchToSpaceAttributes {}
 

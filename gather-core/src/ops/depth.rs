@@ -138,19 +138,9 @@ impl DepthToSpace {
     pub fn openvino1(block_size: i64, mode: Mode) -> Self {
         Self::new(block_size, mode)
     }
-
-    /// The block size, as it was given.
-    #[must_use]
-    pub fn get_block_size(&self) -> i64 {
-        self.attributes().0.block_size
-    }
-
-    /// The mode.
-    #[must_use]
-    pub fn get_mode(&self) -> Mode {
-        self.attributes().0.mode
-    }
 }
+
+attribute!(DepthToSpace: block_size and mode);
 
 impl SpaceToDepth {
     /// SpaceToDepth of any number of spatial dimensions. The block size is checked when it is used.
@@ -177,19 +167,9 @@ impl SpaceToDepth {
     pub fn openvino1(block_size: i64, mode: Mode) -> Self {
         Self::new(block_size, mode)
     }
-
-    /// The block size, as it was given.
-    #[must_use]
-    pub fn get_block_size(&self) -> i64 {
-        self.attributes().0.block_size
-    }
-
-    /// The mode.
-    #[must_use]
-    pub fn get_mode(&self) -> Mode {
-        self.attributes().0.mode
-    }
 }
+
+attribute!(SpaceToDepth: block_size and mode);
 
 impl Depth {
     /// Checks the rank of data and the block size.

@@ -27,6 +27,30 @@ macro_rules! attribute {
             }
         }
     };
+    ($Op:ident: block_shape) => {
+        impl $Op {
+            /// The blocks, as they were given: that of the batch first.
+            #[must_use]
+            pub fn get_block_shape(&self) -> &[i64] {
+                &self.attributes().0.block
+            }
+        }
+    };
+    ($Op:ident: block_size and mode) => {
+        impl $Op {
+            /// The block size, as it was given.
+            #[must_use]
+            pub fn get_block_size(&self) -> i64 {
+                self.attributes().0.block_size
+            }
+
+            /// The mode.
+            #[must_use]
+            pub fn get_mode(&self) -> Mode {
+                self.attributes().0.mode
+            }
+        }
+    };
 }
 
 mod batch_to_space;

@@ -110,12 +110,6 @@ impl SpaceToBatch {
         Ok(Self::from_attributes(SpaceToBatchAttributes(blocks)))
     }
 
-    /// The blocks, as they were given: that of the batch first.
-    #[must_use]
-    pub fn get_block_shape(&self) -> &[i64] {
-        &self.attributes().0.block
-    }
-
     /// The pads at the start of each dimension, as they were given.
     #[must_use]
     pub fn get_pads_begin(&self) -> &[i64] {
@@ -152,6 +146,8 @@ impl SpaceToBatch {
         self.clone_elements(data, Some(fill))
     }
 }
+
+attribute!(SpaceToBatch: block_shape);
 
 impl Sealed for SpaceToBatchAttributes {}
 

@@ -132,14 +132,31 @@ macro_rules! row_functions {
 }
 row_functions! {
     /// The dot product of a row and a `query`. Of `i8` without overflow in rows of up to 131,071 elements.
+    ///
+    /// Parameters: `(query,)`.
+    ///
+    /// ```
+    /// use gather_core::{Gather, Given, View, rows};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, query) = (View::new(&[1i8, 0, 2, 3], &[2, 2])?, [10i8, 1]);
+    ///     let scores = table.rows(&rows::dot(), (Given::All(&query[..]),));
+    ///     assert_eq!(Gather::new(0).run(&scores, &[1u32, 0])?.as_slice(), [23, 10]);
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
 
     /// The square of the Euclidean distance of a row and a `query`. Of `i8` without overflow in rows of up to 33,025
     /// elements.
+    ///
+    /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
 
     /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product of
     /// `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.
+    ///
+    /// Parameters: `(query, row_length, query_length)`.
     pub fn cosine<T: Scored> = |row, query: Slice<T::Query>, row_length: f32, query_length: f32| -> f32 {
         T::sum_to_f32(lanes::dot(row, query)) / (row_length * query_length)
     }
@@ -149,6 +166,23 @@ row_functions! {
     /// `eps`; times `gains`, where there are any.
     ///
     /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
+    ///
+    /// Parameters: `(added, gains, eps)`, all in `f32`, whatever rows are of.
+    ///
+    /// ```
+    /// use gather_core::{Gather, Given, View, rows};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // Two sequences of two tokens; each token with the embedding of its position.
+    ///     let tokens = View::new(&[1.0f32, 7.0, 2.0, 2.0], &[2, 2])?;
+    ///     let ids = View::new(&[0u32, 1, 1, 1], &[2, 2])?;
+    ///     let (positions, gains) = ([2.0, -4.0, 0.0, 0.0], [1.0, 10.0]);
+    ///     let params = (Given::PerIndex(&positions[..]), Given::All(&gains[..]), Given::All(0.0));
+    ///     let normed = Gather::new(0).run(&tokens.rows(&rows::rms_norm(), params), &ids)?;
+    ///     assert_eq!((normed.shape(), normed[[0, 0, 1]]), (&[2, 2, 2][..], 10.0));
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn rms_norm<T: Normed> =
         |row, out => [f32], added: OptionalSlice<f32>, gains: OptionalSlice<f32>, eps: f32| {
             norms::rms_norm(row, out, added, gains, eps);
@@ -159,6 +193,8 @@ row_functions! {
     ///
     /// With `x` the sum of both rows less its mean, `sum / n`, a result is
     /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.
+    ///
+    /// Parameters: `(added, gains, biases, eps)`, all in `f32`, whatever rows are of.
     pub fn layer_norm<T: Normed> = |row,
                                    out => [f32],
                                    added: OptionalSlice<f32>,
@@ -172,6 +208,8 @@ row_functions! {
     /// less.
     ///
     /// With `x` the sum of both rows, a result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`.
+    ///
+    /// Parameters: `(added, least)`, both in `f32`, whatever rows are of.
     pub fn l2_normalize<T: Normed> = |row, out => [f32], added: OptionalSlice<f32>, least: f32| {
         norms::l2_normalize(row, out, added, least);
     }

@@ -204,6 +204,12 @@ impl Validity {
     pub fn bitmap(&self) -> Bitmap<'_> {
         Bitmap { bytes: &self.bytes, offset: 0, len: self.len }
     }
+
+    /// Whether a value is valid; `None` behind the last one.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<bool> {
+        self.bitmap().get(at)
+    }
 }
 
 impl fmt::Debug for Validity {

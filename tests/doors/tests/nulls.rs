@@ -146,6 +146,7 @@ fn bitmaps_that_do_not_fit() {
             let validity = validity.unwrap();
             let len = if rows == Some(6) { 4 } else { 2 };
             assert_eq!((validity.len(), validity.null_count(), validity.is_empty()), (len, len, false));
+            assert_eq!((validity.get(0), validity.get(len)), (Some(false), None));
         }
         let (mut out, mut bits) = (Tensor::default(), [7; 1]);
         let ran = Gather::new(0).nullable().run_into(&data, &ids, nulls, &mut out, &mut bits);

@@ -5,7 +5,7 @@ use crate::call::bag::erased::{Erased, ErasedBags, Found, Request, Tensors};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Described, Reading};
+use crate::call::source::{Described, Reading, Source};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::{BagFns, Reductions};
 use crate::tensor::output::Target;
@@ -101,6 +101,30 @@ pub trait BaggedBy<R>: Bagged {
         bags: &[ErasedBags<'_>],
     ) -> Result<Self::Request<'a>, Error>;
 }
+
+/// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements, what a
+/// map makes of them, or fused rows. Every such source is one. Weights of numbers are such numbers, those of arrays are
+/// their numbers: `BagTableOf<[f32; 32], f32>`.
+///
+/// ```
+/// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};
+///
+/// /// The sums of the rows of two bags, of whatever kind the table is.
+/// fn sums(table: &impl BagTableOf<f32>, ids: &[u32], first: u32) -> Result<Tensor<f32>, Error> {
+///     EmbeddingBag::new(Reduction::Add).run(table, &Bags::new(ids, &[0, first]))
+/// }
+///
+/// fn main() -> Result<(), Error> {
+///     let table = View::new(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
+///     assert_eq!(sums(&table, &[0, 1, 1], 2)?.as_slice(), [4.0, 6.0, 3.0, 4.0]);
+///     let rows = FusedRows::plain(table)?;
+///     assert_eq!(sums(&rows.to::<f32>(), &[0, 1, 1], 2)?.as_slice(), [4.0, 6.0, 3.0, 4.0]);
+///     Ok(())
+/// }
+/// ```
+pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> {}
+
+impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
 /// The bags of one table.
 #[inline(always)]

@@ -93,7 +93,8 @@ pub trait Unconverted: Kind {
     label = "no indices",
     note = "indices are of type `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `isize` or `usize`, or a \
             `DynView`",
-    note = "of a mask, whose elements are `bool`, take the positions that are true"
+    note = "of a mask, whose elements are `bool`, take the positions that are true; of ids some of which are missing, say \
+            which in a bitmap: `gather.nullable()`"
 )]
 pub trait IndexKind: Kind {
     /// The index type of a data type.

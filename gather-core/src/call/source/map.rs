@@ -37,6 +37,38 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
     }
 }
 
+/// A [`Map`] of elements `T`. Sealed: maps are what [`map_kernels!`](crate::map_kernels!) makes, and what the functions of
+/// [`maps`](crate::maps) return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no map of `{T}`",
+    label = "not a `Map`",
+    note = "of a closure `map_kernels!` makes a map, compiled for every level: `map_kernels! {{ static MAP = |value: {T}| -> \
+            f32 {{ .. }}; }}`, given as `&MAP`",
+    note = "it captures nothing: what changes from call to call is a parameter of the map, given as `(Given::All(2.0),)`"
+)]
+pub trait MapOf<T>: Sealed {
+    /// The elements that the map makes.
+    type Out: Element;
+
+    /// The types of its parameters.
+    type Params: Params;
+
+    #[doc(hidden)]
+    fn map(&self) -> Map<T, Self::Out, Self::Params>;
+}
+
+impl<T, U, P> Sealed for Map<T, U, P> {}
+
+impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
+    type Out = U;
+    type Params = P;
+
+    #[inline(always)]
+    fn map(&self) -> Self {
+        *self
+    }
+}
+
 /// A view whose elements a [`Map`] converts on their way: what [`View::map`] returns.
 pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) data: &'a View<'a, T>,
@@ -112,20 +144,20 @@ impl<T: Element> View<'_, T> {
     /// }
     /// ```
     #[must_use]
-    pub fn map<'a, 'p, U: Element, P: Params>(
+    pub fn map<'a, 'p, M: MapOf<T>>(
         &'a self,
-        map: &Map<T, U, P>,
-        params: P::Given<'p>,
-    ) -> MappedView<'a, 'p, T, U, P> {
-        MappedView { data: self, map: *map, params: MapParams(params) }
+        map: &M,
+        params: <M::Params as Params>::Given<'p>,
+    ) -> MappedView<'a, 'p, T, M::Out, M::Params> {
+        MappedView { data: self, map: map.map(), params: MapParams(params) }
     }
 }
 
 impl<T: Element> Spec<T> {
     /// As [`View::map`], without parameters: to plan ahead.
     #[must_use]
-    pub fn map<U: Element, P: Params>(self, map: &Map<T, U, P>) -> MappedSpec<T, U, P> {
-        MappedSpec { data: self, map: *map }
+    pub fn map<M: MapOf<T>>(self, map: &M) -> MappedSpec<T, M::Out, M::Params> {
+        MappedSpec { data: self, map: map.map() }
     }
 }
 

@@ -60,6 +60,38 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
     }
 }
 
+/// A [`RowFunction`] of rows of `T`. Sealed: row functions are what [`row_kernels!`](crate::row_kernels!) makes, and what
+/// the functions of [`rows`](mod@crate::rows) return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no row function of rows of `{T}`",
+    label = "not a `RowFunction`",
+    note = "of a closure `row_kernels!` makes a row function, compiled for every level: `row_kernels! {{ static SUM = |row: \
+            &[{T}]| -> f32 {{ .. }}; }}`, given as `&SUM`",
+    note = "a `Map` converts elements, by `map`; a row function computes whole rows, by `rows`"
+)]
+pub trait RowFunctionOf<T>: Sealed {
+    /// The elements that the function makes.
+    type Out: Element;
+
+    /// The types of its parameters.
+    type Params: RowParams;
+
+    #[doc(hidden)]
+    fn function(&self) -> RowFunction<T, Self::Out, Self::Params>;
+}
+
+impl<T, U, P> Sealed for RowFunction<T, U, P> {}
+
+impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
+    type Out = U;
+    type Params = P;
+
+    #[inline(always)]
+    fn function(&self) -> Self {
+        *self
+    }
+}
+
 /// A view of whose rows a [`RowFunction`] makes values, or other rows, on their way: what [`View::rows`] returns.
 pub struct RowsView<'a, 'p, T, U, P: RowParams> {
     pub(super) data: &'a View<'a, T>,
@@ -117,20 +149,20 @@ impl<T: Element> View<'_, T> {
     /// }
     /// ```
     #[must_use]
-    pub fn rows<'a, 'p, U: Element, P: RowParams>(
+    pub fn rows<'a, 'p, F: RowFunctionOf<T>>(
         &'a self,
-        function: &RowFunction<T, U, P>,
-        params: P::Given<'p>,
-    ) -> RowsView<'a, 'p, T, U, P> {
-        RowsView { data: self, function: *function, params: RowsParams(params) }
+        function: &F,
+        params: <F::Params as RowParams>::Given<'p>,
+    ) -> RowsView<'a, 'p, T, F::Out, F::Params> {
+        RowsView { data: self, function: function.function(), params: RowsParams(params) }
     }
 }
 
 impl<T: Element> Spec<T> {
     /// As [`View::rows`], without parameters: to plan ahead.
     #[must_use]
-    pub fn rows<U: Element, P: RowParams>(self, function: &RowFunction<T, U, P>) -> RowsSpec<T, U, P> {
-        RowsSpec { data: self, function: *function }
+    pub fn rows<F: RowFunctionOf<T>>(self, function: &F) -> RowsSpec<T, F::Out, F::Params> {
+        RowsSpec { data: self, function: function.function() }
     }
 }
 

@@ -4,6 +4,9 @@
 
 /// The argument for a parameter of a [`Map`](crate::Map) or of a [`RowFunction`](crate::RowFunction).
 ///
+/// A call takes a tuple with one for each parameter: `(Given::PerRow(&scales), Given::All(128))`. A tuple of one ends with
+/// a comma, `(Given::All(2.0),)`, and without parameters it is `()`.
+///
 /// `A` is what the map or the function takes: a value, or, for some parameters of row functions, a slice. `V` is one
 /// value: `Given<'_, f32>` and `Given<'_, &[f32], f32>`.
 ///
@@ -20,7 +23,7 @@
 /// - The axis is the one that indices name positions of: `PerRow` needs index tuples of length 1.
 /// - The rows of the result are the product of its dimensions before a row. The product of the last of these is taken
 ///   too: its values repeat for the dimensions before. So embeddings of 512 positions serve any number of sequences of
-///   512 tokens.
+///   512 tokens. For shorter sequences give as many of them: `&positions[..len * dim]`.
 /// - `len` is the length of a row of data. An `#[optional]` slice may also be empty in `All`.
 /// - An `#[any_len]` slice has any length. Rows share the values of `PerRow` evenly, and those of `PerIndex` where the
 ///   result has at most one dimension before a row. With more dimensions `PerIndexOf` states the length, and `PerIndex`

@@ -111,8 +111,9 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { erased, len: None, fill: None, types: PhantomData }
     }
 
-    /// The same function, under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) with `value` in place of zeros for rows
-    /// that are out of range: a score of 0 could win a search.
+    /// The same function, with `value` in place of zeros for rows that are out of range under
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero), and for [null indices](crate::Nullable): a score of 0 could win a
+    /// search. A plan fills as the function says that a run comes with.
     #[must_use]
     pub const fn with_fill(&self, value: U) -> Self
     where

@@ -244,6 +244,9 @@ slices! {
 }
 
 /// The types of a row function's parameters: a tuple of up to four [`RowParam`]s. Sealed.
+///
+/// A call gives a tuple with a [`Given`](crate::Given) for each: of `(Slice<f32>, f32)` it is
+/// `(Given<'_, &[f32], f32>, Given<'_, f32>)`, such as `(Given::All(&query[..]), Given::PerRow(&lengths))`.
 pub trait RowParams: sealed::Params + 'static {
     /// The argument of a call: one [`Given`](crate::Given) for each parameter, in a tuple.
     type Given<'a>: Copy;

@@ -126,6 +126,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("Tensor::view_mut", Test("tensors::views_and_tensors_of_any_type")),
     ("Validity::as_bytes", Test("nulls::an_axis_without_elements_and_one_beyond_32_bits")),
     ("Validity::bitmap", Test("nulls::elements_of_every_kind")),
+    ("Validity::get", Test("nulls::bitmaps_that_do_not_fit")),
     ("Validity::into_bytes", Test("nulls::an_axis_without_elements_and_one_beyond_32_bits")),
     ("Validity::is_empty", Test("nulls::bitmaps_that_do_not_fit")),
     ("Validity::len", Test("nulls::bitmaps_that_do_not_fit")),
