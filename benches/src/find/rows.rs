@@ -40,9 +40,9 @@ fn kinds<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     // Of whole numbers as small sums are the same in any order.
     let whole = |draw: &mut Draw| draw.between(0, 14) as f32 - 7.0;
     match draw.between(0, 9) {
-        0 | 1 => function::<f32, f32, I, P>(draw, &rows::dot(), true, whole, sum),
-        2 => function::<i8, i32, I, P>(draw, &rows::dot(), true, |draw| draw.between(0, 255) as u8 as i8, bytes),
-        3 | 4 => function::<f32, f32, I, P>(draw, &PLUS, false, whole, plus),
+        0 | 1 => function::<f32, f32, I, P>(draw, rows::dot(), true, whole, sum),
+        2 => function::<i8, i32, I, P>(draw, rows::dot(), true, |draw| draw.between(0, 255) as u8 as i8, bytes),
+        3 | 4 => function::<f32, f32, I, P>(draw, PLUS, false, whole, plus),
         5 | 6 => fused::<I, P>(draw),
         7 => tables::<I>(draw),
         _ => nulls::<I, P>(draw),
@@ -140,7 +140,7 @@ fn found<U: Element + Pod>(
 /// A row function with one slice, which gives a value or a row.
 fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
     draw: &mut Draw,
-    function: &'static RowFunction<T, U, (rows::Slice<T>,)>,
+    function: RowFunction<T, U, (rows::Slice<T>,)>,
     one: bool,
     value: impl Fn(&mut Draw) -> T,
     plain: impl Fn(&[T], &[T], &mut [U]) + 'static,
@@ -153,7 +153,7 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
     let (ids, order) = shape.ids::<I, P>(draw);
     let op = operator::<P>(draw);
     let data = View::new(&table, &[rows, columns]).expect("a table");
-    let plan = op.plan(&Spec::of(data.layout()).rows(function), &id_view(&ids)).expect("a valid call");
+    let plan = op.plan(&Spec::of(data.layout()).rows(&function), &id_view(&ids)).expect("a valid call");
     let way = ["a slice", "slices per index", "slices per row"][per];
     let name = format!("{} {}, {way}, {:?}", function.name(), shape.name(order), P::RULES.out_of_bounds);
     let facts =
@@ -166,13 +166,13 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
         let given = [Given::All(given), Given::PerIndex(given), Given::PerRow(given)][per];
         let out_shape = &[n, columns][..if one { 1 } else { 2 }];
         if face == Face::Fresh {
-            let fresh = op.run(&data.rows(function, (given,)), &ids).expect("indices in range");
+            let fresh = op.run(&data.rows(&function, (given,)), &ids).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);
         }
         let mut out = ViewMut::new(out, out_shape).expect("a row for each");
         match face {
-            Face::Planned => plan.run_into(&data.rows(function, (given,)), &ids, &mut out),
-            _ => op.run_into(&data.rows(function, (given,)), &ids, &mut out),
+            Face::Planned => plan.run_into(&data.rows(&function, (given,)), &ids, &mut out),
+            _ => op.run_into(&data.rows(&function, (given,)), &ids, &mut out),
         }
         .expect("indices in range");
     };
