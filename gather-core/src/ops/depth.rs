@@ -28,6 +28,9 @@ use crate::types::policy::Mode;
 ///
 /// in one pass.
 ///
+/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
+/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the
 /// presets of ONNX, [`Error::BlockSizeOutOfRange`], [`Error::DepthNotDivisible`], [`Error::DimensionTooLarge`] and
@@ -66,6 +69,9 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 /// ```
 ///
 /// in one pass.
+///
+/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
+/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the

@@ -20,6 +20,10 @@ use crate::types::policy::NegativeIndex;
 /// Data and indices have the same rank, which is at least 1. In the dimensions other than the axis, indices may be
 /// smaller than data, and never larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
+/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. The page of [`Source`](crate::Source) has a
+/// table of what they read.
+///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and
 /// [`Error::IndicesShapeMismatch`].

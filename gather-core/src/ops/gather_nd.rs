@@ -20,6 +20,10 @@ use crate::types::policy::NegativeIndex;
 /// of indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. The
 /// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
+/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. The page of [`Source`](crate::Source) has a
+/// table of what they read.
+///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
 /// [`Error::BatchMismatch`] and [`Error::TupleLengthOutOfRange`].

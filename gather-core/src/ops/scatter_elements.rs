@@ -23,6 +23,10 @@ use crate::types::reduction::Reduction;
 /// may be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. A
 /// negative `axis` counts from the end. The [`Reduction`] says what `(op)=` does.
 ///
+/// [`run`](ScatterOperator::run) makes a tensor, [`run_on`](ScatterOperator::run_on) changes data in place,
+/// [`run_into`](ScatterOperator::run_into) writes to memory of yours, and [`plan`](ScatterOperator::plan) does the work
+/// that depends on shapes once.
+///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`],
 /// [`Error::IndicesShapeMismatch`] and [`Error::ShapeMismatch`].

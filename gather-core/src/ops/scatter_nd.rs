@@ -25,6 +25,10 @@ use crate::types::reduction::Reduction;
 /// have the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. The result has the shape of data. Tuples of
 /// length 0 stand for all of data. What `(op)=` does, the [`Reduction`] says.
 ///
+/// [`run`](ScatterOperator::run) makes a tensor, [`run_on`](ScatterOperator::run_on) changes data in place,
+/// [`run_into`](ScatterOperator::run_into) writes to memory of yours, and [`plan`](ScatterOperator::plan) does the work
+/// that depends on shapes once.
+///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
 /// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::ShapeMismatch`].

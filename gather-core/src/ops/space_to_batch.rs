@@ -31,6 +31,9 @@ use crate::types::op::{Argument, Op};
 /// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
 /// and 0. What is padded is [`Element::ZERO`].
 ///
+/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
+/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
 /// `pads_begin` and `pads_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];

@@ -317,8 +317,10 @@ impl Call<'_> {
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
+                debug_assert_eq!(plan.by_position.index, P::TYPE);
                 let places = Ids { start, layout, index: P::TYPE };
-                // SAFETY: as above, for the layout of the plan's positions, which was made likewise.
+                // SAFETY: as above, for the layout of the plan's positions, which was made likewise, of the type that the
+                // same axes were planned for.
                 unsafe { call.run_plan(&plan.by_position, places, out) }?;
             }
         }
