@@ -17,8 +17,8 @@
 //! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](IndexOperator::adjoint) of every gather.
 //! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] read elements.
 //!
-//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers of any
-//! type, known to the compiler or at run time.
+//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers of
+//! any type, known to the compiler or at run time.
 //!
 //! # Quick start
 //!
@@ -68,8 +68,8 @@
 //! }
 //! ```
 //!
-//! The [`guide`] goes on from here. [Coming from](guide::coming_from) NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray,
-//! candle or Arrow, look your call up.
+//! The [`guide`] goes on from here. If you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or
+//! Arrow, [look your call up](guide::coming_from).
 //!
 //! # The pieces
 //!
@@ -85,8 +85,8 @@
 //! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Elements are copied bit for bit, except by maps and reductions: NaN payloads and -0.0 survive. Bad input gives a
-//! typed [`Error`] with numbers, never a panic.
+//! Elements are copied bit for bit, where nothing converts or reduces them: NaN payloads and -0.0 survive. Bad input
+//! gives a typed [`Error`] with numbers, never a panic.
 //!
 //! # Features
 //!

@@ -9,7 +9,7 @@
 /// Rows of a table in bytes, with a scale for each or for all.
 ///
 /// `gather` of data `u8[8, 16]` by indices `u32[4]` into `f32[4, 16]`, all row-major.
-/// Each element is converted by `maps::dequantize()` with `scale`, `zero_point`.
+/// Each element is converted by `maps::dequantize` with `scale`, `zero_point`.
 ///
 /// # Errors
 /// For slices of other lengths, then for parameters of other lengths, then for the first index that is out of range.
@@ -37,7 +37,7 @@ pub fn rows(
         (f32, u8),
         u32,
         0,
-    >(&maps::dequantize(), data, indices, (scale, zero_point), [], out)
+    >(&maps::dequantize, data, indices, (scale, zero_point), [], out)
 }
 
 /// As `rows`, on arrays. Nothing but parameters and indices is left to be checked.
@@ -74,7 +74,7 @@ pub fn rows_array(
         u32,
         0,
     >(
-        &maps::dequantize(),
+        &maps::dequantize,
         data.as_flattened(),
         indices,
         (scale, zero_point),

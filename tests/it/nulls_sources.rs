@@ -4,8 +4,9 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Argument, Bitmap, Codes, DynView, DynViewMut, Element, Error, FusedFormat, FusedRows, Gather, Given, Layout, Nulls,
-    Op, OutOfBounds, Spec, TableOf, Tensor, Validity, View, ViewMut, map_kernels, row_kernels,
+    Argument, Bitmap, Codes, DynView, DynViewMut, Element, Error, FusedFormat, FusedRows, Gather, GatherElements,
+    GatherNd, Given, Layout, Nulls, Op, OutOfBounds, Spec, TableOf, Tensor, Validity, View, ViewMut, map_kernels,
+    row_kernels,
 };
 
 map_kernels! {
@@ -221,5 +222,117 @@ fn strided<U: Element + PartialEq + Debug>(source: &impl TableOf<Gather, U>, exp
             assert_eq!(got, expected, "{step} {planned}");
         }
     }
+    Ok(())
+}
+
+/// Codes of a byte become values along the last dimension of the result, whatever that is a dimension of.
+#[test]
+fn blocks_by_indices_of_the_last_dimension() -> Result<(), Error> {
+    let bytes: [u8; 32] = std::array::from_fn(|at| at as u8 * 7);
+    let scales = [1.0f32; 32];
+    let (codes, scales_of_rows) = (View::new(&bytes, &[4, 8])?, View::new(&scales[..4], &[4, 1])?);
+    let source = codes.blocks(Codes::Bits4, 16, &scales_of_rows);
+    let value = |byte: u8, at: usize| f32::from(byte >> (4 * at) & 15) - 8.0;
+    // Elements, of fewer columns than data has.
+    for columns in [0, 3, 8] {
+        let ids: Vec<u32> = (0..2 * columns).map(|at| at as u32 % 4).collect();
+        let ids_view = View::new(&ids, &[2, columns])?;
+        let expected: Vec<f32> = (0..2 * columns)
+            .flat_map(|at| [0, 1].map(|half| value(bytes[ids[at] as usize * 8 + at % columns.max(1)], half)))
+            .collect();
+        let op = GatherElements::new(0);
+        let (rows, _) = op.nullable().run(&source, &ids_view, Nulls::default())?;
+        for rows in [op.run(&source, &ids_view)?, op.plan(&source, &ids_view)?.run(&source, &ids_view)?, rows] {
+            assert_eq!((rows.shape(), rows.as_slice()), (&[2, 2 * columns][..], &expected[..]));
+        }
+        let mut out = vec![0.5; expected.len()];
+        let mut view = ViewMut::new(&mut out, &[2, 2 * columns])?;
+        op.nullable().run_into(&source, &ids_view, Nulls::default(), &mut view, &mut [0; 2])?;
+        assert_eq!(out, expected);
+    }
+
+    // Tuples without components, whose dimensions are the last of the result.
+    let (list, scale) = (View::new(&bytes[..8], &[8])?, View::new(&scales[..1], &[1])?);
+    let source = list.blocks(Codes::Bits4, 16, &scale);
+    let op = GatherNd::new().batch_dims(1);
+    let tuples = View::<u32>::new(&[], &[8, 20, 0])?;
+    let expected: Vec<f32> =
+        (0..8).flat_map(|row| (0..40).map(move |at| (row, at % 2))).map(|(row, at)| value(bytes[row], at)).collect();
+    let (with_nulls, validity) = op.nullable().run(&source, &tuples, Nulls::default())?;
+    for rows in [op.run(&source, &tuples)?, op.plan(&source, &tuples)?.run(&source, &tuples)?, with_nulls] {
+        assert_eq!((rows.shape(), rows.as_slice()), (&[8, 40][..], &expected[..]));
+    }
+    assert_eq!(validity, None);
+    let bits = [0xff; 20];
+    let all_but_one = [&[0xfe][..], &bits[1..]].concat();
+    let nulls = Nulls { indices: Some(Bitmap::new(&all_but_one, 0, 160)?), data: None };
+    let (rows, validity) = op.nullable().run(&source, &tuples, nulls)?;
+    assert_eq!((&rows.as_slice()[..2], &rows.as_slice()[2..]), (&[0.0, 0.0][..], &expected[2..]));
+    assert_eq!(validity.expect("a null").null_count(), 1);
+    let mut out = vec![0.0; 128];
+    let refused = op.run_into(&source, &tuples, &mut ViewMut::new(&mut out, &[8, 16])?);
+    assert!(matches!(refused, Err(Error::ShapeMismatch { .. })), "{refused:?}");
+
+    // A code alone has no rows of codes.
+    let (alone, scale) = (View::scalar(&bytes[0]), View::scalar(&scales[0]));
+    let source = alone.blocks(Codes::Bits4, 16, &scale);
+    let refused = GatherNd::new().run(&source, &View::<u32>::new(&[], &[2, 0])?).unwrap_err();
+    assert!(matches!(refused, Error::RankOutOfRange { rank: 0, .. }), "{refused}");
+    Ok(())
+}
+
+/// Whether an index is refused depends on the result, not on the elements that were read for it.
+#[test]
+fn results_without_elements() -> Result<(), Error> {
+    use gather_core::OutOfBounds::Clamp;
+    let (nothing, op) = (View::<u8>::new(&[], &[0, 0])?, Gather::new(0).out_of_bounds(Clamp));
+    let nulls = Nulls { indices: Some(Bitmap::new(&[0b01], 0, 2)?), data: None };
+    let ones = nothing.rows(&SUM, (Given::All(1),));
+    assert!(matches!(op.run(&ones, &[0u8, 0]), Err(Error::IndexOutOfRange { .. })));
+    assert!(matches!(op.nullable().run(&ones, &[0u8, 0], nulls), Err(Error::IndexOutOfRange { .. })));
+    let plan = op.nullable().plan(&ones, &[0u8, 0])?;
+    assert!(matches!(plan.run(&ones, &[0u8, 0], nulls), Err(Error::IndexOutOfRange { .. })));
+    let nothing = View::<u8>::new(&[], &[0, 4])?;
+    let empty = TWICE.with_len(0);
+    let empty = nothing.rows(&empty, (Given::All(1),));
+    assert_eq!(op.run(&empty, &[0u8, 0])?.shape(), [2, 0]);
+    assert_eq!(op.nullable().run(&empty, &[0u8, 0], nulls)?.0.shape(), [2, 0]);
+    Ok(())
+}
+
+/// Tuples without components name no row of a table.
+#[test]
+fn parameters_by_row_of_empty_tuples() -> Result<(), Error> {
+    let (bytes, tuples) = ([1u8, 2], View::<u32>::new(&[], &[2, 0])?);
+    let table = View::new(&bytes, &[2])?;
+    let source = table.map(&TIMES, (Given::PerRow(&[3]),));
+    let nulls = Nulls { indices: Some(Bitmap::new(&[0b01], 0, 2)?), data: None };
+    let expected = GatherNd::new().run(&source, &tuples).unwrap_err();
+    assert!(matches!(expected, Error::MapParameterLengthMismatch { .. }), "{expected}");
+    assert_eq!(GatherNd::new().nullable().run(&source, &tuples, nulls).unwrap_err(), expected);
+    let plan = GatherNd::new().nullable().plan(&source, &tuples)?;
+    assert_eq!(plan.run(&source, &tuples, nulls).unwrap_err(), expected);
+
+    // Nothing is moved for them: any number of tuples.
+    let none = View::<u8>::new(&[], &[0])?;
+    let plain = GatherNd::new().plan_any_count(&none, &tuples)?;
+    let plan = GatherNd::new().nullable().plan_any_count(&none, &tuples)?;
+    let more = View::<u32>::new(&[], &[3, 0])?;
+    assert_eq!(plain.run(&none, &more)?.shape(), [3, 0]);
+    let nulls = Nulls { indices: Some(Bitmap::new(&[0b001], 0, 3)?), data: None };
+    assert_eq!(plan.run(&none, &more, nulls)?.0.shape(), [3, 0]);
+    Ok(())
+}
+
+#[test]
+fn plans_ask_for_kernels_before_shapes() -> Result<(), Error> {
+    let bytes = [0u8; 32];
+    let codes = View::new(&bytes, &[4, 8])?;
+    let scales = View::new(&[1.0f32; 4], &[4, 1])?;
+    let source = codes.blocks(Codes::Bits4, 17, &scales);
+    let refused = Gather::new(9).nullable().run(&source, &[0u8], Nulls::default()).unwrap_err();
+    assert_eq!(refused, Error::BlockSizeOutOfRange { op: Op::Gather, block_size: 17 });
+    let refused = Gather::new(9).nullable().plan(&source, &[0u8]).unwrap_err();
+    assert_eq!(refused, Error::BlockSizeOutOfRange { op: Op::Gather, block_size: 17 });
     Ok(())
 }

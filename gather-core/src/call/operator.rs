@@ -89,8 +89,8 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// Implements what operators with attributes share: a field `attributes`, and one of the kernels for types that are known
-/// at run time, `registry`.
+/// Implements what operators with attributes share: a field `attributes`, and one of the kernels for types that are
+/// known at run time, `registry`.
 macro_rules! attributes {
     ($Operator:ident<A $(, $R:ident)?> $(, $(#[$example:meta])+)?) => {
         impl<A $(, $R)?> $Operator<A $(, $R)?> {

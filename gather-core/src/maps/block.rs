@@ -115,8 +115,8 @@ blocks! {
     /// [`block_q4_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q4_1: [u8; 20] as [f32; 32], gguf::q4_1;
 
-    /// 32 numbers of 5 bits with one scale: `d * (q - 16)`. 22 bytes: `d` as `f16`, 4 bytes with the high bits, the lowest
-    /// one first, then 16 bytes with the low 4 bits, whose low halves are the first 16 numbers.
+    /// 32 numbers of 5 bits with one scale: `d * (q - 16)`. 22 bytes: `d` as `f16`, 4 bytes with the high bits, the
+    /// lowest one first, then 16 bytes with the low 4 bits, whose low halves are the first 16 numbers.
     ///
     /// [`block_q5_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q5_0: [u8; 22] as [f32; 32], gguf::q5_0;
@@ -128,14 +128,14 @@ blocks! {
     Q5_1: [u8; 24] as [f32; 32], gguf::q5_1;
 
     /// 256 numbers of 2 bits in groups of 16, each with a scale and a minimum of 4 bits: `(d * scale) * q - (dmin *
-    /// min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high one, 64 with the numbers, 32 bytes for
-    /// each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
+    /// min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high one, 64 with the numbers, 32 bytes
+    /// for each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
     ///
     /// [`block_q2_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q2_K: [u8; 84] as [f32; 256], gguf::q2_k;
 
-    /// 256 numbers of 3 bits in groups of 16, each with a scale of 6 bits: `(d * (scale - 32)) * (q - 4)`. 110 bytes: 32
-    /// with the high bits, 64 with the low 2 in the order of [`Q2_K`], 12 with the scales, then `d` as `f16`.
+    /// 256 numbers of 3 bits in groups of 16, each with a scale of 6 bits: `(d * (scale - 32)) * (q - 4)`. 110 bytes:
+    /// 32 with the high bits, 64 with the low 2 in the order of [`Q2_K`], 12 with the scales, then `d` as `f16`.
     ///
     /// [`block_q3_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q3_K: [u8; 110] as [f32; 256], gguf::q3_k;
@@ -167,8 +167,8 @@ blocks! {
     IQ4_NL: [u8; 18] as [f32; 32], gguf::iq4_nl;
 
     /// 256 numbers of 4 bits that look the values of [`IQ4_NL`] up, in groups of 32, each with a scale of 6 bits:
-    /// `(d * (scale - 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with the
-    /// low 4, then 16 bytes for each group, whose low halves are its first 16 numbers.
+    /// `(d * (scale - 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with
+    /// the low 4, then 16 bytes for each group, whose low halves are its first 16 numbers.
     ///
     /// [`block_iq4_xs`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     IQ4_XS: [u8; 136] as [f32; 256], gguf::iq4_xs;

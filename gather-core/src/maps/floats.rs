@@ -13,8 +13,8 @@ use crate::types::fused::FusedFormat;
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
-/// Elements that [`convert`] reads: floats `f32`, `f16` and `bf16`, which become floats `U`, and [`Block`](crate::maps::Block)s of
-/// GGUF, which become arrays of `U`. Sealed.
+/// Elements that [`convert`] reads: floats `f32`, `f16` and `bf16`, which become floats `U`, and
+/// [`Block`](crate::maps::Block)s of GGUF, which become arrays of `U`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`maps::convert` does not make `{U}` of `{Self}`",
     label = "no float, and no block of GGUF",
@@ -35,8 +35,9 @@ pub(super) mod converted {
 }
 
 super::map_functions! {
-    /// Floats as floats of another type, and [`Block`](crate::maps::Block)s of GGUF as arrays of floats. What is narrower
-    /// is rounded to the nearest value, and to the even one of two that are as near; beyond the greatest it is infinity.
+    /// Floats as floats of another type, and [`Block`](crate::maps::Block)s of GGUF as arrays of floats. What is
+    /// narrower is rounded to the nearest value, and to the even one of two that are as near; beyond the greatest it is
+    /// infinity.
     ///
     /// ```
     /// # #[cfg(feature = "half")]

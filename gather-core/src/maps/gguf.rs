@@ -180,8 +180,8 @@ pub(super) fn q3_k(block: &[u8; 110]) -> [f32; 256] {
     out
 }
 
-/// A group of 32, whose low bits lie as in [`q2_k_group`]; the third bits of group `g` are the bits `g` of 32 bytes, and
-/// stand for -4 where they are 0.
+/// A group of 32, whose low bits lie as in [`q2_k_group`]; the third bits of group `g` are the bits `g` of 32 bytes,
+/// and stand for -4 where they are 0.
 #[inline(always)]
 fn q3_k_group<const GROUP: usize>(block: &[u8; 110], d: f32, out: &mut [f32; 256]) {
     let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);

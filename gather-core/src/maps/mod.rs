@@ -1,5 +1,5 @@
-//! Ready-made maps for [`View::map`](crate::View::map), for gathers and for [bags](crate::EmbeddingBag): tables are read
-//! in another format than they are stored in.
+//! Ready-made maps for [`View::map`](crate::View::map), for gathers and for [bags](crate::EmbeddingBag): tables are
+//! read in another format than they are stored in.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, maps};

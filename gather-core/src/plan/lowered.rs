@@ -31,6 +31,16 @@ pub(crate) struct Axis {
     pub(crate) index: isize,
 }
 
+impl Axis {
+    /// Of tuples without components: one position, along which data does not move.
+    pub(crate) const STAND_IN: Self = Axis { axis: usize::MAX, dim: 1, data: 0, index: 0 };
+
+    /// Whether data has the axis.
+    pub(crate) fn is_of_data(&self) -> bool {
+        self.axis != usize::MAX
+    }
+}
+
 /// An operator on indices.
 #[derive(Clone, Debug)]
 pub struct IndexLowered {

@@ -47,7 +47,8 @@ use crate::kernels::convert::row::{RowFunction, RowParams, Rowwise};
 use crate::rows::lanes::Number;
 use crate::types::element::Element;
 
-/// Elements of rows that a query scores: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`. Sealed.
+/// Elements of rows that a query scores: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`.
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "rows of `{Self}` have no ready-made scores",
     label = "not `f32`, `f16`, `bf16` or `i8`",
@@ -153,8 +154,8 @@ row_functions! {
     /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
 
-    /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product of
-    /// `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.
+    /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product
+    /// of `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.
     ///
     /// Parameters: `(query, row_length, query_length)`.
     pub fn cosine<T: Scored> = |row, query: Slice<T::Query>, row_length: f32, query_length: f32| -> f32 {
@@ -162,8 +163,8 @@ row_functions! {
     }
 }
 row_functions! {
-    /// RMS norm: the row, plus another, `added`, where there is one, divided by the root of the mean of its squares plus
-    /// `eps`; times `gains`, where there are any.
+    /// RMS norm: the row, plus another, `added`, where there is one, divided by the root of the mean of its squares
+    /// plus `eps`; times `gains`, where there are any.
     ///
     /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
     ///
@@ -188,8 +189,8 @@ row_functions! {
             norms::rms_norm(row, out, added, gains, eps);
         }
 
-    /// Layer norm: the row, plus another, `added`, where there is one, less its mean, divided by the root of its variance
-    /// plus `eps`; times `gains`, plus `biases`, where there are any.
+    /// Layer norm: the row, plus another, `added`, where there is one, less its mean, divided by the root of its
+    /// variance plus `eps`; times `gains`, plus `biases`, where there are any.
     ///
     /// With `x` the sum of both rows less its mean, `sum / n`, a result is
     /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.

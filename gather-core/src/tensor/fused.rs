@@ -13,8 +13,8 @@ use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
 
-/// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the quantised
-/// embedding tables of PyTorch and FBGEMM, where they lie.
+/// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the
+/// quantised embedding tables of PyTorch and FBGEMM, where they lie.
 ///
 /// [`FusedRows::to`] reads its rows as numbers, which gathers give and an [`EmbeddingBag`](crate::EmbeddingBag) adds.
 /// [`tables`](crate::tables()) reads several tables in one call.
@@ -40,8 +40,8 @@ pub struct FusedRows<'a> {
 }
 
 impl<'a> FusedRows<'a> {
-    /// The rows of `data`, which has the shape `[rows, bytes of a row]`. The bytes of a row are contiguous, and rows lie
-    /// at any alignment and any distance.
+    /// The rows of `data`, which has the shape `[rows, bytes of a row]`. The bytes of a row are contiguous, and rows
+    /// lie at any alignment and any distance.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] where rows of `columns` columns have another number of
@@ -88,7 +88,8 @@ impl<'a> FusedRows<'a> {
         FusedRows::new(bytes, T::FORMAT, columns)
     }
 
-    /// Quantises rows of shape `[rows, columns]`, of any strides: the bytes of a table of shape `[rows, bytes of a row]`.
+    /// Quantises rows of shape `[rows, columns]`, of any strides: the bytes of a table of shape `[rows, bytes of a
+    /// row]`.
     ///
     /// For finite values they are those that PyTorch makes, and for `Fbgemm` formats those of
     /// `FloatToFusedNBitRowwiseQuantizedSBHalf`, with scale and bias before the codes. A row is spread from its least

@@ -169,8 +169,8 @@ impl<T> Tensor<T> {
         self.values.iter()
     }
 
-    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank. `tensor[[row, column]]`
-    /// panics there.
+    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank. `tensor[[row,
+    /// column]]` panics there.
     #[must_use]
     pub fn get(&self, coords: &[usize]) -> Option<&T> {
         self.at(coords).map(|at| &self.values[at])

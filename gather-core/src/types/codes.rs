@@ -97,8 +97,8 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Floats that quantised data becomes: `f32`, and with the feature `half` `f16` and `bf16`. The scales of blocks are of the
-/// type of the result. Sealed.
+/// Floats that quantised data becomes: `f32`, and with the feature `half` `f16` and `bf16`. The scales of blocks are of
+/// the type of the result. Sealed.
 ///
 /// Values are computed in `f32` and rounded once.
 #[diagnostic::on_unimplemented(

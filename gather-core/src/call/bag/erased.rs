@@ -251,8 +251,8 @@ impl<'a> Request<'a> {
     /// Those of [`Request::plan`] and of the run.
     ///
     /// # Safety
-    /// The tensors may be read along their layouts as values of the request's types, or data is a table of its fused rows
-    /// (B7). O1 for elements of its data type; a fixed output overlaps no input.
+    /// The tensors may be read along their layouts as values of the request's types, or data is a table of its fused
+    /// rows (B7). O1 for elements of its data type; a fixed output overlaps no input.
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         let made = self.plan(tensors, out.layout());
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.

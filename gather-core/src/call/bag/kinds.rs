@@ -102,9 +102,9 @@ pub trait BaggedBy<R>: Bagged {
     ) -> Result<Self::Request<'a>, Error>;
 }
 
-/// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements, what a
-/// map makes of them, or fused rows. Every such source is one. Weights of numbers are such numbers, those of arrays are
-/// their numbers: `BagTableOf<[f32; 32], f32>`.
+/// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements,
+/// what a map makes of them, or fused rows. Every such source is one. Weights of numbers are such numbers, those of
+/// arrays are their numbers: `BagTableOf<[f32; 32], f32>`.
 ///
 /// ```
 /// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};

@@ -39,8 +39,8 @@ use crate::types::reduction::Reduction;
 ///
 /// What is read is a [`Source`]: a tensor, or what [`View::map`](crate::View::map),
 /// [`FusedRows::to`](crate::FusedRows::to) and [`tables`](crate::tables()) make of tensors. [`run`](BagOperator::run),
-/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them. [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of
-/// the [`Reduction`].
+/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them.
+/// [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of the [`Reduction`].
 ///
 /// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit,
 /// for any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is
@@ -120,9 +120,9 @@ struct BagSettings {
 impl EmbeddingBag {
     /// The operator with a [`Reducer`] of your own in the place of its [`Reduction`]. It takes elements `T`.
     ///
-    /// A bag begins with its first row that counts, and takes the others in their order. There are no weights: bags that
-    /// have some give [`Error::WeightsUnavailable`]. A call panics when the reduction does; a view then holds a mix of
-    /// results and what it held before, and a tensor no elements.
+    /// A bag begins with its first row that counts, and takes the others in their order. There are no weights: bags
+    /// that have some give [`Error::WeightsUnavailable`]. A call panics when the reduction does; a view then holds a
+    /// mix of results and what it held before, and a tensor no elements.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -151,17 +151,17 @@ impl<R> BagOperator<R> {
     /// Cost: one pass over the rows in bags, and one over the indices; where one bag has more than a thread's share of
     /// the indices, every thread makes such a pass. One allocation for the result, one for the bounds of bags with
     /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
-    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero). With a map, rows are converted a few at a time into a scratch of
-    /// 16 KiB for each thread, or of one element where that is longer. Where a bag has more rows than are converted at a
-    /// time, there is room for a row of sums as well.
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero). With a map, rows are converted a few at a time into a scratch
+    /// of 16 KiB for each thread, or of one element where that is longer. Where a bag has more rows than are converted
+    /// at a time, there is room for a row of sums as well.
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
     /// [`Error::DTypeMismatch`] for weights. [`Error::ReductionUnavailable`], errors of attributes and shapes,
     /// [`Error::TooManyElements`], [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
-    /// those of what the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the
-    /// first such index of a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error) indices are
-    /// checked even when the result has no elements. For several tables see [`tables`](crate::tables()).
+    /// those of what the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for
+    /// the first such index of a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error)
+    /// indices are checked even when the result has no elements. For several tables see [`tables`](crate::tables()).
     ///
     /// # Panics
     /// When a map or a reduction does.
@@ -174,7 +174,8 @@ impl<R> BagOperator<R> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Of fused rows, the rows of a view are contiguous. Allocates what [`Self::run`] does, except for the result.
+    /// again. Of fused rows, the rows of a view are contiguous. Allocates what [`Self::run`] does, except for the
+    /// result.
     ///
     /// # Errors
     /// As for [`Self::run`], and for a view [`Error::DTypeMismatch`] and, of fused rows, [`Error::RowsNotContiguous`]

@@ -231,8 +231,9 @@ impl Plans {
     ///
     /// # Safety
     /// The tables have the plans' formats and layouts. There are as many bags and bounds; the bags have indices of the
-    /// planned types, weights that have been checked, and these bounds, all of one number of bags; and the shape is that
-    /// of their result. O1 for the planned type, in rows as far apart as was planned; a fixed output overlaps no input.
+    /// planned types, weights that have been checked, and these bounds, all of one number of bags; and the shape is
+    /// that of their result. O1 for the planned type, in rows as far apart as was planned; a fixed output overlaps no
+    /// input.
     unsafe fn run(
         &self,
         shape: &Shape,

@@ -68,9 +68,15 @@ impl<U: Float> Gathered for Blocks<U> {
         unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
     }
 
-    fn row_of_results(data: &Described<'_, Self>, row: &[usize]) -> Option<Shape> {
-        let last = row.last()?.saturating_mul(data.facts.codes.per_byte());
-        Some(with_last(row, last))
+    const READS_ROWS: bool = true;
+
+    fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
+        data.facts.check(op.op())
+    }
+
+    fn results(data: &Described<'_, Self>, output: &[usize], _row: &[usize]) -> Option<Shape> {
+        let last = output.last()?.saturating_mul(data.facts.codes.per_byte());
+        Some(with_last(output, last))
     }
 }
 
@@ -96,12 +102,8 @@ fn plan<U: Float, I: IndexKind>(
     (index, indices): (IndexType, &Layout),
     outputs: Outputs<'_>,
 ) -> Result<(Planned, BlockShapes), Error> {
-    let BlockFacts { codes, block_size } = facts;
-    let attributes = op.attributes;
-    let whole_rows = codes.is_float() && block_size == 0;
-    if !whole_rows && (!block_size.is_power_of_two() || block_size < 16) {
-        return Err(Error::BlockSizeOutOfRange { op: attributes.op(), block_size: block_size as i128 });
-    }
+    let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
+    facts.check(op.op())?;
     let rows = convert_fns::<U>(codes).map(|fns| fns.rows);
     let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
     let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
@@ -112,23 +114,32 @@ fn plan<U: Float, I: IndexKind>(
 /// Checks data and the output of a plan, and finds the shapes of what is given.
 ///
 /// # Errors
-/// [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`], [`Error::TooManyElements`].
+/// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
+/// [`Error::TooManyElements`].
 fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
     let BlockFacts { codes, block_size } = facts;
     let (op, per_byte, data) = (planned.plan.op(), codes.per_byte(), &planned.data);
     let whole_rows = codes.is_float() && block_size == 0;
     let last = data.rank().saturating_sub(1);
-    if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.axis >= last) {
+    if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
         return Err(Error::QuantizedAxis { op, axis: axis.axis });
     }
-    let size = data.shape()[last];
-    let values = size.checked_mul(per_byte);
-    let values = values.ok_or(Error::DimensionTooLarge { op, dim: last, size, blocks: Some(per_byte) })?;
+    if data.rank() == 0 {
+        return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
+    }
+    let in_values = |size: usize, dim| {
+        let values = size.checked_mul(per_byte);
+        values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
+    };
+    let values = in_values(data.shape()[last], last)?;
+    // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
+    let bytes = planned.output_shape();
+    let wide = in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1))?;
     if !data.is_contiguous() {
         return Err(Error::NotRowMajor { op, argument: Argument::Data });
     }
     let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
-    let (output, scales) = (with_last(planned.output_shape(), values), with_last(data.shape(), blocks));
+    let (output, scales) = (with_last(bytes, wide), with_last(data.shape(), blocks));
     Shape::checked_len(&output)?;
     let zero_points = if codes.is_float() {
         [0].into()

@@ -100,8 +100,11 @@ macro_rules! fused {
                 unsafe { rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, inputs, out) }
             }
 
-            fn row_of_results(data: &Described<'_, Self>, _row: &[usize]) -> Option<Shape> {
-                Some([data.facts.row().columns()].into())
+            const READS_ROWS: bool = true;
+
+            fn results(data: &Described<'_, Self>, output: &[usize], row: &[usize]) -> Option<Shape> {
+                let lead = &output[..output.len() - row.len()];
+                Some(lead.iter().copied().chain([data.facts.row().columns()]).collect())
             }
         }
     )*};

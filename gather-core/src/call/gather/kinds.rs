@@ -77,20 +77,26 @@ pub trait Gathered: Kind {
         out: Target<'_>,
     ) -> Result<(), Error>;
 
-    /// Checks that there are kernels for data of a type, where the compiler does not know it.
+    /// Whether rows are read whole, and not element by element.
+    #[doc(hidden)]
+    const READS_ROWS: bool = false;
+
+    /// Checks what does not depend on attributes and shapes: that there are kernels for data of a type which the
+    /// compiler does not know, and the sizes of a format.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`].
+    /// [`Error::UnknownDType`], [`Error::BlockSizeOutOfRange`].
     #[doc(hidden)]
     #[inline(always)]
-    fn check_kernels(_op: &Operation<'_>, _dtype: DType) -> Result<(), Error> {
+    fn check_data(_op: &Operation<'_>, _data: &Described<'_, Self>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// The shape of what a row of data becomes, if not that of the row.
+    /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
+    /// `None` where it is that shape.
     #[doc(hidden)]
     #[inline]
-    fn row_of_results(_data: &Described<'_, Self>, _row: &[usize]) -> Option<Shape> {
+    fn results(_data: &Described<'_, Self>, _output: &[usize], _row: &[usize]) -> Option<Shape> {
         None
     }
 }
@@ -138,8 +144,8 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
 /// /// The sums of rows, of whatever kind the table is.
 /// fn sums(table: &impl TableOf<Gather, f32>, ids: &[u32]) -> Result<Vec<f32>, Error> {
 ///     let rows = Gather::new(0).run(table, ids)?;
-///     let dim = rows.len() / ids.len();
-///     Ok(rows.as_slice().chunks(dim).map(|row| row.iter().sum()).collect())
+///     let columns: usize = rows.shape()[1..].iter().product();
+///     Ok(rows.as_slice().chunks_exact(columns).map(|row| row.iter().sum()).collect())
 /// }
 ///
 /// fn main() -> Result<(), Error> {
@@ -211,8 +217,8 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            fn check_kernels(op: &Operation<'_>, dtype: DType) -> Result<(), Error> {
-                request::<Self, i32>(op, dtype, IndexType::I32).map(drop)
+            fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
+                request::<Self, i32>(op, data.dtype, IndexType::I32).map(drop)
             }
         }
 

@@ -138,12 +138,12 @@ pub(in crate::call) fn check_params(
 ) -> Result<(), Error> {
     for (&parameter, count) in names.iter().zip(counts) {
         // Tuples of several components stand for no one row of the table.
-        let (axis, dim) = match axes {
-            [axis] => (axis.axis, axis.dim),
-            _ => (0, 0),
+        let (one, axis, dim) = match axes {
+            [axis] if axis.is_of_data() => (true, axis.axis, axis.dim),
+            _ => (false, 0, 0),
         };
         match count {
-            Count::Rows(len) if axes.len() != 1 || len != dim => {
+            Count::Rows(len) if !one || len != dim => {
                 return Err(Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim });
             }
             Count::Elements(len) if len != data.len() || !data.is_contiguous() => {

@@ -119,7 +119,8 @@ impl Planned {
         Request { indices: &indices, ..*request }.lower(&mut lowered).map_err(|_| fixed())?;
         // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
         // no indices to count in tuples without components: they are counted only where nothing is moved for them.
-        let along_first = lowered.axes.first().map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
+        let axis = lowered.axes.first().filter(|axis| axis.is_of_data());
+        let along_first = axis.map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
         let free = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty());
         if !along_first || !lowered.dims.first().is_some_and(free) {
             return Err(fixed());

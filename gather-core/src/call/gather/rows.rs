@@ -69,10 +69,12 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
         unsafe { run_plan(planned, (*params, shape), function, data.given, Inputs::new(data, indices), out) }
     }
 
+    const READS_ROWS: bool = true;
+
     #[inline]
-    fn row_of_results(data: &Described<'_, Self>, row: &[usize]) -> Option<Shape> {
-        let results = data.facts.results(elements(row));
-        Some(if data.facts.erased.one { [].into() } else { [results].into() })
+    fn results(data: &Described<'_, Self>, output: &[usize], row: &[usize]) -> Option<Shape> {
+        let (lead, results) = (&output[..output.len() - row.len()], data.facts.results(elements(row)));
+        Some(lead.iter().copied().chain((!data.facts.erased.one).then_some(results)).collect())
     }
 }
 

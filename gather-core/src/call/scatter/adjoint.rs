@@ -46,8 +46,8 @@ impl<A> IndexOperator<A> {
     /// It has the doors of a [scatter](ScatterOperator), whose updates are the gradient: into
     /// [zeros](crate::zeros) of the shape of data by [`run`](ScatterOperator::run), and added to what there is, the
     /// gradients of several batches, by [`run_on`](ScatterOperator::run_on). Any other
-    /// [`reduction`](ScatterOperator::reduction) may take the place of the sum: means and extremes of rows by a list of ids.
-    /// Into zeros these want [`include_self(false)`](ScatterOperator::include_self), or the zero counts.
+    /// [`reduction`](ScatterOperator::reduction) may take the place of the sum: means and extremes of rows by a list of
+    /// ids. Into zeros these want [`include_self(false)`](ScatterOperator::include_self), or the zero counts.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.

@@ -11,6 +11,8 @@ use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Float};
 use crate::types::element::DType;
+use crate::types::error::Error;
+use crate::types::op::Op;
 
 /// Block-quantised data, read as the type of its scales: what [`View::blocks`] returns.
 #[derive(Clone, Debug)]
@@ -26,6 +28,21 @@ pub struct BlockFacts {
     pub(in crate::call) codes: Codes,
     /// 0 for all values of the last axis.
     pub(in crate::call) block_size: usize,
+}
+
+impl BlockFacts {
+    /// Checks the size of blocks.
+    ///
+    /// # Errors
+    /// [`Error::BlockSizeOutOfRange`].
+    pub(in crate::call) fn check(self, op: Op) -> Result<(), Error> {
+        let BlockFacts { codes, block_size } = self;
+        let whole_rows = codes.is_float() && block_size == 0;
+        if whole_rows || block_size.is_power_of_two() && block_size >= 16 {
+            return Ok(());
+        }
+        Err(Error::BlockSizeOutOfRange { op, block_size: block_size as i128 })
+    }
 }
 
 /// The scales and zero points of a table.

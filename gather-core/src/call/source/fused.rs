@@ -31,9 +31,9 @@ impl FusedRows<'_> {
     /// range are as for views, with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
     /// An [`EmbeddingBag`](crate::EmbeddingBag) has a result of shape `[bags, columns]`: the sums, means or extremes of
-    /// the rows as `f32`, as if the table had been decoded first. No decoded table is made, and rows are read once. Sums
-    /// are made in `f32`, and rounded once. Weights are `f32` whatever the result, and the product of a value and its
-    /// weight is rounded before it is added. Bits are the same at every level and for any number of threads.
+    /// the rows as `f32`, as if the table had been decoded first. No decoded table is made, and rows are read once.
+    /// Sums are made in `f32`, and rounded once. Weights are `f32` whatever the result, and the product of a value and
+    /// its weight is rounded before it is added. Bits are the same at every level and for any number of threads.
     ///
     /// Cost: one pass over the indices and one over the rows that they name.
     ///

@@ -11,6 +11,11 @@ use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
+mod sealed {
+    /// Implemented for [`Map`](super::Map) alone.
+    pub trait Sealed {}
+}
+
 /// The parameters of a map, as a call gives them, without their types.
 pub trait GivenToMap {
     /// How many values are given for each parameter.
@@ -37,8 +42,8 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
     }
 }
 
-/// A [`Map`] of elements `T`. Sealed: maps are what [`map_kernels!`](crate::map_kernels!) makes, and what the functions of
-/// [`maps`](crate::maps) return.
+/// A [`Map`] of elements `T`. Sealed: maps are what [`map_kernels!`](crate::map_kernels!) makes, and what the functions
+/// of [`maps`](crate::maps) return.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no map of `{T}`",
     label = "not a `Map`",
@@ -46,7 +51,7 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
             f32 {{ .. }}; }}`, given as `&MAP`",
     note = "it captures nothing: what changes from call to call is a parameter of the map, given as `(Given::All(2.0),)`"
 )]
-pub trait MapOf<T>: Sealed {
+pub trait MapOf<T>: sealed::Sealed {
     /// The elements that the map makes.
     type Out: Element;
 
@@ -57,7 +62,7 @@ pub trait MapOf<T>: Sealed {
     fn map(&self) -> Map<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> Sealed for Map<T, U, P> {}
+impl<T, U, P> sealed::Sealed for Map<T, U, P> {}
 
 impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
     type Out = U;
@@ -92,11 +97,11 @@ impl<T: Element> View<'_, T> {
     /// type, unconverted. The map may be called for elements whose results are not kept.
     /// [`Given::PerRow`](crate::Given::PerRow) needs index tuples of length 1.
     ///
-    /// Bags reduce converted rows: the sums, means or extremes of an [`EmbeddingBag`](crate::EmbeddingBag) are those of a
-    /// converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible) elements, and
-    /// weights are their numbers: `f32` where a map makes blocks `[f32; 32]`, whose numbers are reduced one by one. The
-    /// row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros that stand for rows or
-    /// for bags are not.
+    /// Bags reduce converted rows: the sums, means or extremes of an [`EmbeddingBag`](crate::EmbeddingBag) are those of
+    /// a converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible)
+    /// elements, and weights are their numbers: `f32` where a map makes blocks `[f32; 32]`, whose numbers are reduced
+    /// one by one. The row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros that
+    /// stand for rows or for bags are not.
     ///
     /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
     /// by one loop, compiled for the level. A plan converts by the map that it was made with as fast as a call does;

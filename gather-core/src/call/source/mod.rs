@@ -222,8 +222,8 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own. What
-        // is given is of the parameters of what converts, as the type of the source says.
+        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own.
+        // What is given is of the parameters of what converts, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 

@@ -11,6 +11,11 @@ use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
+mod sealed {
+    /// Implemented for [`RowFunction`](super::RowFunction) alone.
+    pub trait Sealed {}
+}
+
 /// The parameters of a row function, as a call gives them, without their types.
 pub trait GivenToRows {
     /// Compares the lengths of what is given with shapes, and calls `run` with what a call looks values up in.
@@ -60,8 +65,8 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
     }
 }
 
-/// A [`RowFunction`] of rows of `T`. Sealed: row functions are what [`row_kernels!`](crate::row_kernels!) makes, and what
-/// the functions of [`rows`](mod@crate::rows) return.
+/// A [`RowFunction`] of rows of `T`. Sealed: row functions are what [`row_kernels!`](crate::row_kernels!) makes, and
+/// what the functions of [`rows`](mod@crate::rows) return.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no row function of rows of `{T}`",
     label = "not a `RowFunction`",
@@ -69,7 +74,7 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
             &[{T}]| -> f32 {{ .. }}; }}`, given as `&SUM`",
     note = "a `Map` converts elements, by `map`; a row function computes whole rows, by `rows`"
 )]
-pub trait RowFunctionOf<T>: Sealed {
+pub trait RowFunctionOf<T>: sealed::Sealed {
     /// The elements that the function makes.
     type Out: Element;
 
@@ -80,7 +85,7 @@ pub trait RowFunctionOf<T>: Sealed {
     fn function(&self) -> RowFunction<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> Sealed for RowFunction<T, U, P> {}
+impl<T, U, P> sealed::Sealed for RowFunction<T, U, P> {}
 
 impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
     type Out = U;

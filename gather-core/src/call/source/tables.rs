@@ -44,9 +44,9 @@ impl<'a, U> TablesView<'a, U> {
 /// [`FusedFormat`](crate::FusedFormat), plain ones too, and of any number of columns.
 ///
 /// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none, and
-/// all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is `f32`,
-/// or with the feature `half` also `f16` or `bf16`, whatever the tables hold. The settings of the operator hold for all
-/// tables. Threads share the bags of all tables. Bits are those of calls with one table each.
+/// all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
+/// `f32`, or with the feature `half` also `f16` or `bf16`, whatever the tables hold. The settings of the operator hold
+/// for all tables. Threads share the bags of all tables. Bits are those of calls with one table each.
 ///
 /// Cost: one allocation for the list of tables. A call costs what the calls with one table each cost, with one
 /// allocation for the result, and lists as long as there are tables.

@@ -63,8 +63,9 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// Cost: one pass over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for a type that is known at run time. As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
-    /// [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
+    /// [`Error::UnknownDType`] for a type that is known at run time. As for [`Self::output_shape`], then
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and
+    /// [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
     }

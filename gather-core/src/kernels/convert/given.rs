@@ -4,8 +4,8 @@
 
 /// The argument for a parameter of a [`Map`](crate::Map) or of a [`RowFunction`](crate::RowFunction).
 ///
-/// A call takes a tuple with one for each parameter: `(Given::PerRow(&scales), Given::All(128))`. A tuple of one ends with
-/// a comma, `(Given::All(2.0),)`, and without parameters it is `()`.
+/// A call takes a tuple with one for each parameter: `(Given::PerRow(&scales), Given::All(128))`. A tuple of one ends
+/// with a comma, `(Given::All(2.0),)`, and without parameters it is `()`.
 ///
 /// `A` is what the map or the function takes: a value, or, for some parameters of row functions, a slice. `V` is one
 /// value: `Given<'_, f32>` and `Given<'_, &[f32], f32>`.

@@ -11,8 +11,8 @@ use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_av
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather or a
-/// bag, with the parameters `P`: a tuple of their types, such as `(f32, u8)` for a scale and a zero point.
+/// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather
+/// or a bag, with the parameters `P`: a tuple of their types, such as `(f32, u8)` for a scale and a zero point.
 ///
 /// Values and parameters pass over the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
 ///

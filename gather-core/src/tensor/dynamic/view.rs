@@ -86,8 +86,8 @@ impl<'a, T: Element> From<&'a [T]> for DynView<'a> {
 }
 
 impl<'a, T: Element> View<'a, T> {
-    /// A row-major view of bytes in the machine's byte order, such as those of a mapped file, as elements that any bytes
-    /// are: numbers, `f16` and `bf16` included, and arrays of them. The bytes of a `bool` are looked at.
+    /// A row-major view of bytes in the machine's byte order, such as those of a mapped file, as elements that any
+    /// bytes are: numbers, `f16` and `bf16` included, and arrays of them. The bytes of a `bool` are looked at.
     ///
     /// ```
     /// use gather_core::{DynTensor, Tensor, View};

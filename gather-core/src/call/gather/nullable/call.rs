@@ -72,8 +72,11 @@ pub(super) trait RunsOnce {
     /// X1 for indices, or positions, of the type that they say. O1 for the output; a fixed output overlaps no input.
     unsafe fn run(&self, op: &Operation<'_>, by: By, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error>;
 
-    /// As [`Gathered::row_of_results`].
-    fn row_of_results(&self, row: &[usize]) -> Option<Shape>;
+    /// As [`Gathered::results`].
+    fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape>;
+
+    /// As [`Gathered::READS_ROWS`].
+    fn reads_rows(&self) -> bool;
 }
 
 /// The indices of a run: those of the call, or positions in their place.
@@ -107,8 +110,12 @@ impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
         unsafe { run(op, self.data, indices, out) }
     }
 
-    fn row_of_results(&self, row: &[usize]) -> Option<Shape> {
-        K::row_of_results(&self.data.described, row)
+    fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
+        K::results(&self.data.described, output, row)
+    }
+
+    fn reads_rows(&self) -> bool {
+        K::READS_ROWS
     }
 }
 
@@ -120,6 +127,8 @@ struct Shapes<'a> {
     sizes: Sizes,
     /// Bits of the result.
     bits: usize,
+    /// Whether the result has no elements.
+    is_empty: bool,
 }
 
 impl Call<'_> {
@@ -180,43 +189,40 @@ impl Call<'_> {
     /// those of [`Call::has_bits_of_rows`].
     fn shapes<'s>(&'s self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
         let (data, indices) = (self.data, self.indices.layout);
-        let (lowered, sizes) = match &self.runs {
+        let (lowered, sizes, is_empty) = match &self.runs {
             Runs::Once(op, call) => {
                 let sizes = Sizes::new(op.attributes, data, indices, lowered)?;
-                let row = sizes.rows(data).1;
-                let converted = call.row_of_results(row);
+                let converted = call.results(&lowered.output, sizes.rows(data).1);
+                let results = converted.as_ref().unwrap_or(&lowered.output);
+                Shape::checked_len(results)?;
                 if let Some(out) = out {
-                    let kept = lowered.output.len() - row.len();
-                    match &converted {
-                        None => check_output(self.facts.op, &lowered.output, out.shape())?,
-                        Some(results) => {
-                            let expected: Shape = lowered.output[..kept].iter().chain(&results[..]).copied().collect();
-                            check_output(self.facts.op, &expected, out.shape())?;
-                        }
-                    }
+                    check_output(self.facts.op, results, out.shape())?;
                 }
-                if self.has_bits_of_rows(&sizes, converted.is_none())? {
+                let is_empty = results.contains(&0);
+                if self.has_bits_of_rows(&sizes, !call.reads_rows())? {
                     sizes.step_by_rows(data, lowered);
                 }
-                (&*lowered, sizes)
+                (&*lowered, sizes, is_empty)
             }
             Runs::Planned(plan, _) => {
                 let free = plan.check(data, indices, out)?;
                 let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
                 let mut planned = plan.lowered(self.has_bits_of_rows(&sizes, plan.reads_elements())?);
+                let mut results = Shape::from(plan.plan.output_shape());
                 if let Some(count) = free {
                     // The free dimension is the first of the result.
                     lowered.clone_from(planned);
                     lowered.output.assign_resized(&planned.output, count);
-                    Shape::checked_len(&lowered.output)?;
+                    results.assign_resized(plan.plan.output_shape(), count);
+                    Shape::checked_len(&results)?;
                     lowered.dims[0].n = count;
                     planned = lowered;
                 }
-                (planned, sizes)
+                (planned, sizes, results.contains(&0))
             }
         };
         let bits = lowered.dims.iter().map(|dim| dim.n).product();
-        Ok(Shapes { lowered, sizes, bits })
+        Ok(Shapes { lowered, sizes, bits, is_empty })
     }
 
     /// Whether data has a bit for each row, and not for each element.
@@ -295,7 +301,7 @@ impl Call<'_> {
         positions.resize(len, P::ZERO);
         let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
         let (valid, count, lead) = (nulls.indices, *count, *lead);
-        let refuses = policy.refuses(lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
+        let refuses = policy.refuses(shapes.is_empty, lowered.axes.iter().any(|axis| axis.dim == 0));
         let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };
         // SAFETY: X1 for the indices of the call. The machine has the level, as just checked.
         unsafe { given.resolve(start, &mut positions) }?;
@@ -319,8 +325,8 @@ impl Call<'_> {
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
                 let places = Ids { start, layout, index: P::TYPE };
-                // SAFETY: as above, for the layout of the plan's positions, which was made likewise, of the type that the
-                // same axes were planned for.
+                // SAFETY: as above, for the layout of the plan's positions, which was made likewise, of the type that
+                // the same axes were planned for.
                 unsafe { call.run_plan(&plan.by_position, places, out) }?;
             }
         }

@@ -92,11 +92,11 @@ impl<A> IndexOperator<A> {
 impl<A: IndexAttributes> Nullable<A> {
     /// Runs the operator into a fresh tensor, and into a fresh bitmap where a value is null.
     ///
-    /// Cost: that of [`IndexOperator::run`], and two more passes on the calling thread. One writes a position of 4 bytes
-    /// for every index (8 bytes for axes beyond 32 bits), one goes over the bits of the result. Without nulls the cost
-    /// is that of [`IndexOperator::run`] and of reading the bitmaps, except for a bitmap of data that has more bits than
-    /// there are indices: it is not searched for nulls. Allocates the bitmap, and the positions where there are more
-    /// than 512 indices.
+    /// Cost: that of [`IndexOperator::run`], and two more passes on the calling thread. One writes a position of 4
+    /// bytes for every index (8 bytes for axes beyond 32 bits), one goes over the bits of the result. Without nulls the
+    /// cost is that of [`IndexOperator::run`] and of reading the bitmaps, except for a bitmap of data that has more
+    /// bits than there are indices: it is not searched for nulls. Allocates the bitmap, and the positions where there
+    /// are more than 512 indices.
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time. Errors of attributes
@@ -147,7 +147,8 @@ impl<A: IndexAttributes> Nullable<A> {
         O: Output<<S::Kind as Kind>::Out>,
     {
         let target = out.target_of(data.dtype())?;
-        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no input.
+        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no
+        // input.
         self.with(data, indices, nulls, |call| unsafe { call.run_into(target, validity) })
     }
 
@@ -165,9 +166,9 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         let (op, index) = (self.gather.erased(), X::Kind::index(indices.dtype())?);
-        S::Kind::check_kernels(&op, data.dtype())?;
         let (held, ids) = (data.held(), indices.held());
         let data = Reading::of(data, &held);
+        S::Kind::check_data(&op, &data.described)?;
         run(&Call {
             facts: Facts::of::<X::Kind>(&op, index),
             data: data.described.layout,

@@ -63,6 +63,7 @@ impl NullablePlanned {
         (index, indices): (IndexType, &Layout),
         outputs: Outputs<'_>,
     ) -> Result<Self, Error> {
+        K::check_data(&op, &data)?;
         let mut lowered = IndexLowered::new(op.op());
         let sizes = Sizes::new(op.attributes, data.layout, indices, &mut lowered)?;
         let mut by_rows = lowered.clone();
@@ -154,7 +155,8 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
     /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for
     /// data, [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`],
-    /// [`Error::IndexOutOfRange`] for a valid index, then those of what the source's adaptor is given.
+    /// [`Error::IndexOutOfRange`] for a valid index, then those of what the source's adaptor is given, and
+    /// [`Error::PlanMismatch`] for a row function of another length.
     ///
     /// # Panics
     /// When a map or a row function does.
@@ -200,7 +202,8 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         O: Output<K::Out>,
     {
         let target = out.target_of(self.planned.plan.dtype)?;
-        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no input.
+        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no
+        // input.
         self.with(data, indices, nulls, |call| unsafe { call.run_into(target, validity) })
     }
 

@@ -48,7 +48,6 @@ impl Sizes {
             numbers = Layout::strided(indices.shape(), &steps)?;
         }
         attributes.lower(&Layout::contiguous(data.shape())?, &numbers, lowered)?;
-        Shape::checked_len(&lowered.output)?;
         let row_rank = match op {
             Op::Gather => data.rank().saturating_sub(lowered.axes[0].axis + 1),
             Op::GatherNd => lowered.dims.len() - lead,
@@ -87,8 +86,8 @@ pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
 /// An operator that is given positions in place of indices.
 pub(super) struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
-    /// The indices of tuples without components. Each tuple has a position all the same: 0, or that it is null.
-    tuples: Option<&'a Layout>,
+    /// Whether tuples have no components. Each tuple has a position all the same: 0, or that it is null.
+    empty_tuples: bool,
 }
 
 impl<'a> ByPosition<'a> {
@@ -96,19 +95,20 @@ impl<'a> ByPosition<'a> {
     /// the second.
     pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a Sizes) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (sizes.numbers.shape(), sizes.lead);
-        let (tuples, layout) = match shape.get(lead) {
+        let empty_tuples = shape.get(lead) == Some(&0);
+        let layout = match shape.get(lead) {
             Some(0) => {
                 let shape: Shape = shape[..lead].iter().copied().chain([1]).collect();
-                (Some(&sizes.numbers), Layout::contiguous(&shape)?)
+                Layout::contiguous(&shape)?
             }
-            None | Some(1) => (None, Layout::contiguous(shape)?),
+            None | Some(1) => Layout::contiguous(shape)?,
             Some(_) => {
                 let numbers = sizes.numbers.strides()[..lead].iter().copied();
                 let steps: SmallVec<[isize; 6]> = numbers.chain([sizes.count as isize]).collect();
-                (None, Layout::strided(shape, &steps)?)
+                Layout::strided(shape, &steps)?
             }
         };
-        Ok((ByPosition { attributes, tuples }, layout))
+        Ok((ByPosition { attributes, empty_tuples }, layout))
     }
 
     /// A call of this operator in place of another. Positions may be missing; every other one is in range.
@@ -135,10 +135,13 @@ impl IndexAttributes for ByPosition<'_> {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        let Some(tuples) = self.tuples else { return self.attributes.lower(data, indices, lowered) };
-        self.attributes.lower(data, tuples, lowered)?;
-        // An axis of one position, along which data does not move.
-        lowered.axes.push(Axis { axis: 0, dim: 1, data: 0, index: 0 });
+        if !self.empty_tuples {
+            return self.attributes.lower(data, indices, lowered);
+        }
+        let (lead, steps) = (&indices.shape()[..indices.rank() - 1], indices.strides());
+        let shape: Shape = lead.iter().copied().chain([0]).collect();
+        self.attributes.lower(data, &Layout::strided(&shape, steps)?, lowered)?;
+        lowered.axes.push(Axis::STAND_IN);
         Ok(())
     }
 }

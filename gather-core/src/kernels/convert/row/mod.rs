@@ -112,8 +112,8 @@ impl<T, U, P> RowFunction<T, U, P> {
     }
 
     /// The same function, with `value` in place of zeros for rows that are out of range under
-    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero), and for [null indices](crate::Nullable): a score of 0 could win a
-    /// search. A plan fills as the function says that a run comes with.
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero), and for [null indices](crate::Nullable): a score of 0 could win
+    /// a search. A plan fills as the function says that a run comes with.
     #[must_use]
     pub const fn with_fill(&self, value: U) -> Self
     where

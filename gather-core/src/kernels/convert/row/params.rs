@@ -14,9 +14,9 @@ use crate::types::policy::Per;
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
-/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per row of data is
-/// shared evenly among all rows. What is given per index states the length of a slice, by [`Given::PerIndexOf`]:
-/// the same values could be shorter slices for all indices, or longer ones for those of the last dimensions. Where the
+/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per row of data
+/// is shared evenly among all rows. What is given per index states the length of a slice, by [`Given::PerIndexOf`]: the
+/// same values could be shorter slices for all indices, or longer ones for those of the last dimensions. Where the
 /// result has at most one dimension before a row, [`Given::PerIndex`] is shared evenly too.
 pub struct AnySlice<V>(PhantomData<V>);
 
