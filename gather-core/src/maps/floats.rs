@@ -81,7 +81,8 @@ macro_rules! convertible {
 
             #[inline(always)]
             fn convert(self) -> U {
-                U::from_f32(self.to_f32())
+                // By name: the types of `half` have a slower method of that name.
+                U::from_f32(Float::to_f32(self))
             }
         }
     )*};
