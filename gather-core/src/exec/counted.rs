@@ -11,7 +11,8 @@ use crate::types::error::Error;
 /// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output. Where
 /// any size of it leaves nothing to move, plans without a loop, which check indices.
 ///
-/// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it.
+/// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it, and no kernel is one
+/// for declared shapes, whose sizes are fixed (K10).
 #[derive(Clone, Debug)]
 pub(crate) struct CountedPlan {
     /// For few indices, and for more.

@@ -98,7 +98,8 @@ impl<'a, T: Element> View<'a, T> {
         if columns > 1 && column != 1 {
             return None;
         }
-        let layout = Layout::strided(&[rows, columns * size], &[row.wrapping_mul(size as isize), 1]).ok()?;
+        let bytes = columns.checked_mul(size)?;
+        let layout = Layout::strided(&[rows, bytes], &[row.wrapping_mul(size as isize), 1]).ok()?;
         // SAFETY: V1: the bytes of each coordinate's element, which are initialised, and no others; elements of a row
         // are neighbours.
         Some(unsafe { View::from_raw_parts(self.origin().cast(), layout) })

@@ -387,3 +387,18 @@ fn plans_say_what_they_read_and_make() {
         "{said}"
     );
 }
+
+#[test]
+fn rows_of_no_columns_and_of_very_many() {
+    if usize::BITS == 64 {
+        let wide = View::<f32>::new(&[], &[0, 1 << 62]).unwrap();
+        let refused = FusedRows::plain(wide).unwrap_err();
+        assert!(matches!(refused, Error::RowsNotContiguous { .. } | Error::TooManyBytes { .. }), "{refused}");
+    }
+    let bytes = [0u8; 8];
+    let none = FusedRows::new(View::new(&bytes, &[1, 8]).unwrap(), FusedFormat::Torch8, 0).unwrap();
+    let mut nothing: [f32; 0] = [];
+    let mut out = ViewMut::strided(&mut nothing, &[1, 0], &[0, 5], 0).unwrap();
+    let bags = Bags::new(&[0u32], &[0u32]);
+    EmbeddingBag::new(Reduction::Add).run_into(&none.to::<f32>(), &bags, &mut out).unwrap();
+}

@@ -2,8 +2,8 @@
 
 use gather_core::maps;
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, Given, Index, Layout, Method, OutOfBounds, Par,
-    Registry, Spec, View,
+    BatchToSpace, DynView, Element, Error, Gather, GatherElements, Given, Index, Layout, Method, Nulls, OutOfBounds,
+    Par, Registry, Spec, View,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -282,4 +282,51 @@ fn maps_with_parameters() {
     assert_eq!(out, [7.0; 6]);
     let wrong = scaled(&table, &[3, 0, 0], Given::All(1.0), Given::All(3), 2, &mut out);
     assert!(matches!(wrong, Err(Error::IndexOutOfRange { position: 0, index: 3, .. })));
+}
+
+gather_core::specialize! {
+    /// Kernels for counts that are declared.
+    static COUNTED_SET;
+    fn of_32 = gather(axis = 0) (f32[4, 2], u32[32]);
+    fn of_1024 = gather(axis = 0) (f32[4, 2], u32[1024]);
+    fn of_threes = gather(axis = 0) (f32[4, 8], u32[_, 3]);
+}
+
+static COUNTED: Registry = Registry::builtin().with(&COUNTED_SET);
+
+/// A plan for any count runs no kernel that is declared for one.
+#[test]
+fn plans_for_any_count_beside_declared_counts() {
+    let values: Vec<f32> = (0..32).map(|at| at as f32 + 1.0).collect();
+    let check = |columns: usize, inner: &[usize], planned: usize, counts: &[usize], par: Par| {
+        let table = View::new(&values[..4 * columns], &[4, columns]).expect("a table");
+        let table = DynView::from(&table);
+        let shape = |count: usize| -> Vec<usize> { [count].iter().chain(inner).copied().collect() };
+        let op = Gather::new(0).registry(&COUNTED).par(par);
+        let spec = Spec::<u32>::new(&shape(planned)).expect("ids");
+        let plans = (op.plan_any_count(&table, &spec), op.nullable().plan_any_count(&table, &spec));
+        let (plan, nullable) = (plans.0.expect("a plan"), plans.1.expect("a plan"));
+        for &count in counts {
+            let n = shape(count).iter().product::<usize>();
+            let ids: Vec<u32> = (0..n).map(|at| (at % 4) as u32).collect();
+            let ids = View::new(&ids, &shape(count)).expect("ids");
+            let expected: Vec<f32> =
+                (0..n).flat_map(|at| values[at % 4 * columns..][..columns].iter().copied()).collect();
+            let rows = plan.run(&table, &ids).expect("a run").downcast::<f32>().expect("numbers");
+            assert!(rows.as_slice() == expected, "{count} of {planned}");
+            let (rows, _) = nullable.run(&table, &ids, Nulls::default()).expect("a run");
+            assert!(rows.downcast::<f32>().expect("numbers").as_slice() == expected, "{count} of {planned}");
+        }
+    };
+    for par in [Par::Seq, Par::Threads(2)] {
+        for planned in [1, 32, 1024] {
+            check(2, &[], planned, &[0, 1, 31, 32, 33, 1024, 2000], par);
+        }
+        check(8, &[3], 1, &[1, 2, 100_003], par);
+    }
+    let mut out = [0.0; 64];
+    of_32(&values[..8], &[3; 32], &mut out).expect("a call");
+    assert_eq!(out[62..], values[6..8]);
+    of_1024(&values[..8], &[3; 1024], &mut [0.0; 2048]).expect("a call");
+    of_threes(&values, &[3; 6], &mut [0.0; 48]).expect("a call");
 }

@@ -13,7 +13,7 @@ use crate::call::{check_counted, check_fresh, check_layout, mismatch, other_coun
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::kernels::MoveFn;
 use crate::kernels::by_level::ByLevel;
-use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan};
+use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::pages::WillNeed;
@@ -105,6 +105,9 @@ impl Planned {
 
     /// A plan whose calls choose the size of the first dimension of indices.
     fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+        // K10: a kernel for declared shapes takes no other count than the declared one.
+        let kernels = request.planned.kernels.with_shaped(&[]);
+        let request = &Request { planned: IndexRequest { kernels, ..request.planned }, ..*request };
         let fixed = || Error::FixedCount { op: request.planned.op };
         let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {

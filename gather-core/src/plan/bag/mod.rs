@@ -184,10 +184,10 @@ impl BagPlan {
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
-        debug_assert!(request.fused.is_none() || loops.is_empty(), "P1");
         let row_in = request.fused.map_or(elements.saturating_mul(size_in), |fused| fused.row.bytes());
         let reach = axis.dim.saturating_mul(row_in).saturating_mul(count(&loops));
         let has_elements = !data.shape()[1..].contains(&0);
+        debug_assert!(request.fused.is_none() || loops.is_empty() || !has_elements, "P1");
         let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
         let fills = request.policy.out_of_bounds == OutOfBounds::Zero && has_elements;
         let zeros = match request.fused {
