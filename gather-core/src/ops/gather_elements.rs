@@ -36,12 +36,14 @@ use crate::types::policy::NegativeIndex;
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let data = [1, 2, 3, 4];
 ///     let indices = [0i64, 0, 1, 0];
-///     let out = GatherElements::onnx13(1).run(&View::new(&data, &[2, 2])?, &View::new(&indices, &[2, 2])?)?;
+///     let (data, indices) = (View::new(&data, &[2, 2])?, View::new(&indices, &[2, 2])?);
+///     let out = GatherElements::onnx13(1).run(&data, &indices)?;
 ///     assert_eq!(out.as_slice(), [1, 1, 4, 3]);
 ///
 ///     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 ///     let indices = [-1i32, -2, 0, -2, 0, 0];
-///     let out = GatherElements::onnx13(0).run(&View::new(&data, &[3, 3])?, &View::new(&indices, &[2, 3])?)?;
+///     let (data, indices) = (View::new(&data, &[3, 3])?, View::new(&indices, &[2, 3])?);
+///     let out = GatherElements::onnx13(0).run(&data, &indices)?;
 ///     assert_eq!(out.as_slice(), [7, 5, 3, 4, 2, 3]);
 ///     Ok(())
 /// }

@@ -36,14 +36,17 @@ use crate::types::policy::NegativeIndex;
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let params = ["a", "b", "c", "d"];
 ///     let params = View::new(&params, &[2, 2])?;
-///     let elements = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[0i32, 0, 1, 1], &[2, 2])?)?;
+///     let tuples = View::new(&[0i32, 0, 1, 1], &[2, 2])?;
+///     let elements = GatherNd::tensorflow(0).run_cloned(&params, &tuples)?;
 ///     assert_eq!(elements.as_slice(), ["a", "d"]);
-///     let slices = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[1i32, 0], &[2, 1])?)?;
+///     let tuples = View::new(&[1i32, 0], &[2, 1])?;
+///     let slices = GatherNd::tensorflow(0).run_cloned(&params, &tuples)?;
 ///     assert_eq!((slices.shape(), slices.as_slice()), (&[2, 2][..], &["c", "d", "a", "b"][..]));
 ///
 ///     let params = [1, 2, 3, 4, 5, 6, 7, 8];
 ///     let indices = [1i64, 0];
-///     let batched = GatherNd::tensorflow(1).run(&View::new(&params, &[2, 2, 2])?, &View::new(&indices, &[2, 1])?)?;
+///     let (params, indices) = (View::new(&params, &[2, 2, 2])?, View::new(&indices, &[2, 1])?);
+///     let batched = GatherNd::tensorflow(1).run(&params, &indices)?;
 ///     assert_eq!((batched.shape(), batched.as_slice()), (&[2, 2][..], &[3, 4, 5, 6][..]));
 ///     Ok(())
 /// }

@@ -82,7 +82,8 @@ use crate::types::reduction::Reduction;
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let (table, ids) = ([9.0f32, 1.0, 2.0, 4.0], [1u8, 2, 0, 3, 0, 0]);
 ///     let (table, ids) = (View::new(&table, &[4, 1])?, View::new(&ids, &[2, 3])?);
-///     let means = EmbeddingBag::torch(Reduction::Mean).padding_index(0).run(&table, &Bags::packed(&ids))?;
+///     let bag = EmbeddingBag::torch(Reduction::Mean).padding_index(0);
+///     let means = bag.run(&table, &Bags::packed(&ids))?;
 ///     assert_eq!(means.as_slice(), [1.5, 4.0]);
 ///     Ok(())
 /// }
@@ -134,7 +135,8 @@ impl EmbeddingBag {
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let (sets, ids) = ([0b0001u8, 0b0110, 0b1000], View::new(&[0u32, 2, 1, 1], &[2, 2])?);
-    ///     let unions = EmbeddingBag::new(Reduction::Add).reduce_by(&UNION).run(&sets, &Bags::packed(&ids))?;
+    ///     let bag = EmbeddingBag::new(Reduction::Add).reduce_by(&UNION);
+    ///     let unions = bag.run(&sets, &Bags::packed(&ids))?;
     ///     assert_eq!(unions.as_slice(), [0b1001, 0b0110]);
     ///     Ok(())
     /// }

@@ -44,8 +44,9 @@ impl<U: Float> Gathered for Blocks<U> {
         indices: (IndexType, &Layout),
         outputs: Outputs<'_>,
     ) -> Result<GatherPlan, Error> {
-        let any_count = if let Outputs::AnyCount = outputs { outputs } else { Outputs::RowMajor };
-        let (planned, blocks) = plan::<U, I>(op, data, indices, any_count)?;
+        // The plan is one of bytes: a layout of values is compared behind it.
+        let of_bytes = if let Outputs::Of(_) = outputs { Outputs::RowMajor } else { outputs };
+        let (planned, blocks) = plan::<U, I>(op, data, indices, of_bytes)?;
         if let Outputs::Of(out) = outputs {
             check_values(op.op(), &blocks.output, out)?;
         }

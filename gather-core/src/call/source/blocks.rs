@@ -73,7 +73,8 @@ impl View<'_, u8> {
     /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1:
     /// all of data along it share those scales.
     ///
-    /// The result has the shape that the operator gives for data whose last axis counts values, and not bytes. ONNX's
+    /// The result has the shape that the operator gives for the bytes, whose last dimension then counts values: each byte
+    /// becomes [`Codes::per_byte`] of them. ONNX's
     /// `GatherBlockQuantized` writes zeros for indices out of range: [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
     /// Cost: one pass over the indices, one over the bytes of the result.
@@ -81,6 +82,7 @@ impl View<'_, u8> {
     /// # Errors
     /// Those of the call, with [`Error::BlockSizeOutOfRange`](crate::Error::BlockSizeOutOfRange) before errors of
     /// attributes and shapes. After them [`Error::QuantizedAxis`](crate::Error::QuantizedAxis),
+    /// [`Error::RankOutOfRange`](crate::Error::RankOutOfRange) for data of rank 0,
     /// [`Error::DimensionTooLarge`](crate::Error::DimensionTooLarge), and
     /// [`Error::NotRowMajor`](crate::Error::NotRowMajor) for data. A view as output gives
     /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch) and [`Error::NotRowMajor`](crate::Error::NotRowMajor);
