@@ -9,7 +9,8 @@ use crate::call::check_output;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn};
+use crate::kernels::reduce;
+use crate::kernels::reduce::bag::{BagFn, BagFns, FusedOutput, PositionsFn};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -185,9 +186,9 @@ impl<'a> Request<'a> {
         index: (IndexType, ByLevel<PositionsFn>),
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.reduction);
-        let (fns, output) = reduce::fused(format, reduction).zip(output).unzip();
+        let (fns, output) = reduce::bag::fused(format, reduction).zip(output).unzip();
         let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
-        let as_it_is = reduce::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
+        let as_it_is = reduce::bag::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
         let fused = output.map(|output| BagFused { row, output, as_it_is });
         Ok(Request { fused, ..Self::new(op, found, dtype, index) })
     }

@@ -8,7 +8,7 @@ use crate::call::bag::planned::Planned;
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::{Described, Reading};
-use crate::kernels::reduce::FusedOutput;
+use crate::kernels::reduce::bag::FusedOutput;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;

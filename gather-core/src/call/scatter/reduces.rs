@@ -2,8 +2,8 @@
 
 use crate::call::scatter::ScatterOperator;
 use crate::call::source::kind::Unconverted;
-use crate::kernels::reduce::ScatterFns;
 use crate::kernels::reduce::reducer::Reducer;
+use crate::kernels::reduce::scatter::ScatterFns;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Op;

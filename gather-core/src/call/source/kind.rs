@@ -9,7 +9,9 @@ use crate::call::source::map::GivenToMap;
 use crate::call::source::rows::GivenToRows;
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{self, map, row};
-use crate::kernels::reduce::{self, PositionsFn, Reductions, ScatterFns};
+use crate::kernels::reduce::bag::PositionsFn;
+use crate::kernels::reduce::scatter::ScatterFns;
+use crate::kernels::reduce::{self, Reductions};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, Resolvers};
@@ -283,7 +285,7 @@ impl<I: Index> IndexKind for I {
 
     #[inline(always)]
     fn positions(_: IndexType) -> ByLevel<PositionsFn> {
-        reduce::positions::<I>()
+        reduce::bag::positions::<I>()
     }
 
     #[inline(always)]
@@ -311,7 +313,7 @@ impl IndexKind for Any {
     }
 
     fn positions(index: IndexType) -> ByLevel<PositionsFn> {
-        reduce::positions_of(index)
+        reduce::bag::positions_of(index)
     }
 
     fn resolvers(index: IndexType) -> Resolvers {

@@ -14,7 +14,7 @@ use crate::exec::bag::BagOperands;
 use crate::exec::bag::scratch::Scratch;
 use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
-use crate::kernels::reduce::{BagFn, BagRows, Part, SPARE};
+use crate::kernels::reduce::bag::{BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
 
 /// The rows of a worker.

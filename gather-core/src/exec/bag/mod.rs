@@ -27,7 +27,7 @@ use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
+use crate::kernels::reduce::bag::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, Axis, BagCall};
 use crate::tensor::layout::Layout;

@@ -9,7 +9,7 @@ use core::ptr;
 
 use crate::exec::bag::{Cut, part};
 use crate::kernels::LINE;
-use crate::kernels::reduce::SPARE;
+use crate::kernels::reduce::bag::SPARE;
 use crate::plan::BagCall;
 use crate::tensor::memory;
 use crate::types::error::Error;

@@ -6,7 +6,7 @@ use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagOperands, Call, Cut, check, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::BagFn;
+use crate::kernels::reduce::bag::BagFn;
 use crate::plan::{Action, BagCall, Work};
 use crate::types::error::Error;
 use crate::types::policy::Par;

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::reduce::{BagIndices, PositionsFn};
+use crate::kernels::reduce::bag::{BagIndices, PositionsFn};
 
 /// The most rows that are reduced at a time.
 pub(super) const PART: usize = 512;

@@ -24,7 +24,9 @@ use smallvec::SmallVec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{AccumulatorFns, COUNT, Elements, RowsJob, ScatterFns, Take, Updates, begin_rows, count};
+use crate::kernels::reduce::scatter::{
+    AccumulatorFns, COUNT, Elements, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
+};
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
-use crate::kernels::reduce::{
+use crate::kernels::reduce::scatter::{
     AccumulatorFns, Ends, Entries, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take, begin_rows,
 };
 use crate::kernels::{Outcome, prefetch};

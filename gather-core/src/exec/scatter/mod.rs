@@ -31,7 +31,7 @@ use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels::{self, Panelled};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{Sink, Take};
+use crate::kernels::reduce::scatter::{Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, fits_i32, start_of_part};
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;

@@ -13,7 +13,8 @@ use core::ops::Range;
 
 use crate::exec::scatter::Part;
 use crate::exec::threads::{self, PIECES};
-use crate::kernels::reduce::{self, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
+use crate::kernels::reduce::scatter;
+use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::element::Unaligned;
@@ -29,7 +30,7 @@ pub(super) struct Ascending<'a> {
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
-struct Index<'a>(reduce::Ascending<'a>);
+struct Index<'a>(scatter::Ascending<'a>);
 
 /// The fewest indices that are looked at.
 const LEAST: usize = 32;
@@ -60,9 +61,9 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
     let index = match size {
         // SAFETY: X1: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
-        4 => reduce::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        4 => scatter::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         // SAFETY: as above.
-        8 => reduce::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        8 => scatter::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };
     // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
@@ -73,11 +74,11 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
         Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
     };
     let ascends = match index {
-        reduce::Ascending::Short(list) => {
+        scatter::Ascending::Short(list) => {
             let below = |any: i32, one: Unaligned<i32>, next: Unaligned<i32>| any | next.0 | next.0.wrapping_sub(one.0);
             ascend(list, |index| i64::from(index.0), below, component.dim, (least, unique))
         }
-        reduce::Ascending::Long(list) => {
+        scatter::Ascending::Long(list) => {
             let below = |any: i64, one: Unaligned<i64>, next: Unaligned<i64>| any | next.0 | next.0.wrapping_sub(one.0);
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
@@ -121,24 +122,24 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
 impl<'a> Index<'a> {
     fn len(&self) -> usize {
         match self.0 {
-            reduce::Ascending::Short(list) => list.len(),
-            reduce::Ascending::Long(list) => list.len(),
+            scatter::Ascending::Short(list) => list.len(),
+            scatter::Ascending::Long(list) => list.len(),
         }
     }
 
     #[inline(always)]
     fn get(&self, at: usize) -> i64 {
         match self.0 {
-            reduce::Ascending::Short(list) => i64::from(list[at].0),
-            reduce::Ascending::Long(list) => list[at].0,
+            scatter::Ascending::Short(list) => i64::from(list[at].0),
+            scatter::Ascending::Long(list) => list[at].0,
         }
     }
 
     /// Some of the indices.
-    fn part(&self, range: Range<usize>) -> reduce::Ascending<'a> {
+    fn part(&self, range: Range<usize>) -> scatter::Ascending<'a> {
         match self.0 {
-            reduce::Ascending::Short(list) => reduce::Ascending::Short(&list[range]),
-            reduce::Ascending::Long(list) => reduce::Ascending::Long(&list[range]),
+            scatter::Ascending::Short(list) => scatter::Ascending::Short(&list[range]),
+            scatter::Ascending::Long(list) => scatter::Ascending::Long(&list[range]),
         }
     }
 
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn parts_begin_with_runs() {
         let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
-        let index = Index(reduce::Ascending::Short(&list));
+        let index = Index(scatter::Ascending::Short(&list));
         for parts in 1..20 {
             let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
             assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");

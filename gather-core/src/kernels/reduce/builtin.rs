@@ -6,9 +6,9 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::ScatterFns;
 use crate::kernels::reduce::bag::BagFns;
-use crate::kernels::reduce::store::STORE;
+use crate::kernels::reduce::scatter::ScatterFns;
+use crate::kernels::reduce::scatter::store::STORE;
 use crate::types::element::{BuiltIn, DType, Element};
 use crate::types::reduction::Reduction;
 
@@ -126,14 +126,14 @@ impl Reductions<BagFns> {
 /// The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums and
 /// means of halves. All else is cold.
 mod scatters {
-    use crate::kernels::reduce::accumulators::AccumulatorFns;
+    use crate::kernels::reduce::bag::step::Accumulate;
     use crate::kernels::reduce::number::{
         Add, And, Average, Few, Max, Mean, MeanOfFew, Min, Mul, Number, Or, Ordered, Sub,
     };
     #[cfg(feature = "half")]
     use crate::kernels::reduce::number::{Half, InSingle};
-    use crate::kernels::reduce::step::Accumulate;
-    use crate::kernels::reduce::{BesideFns, ScatterFns, counts, runs};
+    use crate::kernels::reduce::scatter::accumulators::AccumulatorFns;
+    use crate::kernels::reduce::scatter::{BesideFns, ScatterFns, counts, runs};
     use crate::types::element::Element;
     use crate::types::reduction::Reduction;
 
@@ -281,7 +281,7 @@ mod scatters {
 mod bags {
     use crate::kernels::reduce::bag::BagFns;
     #[cfg(target_arch = "x86_64")]
-    use crate::kernels::reduce::in_registers::{self, InVectors};
+    use crate::kernels::reduce::bag::in_registers::{self, InVectors};
     use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Number, Or, Ordered};
     #[cfg(feature = "half")]
     use crate::kernels::reduce::number::{Half, InSingle};

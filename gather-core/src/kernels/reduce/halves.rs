@@ -3,10 +3,10 @@
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use core::arch::x86_64::__m256;
 
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use crate::kernels::reduce::bag::vectors::Stored;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::Half;
-#[cfg(all(feature = "half", target_arch = "x86_64"))]
-use crate::kernels::reduce::vectors::Stored;
 #[cfg(feature = "half")]
 use crate::types::element::Unaligned;
 

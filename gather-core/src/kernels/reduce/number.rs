@@ -4,11 +4,11 @@
 
 use core::marker::PhantomData;
 
+use crate::kernels::reduce::bag::step::Accumulate;
 use crate::kernels::reduce::halves::Halves;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::halves::InVector;
-use crate::kernels::reduce::rows::Combine;
-use crate::kernels::reduce::step::Accumulate;
+use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::element::{Element, Unaligned};
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};

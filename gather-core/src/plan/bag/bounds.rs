@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::reduce::Lengths;
+use crate::kernels::reduce::bag::Lengths;
 use crate::tensor::memory;
 use crate::types::error::Error;
 

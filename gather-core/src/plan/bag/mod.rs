@@ -12,7 +12,7 @@ use core::ops::Deref;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, RowFn};
-use crate::kernels::reduce::{BagFn, BagFns, FusedBag, FusedOutput, PositionsFn};
+use crate::kernels::reduce::bag::{BagFn, BagFns, FusedBag, FusedOutput, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold_into};
 use crate::plan::lowered::Axis;

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::{FEW_ELEMENTS, Updates};
+use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Updates};
 use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
 use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};

@@ -16,7 +16,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{Elements, IndexedFns, ScatterFns, Updates};
+use crate::kernels::reduce::scatter::{Elements, IndexedFns, ScatterFns, Updates};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, count, put_inside};

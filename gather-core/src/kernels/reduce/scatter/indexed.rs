@@ -4,7 +4,7 @@
 
 use crate::kernels::args::Loop;
 use crate::kernels::moves::prefetch::NextSlice;
-use crate::kernels::reduce::by_index::MovedFn;
+use crate::kernels::reduce::scatter::by_index::MovedFn;
 use crate::types::policy::IndexPolicy;
 
 /// Elements of the inner loops of a plane.
@@ -40,7 +40,7 @@ pub(crate) struct IndexedJob {
 impl IndexedJob {
     /// The inner loops after some.
     #[inline(always)]
-    pub(super) fn after(&self, planes: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn after(&self, planes: usize) -> IndexedJob {
         let (outer, along) = (self.outer, |step: isize| step.wrapping_mul(planes as isize));
         IndexedJob {
             outer: Loop { n: outer.n - planes, ..outer },
@@ -54,19 +54,19 @@ impl IndexedJob {
 
     /// The first inner loops.
     #[inline(always)]
-    pub(super) fn first(&self, planes: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn first(&self, planes: usize) -> IndexedJob {
         IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
     }
 
     /// The first elements of each inner loop.
     #[inline(always)]
-    pub(super) fn up_to(&self, elements: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn up_to(&self, elements: usize) -> IndexedJob {
         IndexedJob { n: self.n.min(elements), ..*self }
     }
 
     /// The inner loop from an iteration on.
     #[inline(always)]
-    pub(super) fn rest(&self, done: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn rest(&self, done: usize) -> IndexedJob {
         let along = |step: isize| step.wrapping_mul(done as isize);
         IndexedJob {
             n: self.n - done,

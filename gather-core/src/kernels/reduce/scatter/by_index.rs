@@ -17,11 +17,11 @@ use core::num::NonZero;
 
 use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{STEP, prefetch};
-use crate::kernels::reduce::indexed::IndexedJob;
-use crate::kernels::reduce::one_update::of_one_update;
-use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{Combine, Ends, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
-use crate::kernels::reduce::stepped::{StridedFn, stepped, strided, written_down};
+use crate::kernels::reduce::scatter::indexed::IndexedJob;
+use crate::kernels::reduce::scatter::one_update::of_one_update;
+use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
+use crate::kernels::reduce::scatter::rows::{Combine, Ends, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
+use crate::kernels::reduce::scatter::stepped::{StridedFn, stepped, strided, written_down};
 use crate::types::index::Index;
 use crate::types::policy::IndexPolicy;
 
@@ -53,27 +53,27 @@ pub(crate) type QuickFn = unsafe fn(&IndexedJob) -> usize;
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedFns {
     /// The loops of a reduction that is hot.
-    pub(super) quick: Option<Quick>,
+    pub(in crate::kernels::reduce) quick: Option<Quick>,
     /// Rows anywhere.
-    pub(super) rows: ReduceFn,
+    pub(in crate::kernels::reduce) rows: ReduceFn,
     /// The rows of all of these.
-    pub(super) row: Row,
+    pub(in crate::kernels::reduce) row: Row,
 }
 
 /// The loops over elements of a reduction that is hot, for indices of a size.
 #[derive(Clone, Copy)]
-pub(super) struct Quick {
+pub(in crate::kernels::reduce) struct Quick {
     /// At any steps, or only contiguous ones, as `any_steps` says.
-    pub(super) any: QuickFn,
+    pub(in crate::kernels::reduce) any: QuickFn,
     /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
     /// does not move it.
-    pub(super) packed: QuickFn,
+    pub(in crate::kernels::reduce) packed: QuickFn,
     /// Rows a step apart; `None` where they are written down.
-    pub(super) strided: Option<StridedFn>,
+    pub(in crate::kernels::reduce) strided: Option<StridedFn>,
     /// Bytes from one update to the next that `packed` takes.
-    pub(super) step: isize,
+    pub(in crate::kernels::reduce) step: isize,
     /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
-    pub(super) any_steps: bool,
+    pub(in crate::kernels::reduce) any_steps: bool,
 }
 
 /// Chooses the functions that reduce rows of elements by indices of a size, in bytes, with updates as they are; `None`
@@ -106,7 +106,7 @@ pub(crate) enum Updates {
 }
 
 /// Takes a row of a few elements.
-pub(super) trait TakeFew: TakeRow {
+pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
     /// Bytes of an element of updates.
     const BYTES: usize;
 
@@ -116,7 +116,7 @@ pub(super) trait TakeFew: TakeRow {
 
 impl IndexedFns {
     /// The functions for rows of an element, those anywhere by `rows`.
-    pub(super) const fn hot<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
+    pub(in crate::kernels::reduce) const fn hot<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
         let quick = Quick {
             any: quick::<T, R, STEPPED, 1>,
             packed: quick::<T, R, PACKED, 1>,
@@ -136,7 +136,7 @@ impl IndexedFns {
     }
 
     /// The same without loops of their own, for indices of any size.
-    pub(super) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
+    pub(in crate::kernels::reduce) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
         let row = Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES };
         IndexedFns { quick: None, rows, row }
     }
@@ -223,7 +223,11 @@ impl IndexedFns {
 
 /// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
 /// are prefetched.
-pub(super) fn cold<C: Combine>(row: Elements, index: usize, _: Updates) -> Option<&'static IndexedFns> {
+pub(in crate::kernels::reduce) fn cold<C: Combine>(
+    row: Elements,
+    index: usize,
+    _: Updates,
+) -> Option<&'static IndexedFns> {
     debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
@@ -232,7 +236,11 @@ pub(super) fn cold<C: Combine>(row: Elements, index: usize, _: Updates) -> Optio
 }
 
 /// The [`ChooseByIndex`] of a reduction that is hot. Indices of 1 and 2 bytes are resolved some at a time.
-pub(super) fn hot<C: Combine>(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+pub(in crate::kernels::reduce) fn hot<C: Combine>(
+    row: Elements,
+    index: usize,
+    updates: Updates,
+) -> Option<&'static IndexedFns> {
     match (row.n, index, updates) {
         (1, 4, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
         (1, 8, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
@@ -244,7 +252,11 @@ pub(super) fn hot<C: Combine>(row: Elements, index: usize, updates: Updates) -> 
 }
 
 /// As [`hot`], for a reduction that histograms are made by: one update for all elements is loaded once.
-pub(super) fn counting<C: Combine>(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+pub(in crate::kernels::reduce) fn counting<C: Combine>(
+    row: Elements,
+    index: usize,
+    updates: Updates,
+) -> Option<&'static IndexedFns> {
     match (updates, row.n, index) {
         (Updates::One, 1, 1) => Some(const { &of_one_update::<C, Exact<1>>() }),
         (Updates::One, 1, 4) => Some(const { &of_one_update::<C, Exact<4>>() }),
@@ -254,7 +266,7 @@ pub(super) fn counting<C: Combine>(row: Elements, index: usize, updates: Updates
 }
 
 /// The number of elements after which later indices and updates are prefetched. A loop of fewer is a short one.
-pub(super) const GROUP: usize = 16;
+pub(in crate::kernels::reduce) const GROUP: usize = 16;
 /// Elements after an index that is negative or out of range, among which others are expected.
 const AFTER: usize = 32;
 /// Short inner loops after one with such an index, for which others are expected.
@@ -266,7 +278,7 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 /// Indices and updates are contiguous, and so is the destination along the axis. The loop does not move it.
 const PACKED: u8 = 0;
 /// Indices and updates are contiguous.
-pub(super) const CONTIGUOUS: u8 = 1;
+pub(in crate::kernels::reduce) const CONTIGUOUS: u8 = 1;
 /// Indices, updates and the destination have steps of their own.
 const STEPPED: u8 = 2;
 
@@ -275,7 +287,7 @@ const STEPPED: u8 = 2;
 ///
 /// # Safety
 /// As for [`QuickFn`].
-pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
+pub(in crate::kernels::reduce) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
     job: &IndexedJob,
 ) -> usize {
     // SAFETY: the caller's promise.
@@ -327,7 +339,7 @@ unsafe fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usiz
 /// # Safety
 /// As for [`QuickFn`].
 #[inline(always)]
-pub(super) unsafe fn elements<R: ReadIndex, const PLACES: u8>(
+pub(in crate::kernels::reduce) unsafe fn elements<R: ReadIndex, const PLACES: u8>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,

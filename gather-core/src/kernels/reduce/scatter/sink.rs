@@ -2,9 +2,9 @@
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::reduce::by_index::IndexedFns;
-use crate::kernels::reduce::entries::Entries;
-use crate::kernels::reduce::rows::{Chosen, ReduceFn, Row, reduce_rows};
+use crate::kernels::reduce::scatter::by_index::IndexedFns;
+use crate::kernels::reduce::scatter::entries::Entries;
+use crate::kernels::reduce::scatter::rows::{Chosen, ReduceFn, Row, reduce_rows};
 use crate::kernels::resolve::block::BLOCK;
 
 /// How a kernel uses the rows that it resolves.

@@ -3,14 +3,14 @@
 //! The update is loaded once. Every byte indexes an axis of 256 elements, so that none is compared.
 
 use crate::kernels::moves::prefetch::prefetch;
-use crate::kernels::reduce::by_index::{IndexedFns, Quick, STREAM_AHEAD};
-use crate::kernels::reduce::indexed::IndexedJob;
-use crate::kernels::reduce::read::ReadIndex;
-use crate::kernels::reduce::rows::{Combine, One, reduce_scalar};
-use crate::kernels::reduce::stepped::{StridedFn, strided};
+use crate::kernels::reduce::scatter::by_index::{IndexedFns, Quick, STREAM_AHEAD};
+use crate::kernels::reduce::scatter::indexed::IndexedJob;
+use crate::kernels::reduce::scatter::read::ReadIndex;
+use crate::kernels::reduce::scatter::rows::{Combine, One, reduce_scalar};
+use crate::kernels::reduce::scatter::stepped::{StridedFn, strided};
 
 /// The functions for one update of all elements.
-pub(super) const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
+pub(in crate::kernels::reduce) const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
     let (quick, strided) = (one_update::<C, R>, Some(strided::<One<C>> as StridedFn));
     let quick = Quick { any: quick, packed: quick, strided, step: 0, any_steps: false };
     IndexedFns { quick: Some(quick), ..IndexedFns::cold::<One<C>>(reduce_scalar::<C>) }

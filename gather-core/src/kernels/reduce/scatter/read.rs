@@ -4,7 +4,7 @@
 //! (P3).
 
 /// Reads indices of a size.
-pub(super) trait ReadIndex: 'static {
+pub(in crate::kernels::reduce) trait ReadIndex: 'static {
     /// Bytes of an index.
     const BYTES: usize;
 
@@ -14,7 +14,7 @@ pub(super) trait ReadIndex: 'static {
 }
 
 /// Indices of `BYTES` bytes: 1, 2, 4 or 8.
-pub(super) struct Exact<const BYTES: usize>;
+pub(in crate::kernels::reduce) struct Exact<const BYTES: usize>;
 
 macro_rules! exact {
     ($($bytes:literal, $value:ty;)*) => {$(

@@ -8,7 +8,7 @@ use crate::kernels::reduce::number::Half;
 use crate::types::element::Element;
 
 /// Elements in memory that are the floats of a vector, or become them.
-pub(super) trait Stored<V: Vector>: Element {
+pub(in crate::kernels::reduce) trait Stored<V: Vector>: Element {
     /// An element as a float.
     fn widen(self) -> V::Item;
 
@@ -27,7 +27,7 @@ pub(super) trait Stored<V: Vector>: Element {
 }
 
 /// A vector of floats.
-pub(super) trait Vector: Copy {
+pub(in crate::kernels::reduce) trait Vector: Copy {
     /// An element.
     type Item: Stored<Self>;
     /// How many it has.
@@ -156,7 +156,7 @@ vectors! {
 }
 
 /// A vector that is read and written under a mask.
-pub(super) trait Masked: Vector {
+pub(in crate::kernels::reduce) trait Masked: Vector {
     /// Some of its lanes.
     type Mask: Copy;
 
@@ -276,7 +276,7 @@ unsafe fn f16_of_512(numbers: __m512) -> __m256i {
 /// becomes quiet.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn bf16_to_256(bits: __m128i) -> __m256 {
+pub(in crate::kernels::reduce) fn bf16_to_256(bits: __m128i) -> __m256 {
     _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits)))
 }
 

@@ -23,16 +23,18 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{self, CONTIGUOUS, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements};
+use crate::kernels::reduce::bag::in_memory::write_each;
+use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
-use crate::kernels::reduce::in_memory::write_each;
-use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
-use crate::kernels::reduce::step::Accumulate;
-use crate::kernels::reduce::stepped::strided;
+use crate::kernels::reduce::scatter::IndexedJob;
+use crate::kernels::reduce::scatter::by_index::{
+    self, CONTIGUOUS, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
+};
+use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
+use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
+use crate::kernels::reduce::scatter::stepped::strided;
 use crate::types::element::Unaligned;
 
 /// The functions of a reduction with accumulators.
@@ -58,17 +60,17 @@ impl AccumulatorFns {
     }
 
     /// Records that count their updates. Those of short rows have loops of their own.
-    pub(super) const fn hot<A: Accumulate>() -> Self {
+    pub(in crate::kernels::reduce) const fn hot<A: Accumulate>() -> Self {
         AccumulatorFns { by_index: choose::<A, COUNT>, ..Self::of::<A, COUNT, true>() }
     }
 
     /// Records that count their updates.
-    pub(super) const fn cold<A: Accumulate>() -> Self {
+    pub(in crate::kernels::reduce) const fn cold<A: Accumulate>() -> Self {
         Self::of::<A, COUNT, false>()
     }
 
     /// The same in little code.
-    pub(super) const fn rare<A: Accumulate>() -> Self {
+    pub(in crate::kernels::reduce) const fn rare<A: Accumulate>() -> Self {
         let take = ByLevel::all(isa::scalar::<TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>> as ReduceFn);
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
@@ -76,7 +78,7 @@ impl AccumulatorFns {
     /// Records of rows that begin with the destination and need no note: elements that no update has met are told from
     /// others by their sums. Those of short rows have loops of their own if they are `HOT`.
     #[cfg(feature = "half")]
-    pub(super) const fn begun<A: Accumulate, const HOT: bool>() -> Self {
+    pub(in crate::kernels::reduce) const fn begun<A: Accumulate, const HOT: bool>() -> Self {
         let by_index = if HOT { choose::<A, UNNOTED> } else { none };
         AccumulatorFns { by_index, ..Self::of::<A, UNNOTED, HOT>() }
     }
@@ -198,7 +200,7 @@ impl RowsJob {
 
     /// The row of number `i`.
     #[inline(always)]
-    pub(super) fn row(&self, i: usize) -> *mut u8 {
+    pub(in crate::kernels::reduce) fn row(&self, i: usize) -> *mut u8 {
         self.destination.wrapping_offset(self.step.wrapping_mul(i as isize))
     }
 
@@ -221,7 +223,7 @@ impl RowsJob {
 }
 
 /// Elements that begin, end or are added together: as many as a line has, of sums or of elements.
-pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
+pub(in crate::kernels::reduce) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     let (item, sum) = (size_of::<A::Item>(), size_of::<A::Sum>());
     bytes / if item > sum { item } else { sum }
 }
@@ -254,11 +256,14 @@ macro_rules! by_columns {
         }
     )*};
 }
-pub(super) use by_columns;
+pub(in crate::kernels::reduce) use by_columns;
 
 /// `N` values from `column` on, at any alignment.
 #[inline(always)]
-pub(super) fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *mut [Unaligned<T>; N] {
+pub(in crate::kernels::reduce) fn at<T: Copy, const N: usize>(
+    first: *const u8,
+    column: usize,
+) -> *mut [Unaligned<T>; N] {
     first.cast::<Unaligned<T>>().wrapping_add(column).cast_mut().cast()
 }
 
@@ -541,8 +546,8 @@ impl<A: Accumulate> Accumulate for Widened<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::reduce::counts;
     use crate::kernels::reduce::number::Mean;
+    use crate::kernels::reduce::scatter::counts;
 
     /// More updates than 32 bits count.
     const UPDATES: usize = if usize::BITS > 32 { (1 << 32) + 3 } else { 3 };

@@ -11,12 +11,12 @@
 //! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
 
 use crate::kernels::moves::prefetch::LINE;
-use crate::kernels::reduce::ScatterFns;
-use crate::kernels::reduce::accumulators::{RowsJob, at, by_columns, columns};
-use crate::kernels::reduce::in_memory::write_each;
+use crate::kernels::reduce::bag::in_memory::write_each;
+use crate::kernels::reduce::bag::step::Accumulate;
 use crate::kernels::reduce::number::{Add, Average, Mean};
-use crate::kernels::reduce::rows::{Combine, SCALAR_CHUNK};
-use crate::kernels::reduce::step::Accumulate;
+use crate::kernels::reduce::scatter::ScatterFns;
+use crate::kernels::reduce::scatter::accumulators::{RowsJob, at, by_columns, columns};
+use crate::kernels::reduce::scatter::rows::{Combine, SCALAR_CHUNK};
 use crate::types::element::Unaligned;
 
 /// Bytes of a count.
@@ -31,7 +31,7 @@ pub(crate) fn count() -> &'static ScatterFns {
 ///
 /// # Panics
 /// Where the reduction has none, or an element is longer than a line: such a reduction names no line.
-pub(super) fn identity<C: Combine>() -> [u8; LINE] {
+pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
     let (mut line, size) = ([0; LINE], size_of::<C::Item>());
     let identity = C::IDENTITY.expect("a reduction with an identity");
     assert!(LINE.is_multiple_of(size), "elements that a line is made of");
@@ -77,7 +77,7 @@ pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) 
 ///
 /// # Safety
 /// A1, with counts for records.
-pub(super) unsafe fn divide<T: Average<Sum = T>>(job: &RowsJob) {
+pub(in crate::kernels::reduce) unsafe fn divide<T: Average<Sum = T>>(job: &RowsJob) {
     let own = usize::from(job.include_self);
     for i in 0..job.n {
         // SAFETY: A1.

@@ -8,7 +8,7 @@ use crate::kernels::reduce::halves::Halves;
 use crate::kernels::reduce::number::{Add, Number, Or};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
-use crate::kernels::reduce::rows::Combine;
+use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::element::{Element, Unaligned};
 
 /// A reduction whose intermediate results may be no elements.
@@ -97,7 +97,7 @@ impl<C: Combine> Accumulate for C {
 }
 
 /// A reduction of rows that may have weights.
-pub(super) trait Step: 'static {
+pub(in crate::kernels::reduce) trait Step: 'static {
     /// An element, and a weight.
     type Item: Element;
     /// An intermediate result.
@@ -137,7 +137,7 @@ pub(super) trait Step: 'static {
 }
 
 /// Rows as they are.
-pub(super) struct Plain<A>(PhantomData<A>);
+pub(in crate::kernels::reduce) struct Plain<A>(PhantomData<A>);
 
 impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     type Item = A::Item;
@@ -172,7 +172,7 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
 }
 
 /// A sum whose terms may be products.
-pub(super) trait Weigh: Accumulate<Item: Element> {
+pub(in crate::kernels::reduce) trait Weigh: Accumulate<Item: Element> {
     /// The sum of products.
     type OfProducts: Combine<Item = Self::Sum>;
 
@@ -181,7 +181,7 @@ pub(super) trait Weigh: Accumulate<Item: Element> {
 }
 
 /// Rows times their weights. The product is rounded before it is added.
-pub(super) struct Weighted<A>(PhantomData<A>);
+pub(in crate::kernels::reduce) struct Weighted<A>(PhantomData<A>);
 
 impl<A: Weigh> Step for Weighted<A> {
     type Item = A::Item;

@@ -14,15 +14,17 @@ use core::ops::Range;
 use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::reduce::bag::in_memory;
+use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
+use crate::kernels::reduce::bag::vectors::{Masked, Stored, Vector};
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
-use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
-use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighted};
-use crate::kernels::reduce::vectors::{Masked, Stored, Vector};
 use crate::types::element::Element;
 
 /// The step of each row, on vectors: on every element the scalar step.
-pub(super) trait VectorStep<V: Vector>: Step<Item = V::Item, Sum = V::Item> {
+pub(in crate::kernels::reduce) trait VectorStep<V: Vector>:
+    Step<Item = V::Item, Sum = V::Item>
+{
     /// The sums after the first row.
     ///
     /// # Safety
@@ -84,7 +86,9 @@ impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
 }
 
 /// Elements whose sums are vectors of floats.
-pub(super) trait InVectors: Element + Stored<Self::Of256> + Stored<Self::Of512> {
+pub(in crate::kernels::reduce) trait InVectors:
+    Element + Stored<Self::Of256> + Stored<Self::Of512>
+{
     /// The sums of AVX2.
     type Of256: Vector<Item = Self::Sum>;
     /// The sums of AVX-512.
@@ -122,12 +126,15 @@ in_vectors! {
 }
 
 /// A step on the vectors of both levels.
-pub(super) trait BothSteps<T: InVectors>: VectorStep<T::Of256> + VectorStep<T::Of512> {}
+pub(in crate::kernels::reduce) trait BothSteps<T: InVectors>:
+    VectorStep<T::Of256> + VectorStep<T::Of512>
+{
+}
 
 impl<T: InVectors, S: VectorStep<T::Of256> + VectorStep<T::Of512>> BothSteps<T> for S {}
 
 /// Sums of bags, with weights too: in memory by `A`.
-pub(super) const fn sums<T: InVectors, A: Weigh<Item = T>>() -> BagFns {
+pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Weigh<Item = T>>() -> BagFns {
     BagFns {
         weighted: Some(fns::<T, Weighted<Add<T::Sum>>, Weighted<A>>()),
         ..plain::<T>(fns::<T, Plain<Add<T::Sum>>, Plain<A>>())
@@ -135,12 +142,12 @@ pub(super) const fn sums<T: InVectors, A: Weigh<Item = T>>() -> BagFns {
 }
 
 /// Means of bags: sums in registers, which are divided at the end.
-pub(super) const fn means<T: InVectors + Average>() -> BagFns {
+pub(in crate::kernels::reduce) const fn means<T: InVectors + Average>() -> BagFns {
     BagFns { divides: true, ..plain::<T>(fns::<T, Plain<Add<<T as InVectors>::Sum>>, Plain<Mean<T>>>()) }
 }
 
 /// The greatest values of bags.
-pub(super) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
+pub(in crate::kernels::reduce) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
     plain::<T>(fns::<T, Plain<Max<T>>, Plain<Max<T>>>())
 }
 

@@ -3,13 +3,13 @@
 use crate::kernels::by_level::by_level;
 use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{Elements, IndexedFns, TakeFew, Updates};
-use crate::kernels::reduce::read::Exact;
-use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
-use crate::kernels::reduce::{RowFns, ScatterFns};
+use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew, Updates};
+use crate::kernels::reduce::scatter::read::Exact;
+use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow, each};
+use crate::kernels::reduce::scatter::{RowFns, ScatterFns};
 
 /// The functions that store elements of any type.
-pub(super) static STORE: ScatterFns = ScatterFns {
+pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
     rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }),
     replaces: true,
     ..ScatterFns::NONE

@@ -20,7 +20,7 @@
 //!
 //! - **B7** There is `fused`. Each position of a row that is not negative reaches `row.bytes()` bytes that may be read,
 //!   `stride` bytes apart from one position to the next; so do `zeros` where there are positions of
-//!   [`ZEROS`](super::bag::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
+//!   [`ZEROS`](super::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
 //!   no multiple of eight themselves, they end with the row. `end` writes elements of the output. Where rows are
 //!   weighted, there is an `f32` for each, `weight_step` bytes apart.
 
@@ -31,11 +31,11 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::isa::avx2;
 use crate::kernels::isa::{LevelFn, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
-use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::fused_avx2::{Eight as Columns, sums};
+use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
+use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::number::{Add, Max, Min};
-use crate::kernels::reduce::rows::Combine;
+use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Unaligned};
 #[cfg(not(target_arch = "x86_64"))]

@@ -20,8 +20,8 @@ use crate::kernels::by_level::by_level;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::RowFns;
-use crate::kernels::reduce::by_index::{ChooseByIndex, TakeFew};
+use crate::kernels::reduce::scatter::RowFns;
+use crate::kernels::reduce::scatter::by_index::{ChooseByIndex, TakeFew};
 use crate::types::element::{Element, Unaligned};
 
 /// A row, for the functions that take rows.
@@ -75,7 +75,7 @@ impl Chosen<'_> {
     }
 
     /// Whether all that are listed are rows of the job.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(in crate::kernels::reduce) fn is_sound(&self) -> bool {
         self.which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < self.rows.n))
     }
 }
@@ -102,18 +102,18 @@ pub trait Combine: 'static {
 }
 
 /// The functions of a reduction, with those for elements by their indices.
-pub(super) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
+pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
     RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
-pub(super) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
+pub(in crate::kernels::reduce) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
 /// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
 ///
 /// # Safety
 /// As for [`ReduceFn`], for the type of the reduction.
-pub(super) unsafe fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+pub(in crate::kernels::reduce) unsafe fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
     debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
     if row.elements == 1 {
         // SAFETY: the caller's promise.
@@ -142,17 +142,17 @@ unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
 
 /// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
 /// compiled for no level.
-pub(super) trait TakeRow {
+pub(in crate::kernels::reduce) trait TakeRow {
     /// # Safety
     /// S1, S2, S3 and K4 for the row.
     unsafe fn take(&self, from: *const u8, to: *mut u8);
 }
 
 /// Reduces a row of one element.
-pub(super) struct One<C>(pub(super) PhantomData<C>);
+pub(in crate::kernels::reduce) struct One<C>(pub(in crate::kernels::reduce) PhantomData<C>);
 
 /// Reduces a row of the given number of elements, `BYTES` bytes of them at a time.
-pub(super) struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
+pub(in crate::kernels::reduce) struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
 
 impl<C: Combine> TakeFew for One<C> {
     const BYTES: usize = size_of::<C::Item>();
@@ -164,11 +164,11 @@ impl<C: Combine> TakeFew for One<C> {
 }
 
 /// Reduces a row of a few elements.
-pub(super) type Few<C> = Several<C, 16>;
+pub(in crate::kernels::reduce) type Few<C> = Several<C, 16>;
 
 impl<C> Few<C> {
     #[inline(always)]
-    pub(super) fn of(elements: usize) -> Self {
+    pub(in crate::kernels::reduce) fn of(elements: usize) -> Self {
         Several(elements, PhantomData)
     }
 }
@@ -194,7 +194,7 @@ impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
 /// # Safety
 /// As for [`ReduceFn`], for rows that `row` takes.
 #[inline(always)]
-pub(super) unsafe fn each(rows: &[Ends], row: &impl TakeRow) {
+pub(in crate::kernels::reduce) unsafe fn each(rows: &[Ends], row: &impl TakeRow) {
     for ends in rows {
         // SAFETY: the caller's promise.
         unsafe { row.take(ends.updates, ends.destination) };
@@ -203,7 +203,7 @@ pub(super) unsafe fn each(rows: &[Ends], row: &impl TakeRow) {
 
 /// Rows whose ends are written down before they are reduced: so no function of a reduction depends on how rows were
 /// found.
-pub(super) const ENDS: usize = 16;
+pub(in crate::kernels::reduce) const ENDS: usize = 16;
 /// Bytes of rows that are prefetched and reduced at a time, unless one row is longer.
 const BYTES_AT_ONCE: usize = 1 << 10;
 
@@ -212,7 +212,12 @@ const BYTES_AT_ONCE: usize = 1 << 10;
 /// # Safety
 /// The contract of a scatter for the rows, whose positions are in range; the positions of the later ones have been
 /// written. `reduce` is a function of the type.
-pub(super) unsafe fn reduce_rows(reduce: ReduceFn, row: Row, these: Chosen<'_>, later: Option<Chosen<'_>>) {
+pub(in crate::kernels::reduce) unsafe fn reduce_rows(
+    reduce: ReduceFn,
+    row: Row,
+    these: Chosen<'_>,
+    later: Option<Chosen<'_>>,
+) {
     let (found, later_found) = (Found::of(these.rows), Found::of(later.unwrap_or(these).rows));
     let distance = these.rows.prefetch_distance;
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
@@ -389,6 +394,6 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
 /// make a store under a mask of the least or the greatest of two, which many processors take apart, and of some loops
 /// over two vectors one of shuffles (`find_cliffs --case 1:1655`).
 #[inline(always)]
-pub(super) fn between_ends() {
+pub(in crate::kernels::reduce) fn between_ends() {
     compiler_fence(Ordering::SeqCst);
 }

@@ -20,13 +20,13 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::isa::{self, LevelFn};
-use crate::kernels::reduce::accumulators::{at, by_columns, columns};
+use crate::kernels::reduce::bag::in_memory::write_each;
+use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
-use crate::kernels::reduce::in_memory::write_each;
-use crate::kernels::reduce::rows::SCALAR_CHUNK;
-use crate::kernels::reduce::step::Accumulate;
+use crate::kernels::reduce::scatter::accumulators::{at, by_columns, columns};
+use crate::kernels::reduce::scatter::rows::SCALAR_CHUNK;
 use crate::types::element::Unaligned;
 
 /// Updates that follow one another, and the row that they go to.
@@ -85,7 +85,7 @@ pub(crate) struct RunFns {
 }
 
 /// The functions of a reduction.
-pub(super) const fn fns<A: Accumulate>() -> RunFns {
+pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
             isa::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,

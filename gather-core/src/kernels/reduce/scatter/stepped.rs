@@ -13,10 +13,10 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::by_index::{GROUP, IndexedFns, STREAM_AHEAD, TakeFew};
-use crate::kernels::reduce::indexed::IndexedJob;
-use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{Ends, ReduceJob, Row};
+use crate::kernels::reduce::scatter::by_index::{GROUP, IndexedFns, STREAM_AHEAD, TakeFew};
+use crate::kernels::reduce::scatter::indexed::IndexedJob;
+use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
+use crate::kernels::reduce::scatter::rows::{Ends, ReduceJob, Row};
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// Reduces rows from the first ends on, at steps of bytes at each.
@@ -29,7 +29,12 @@ pub(crate) type StridedFn = unsafe fn(first: Ends, steps: [isize; 2], n: usize, 
 ///
 /// # Safety
 /// As for [`StridedFn`].
-pub(super) unsafe fn strided<T: TakeFew>(first: Ends, [updates, destination]: [isize; 2], n: usize, row: Row) {
+pub(in crate::kernels::reduce) unsafe fn strided<T: TakeFew>(
+    first: Ends,
+    [updates, destination]: [isize; 2],
+    n: usize,
+    row: Row,
+) {
     let (row, mut at) = (T::of(row.elements), first);
     for _ in 0..n {
         // SAFETY: the caller's promise.
@@ -44,7 +49,12 @@ pub(super) unsafe fn strided<T: TakeFew>(first: Ends, [updates, destination]: [i
 /// # Safety
 /// S1, S2, S3 and K4 for the `n` rows.
 #[inline(never)]
-pub(super) unsafe fn written_down(fns: &IndexedFns, first: Ends, [updates, destination]: [isize; 2], n: usize) {
+pub(in crate::kernels::reduce) unsafe fn written_down(
+    fns: &IndexedFns,
+    first: Ends,
+    [updates, destination]: [isize; 2],
+    n: usize,
+) {
     let (mut at, mut rows) = (first, Rows::NONE);
     for _ in 0..n {
         rows.ends[rows.n].write(at);
@@ -91,7 +101,7 @@ impl Rows {
 ///
 /// # Safety
 /// As for [`IndexedFns::reduce`].
-pub(super) unsafe fn stepped(job: &IndexedJob, fns: &IndexedFns) -> bool {
+pub(in crate::kernels::reduce) unsafe fn stepped(job: &IndexedJob, fns: &IndexedFns) -> bool {
     match job.index_bytes {
         // SAFETY: the caller's promise.
         1 => unsafe { by_size::<Exact<1>>(job, fns) },

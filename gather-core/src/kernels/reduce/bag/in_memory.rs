@@ -19,9 +19,9 @@ use core::ops::Range;
 use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::prefetch_row;
+use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
-use crate::kernels::reduce::rows::between_ends;
-use crate::kernels::reduce::step::Step;
+use crate::kernels::reduce::scatter::rows::between_ends;
 use crate::types::element::{Element, Unaligned};
 
 /// Reduces a batch.
@@ -61,7 +61,7 @@ const ROOM: usize = 2 << 10;
 const ROWS: usize = 16;
 
 /// The functions of a reduction.
-pub(super) const fn fns<S: Step>() -> ByLevel<BagFn> {
+pub(in crate::kernels::reduce) const fn fns<S: Step>() -> ByLevel<BagFn> {
     by_level!(scalar::<S>, avx2::<S>)
 }
 
@@ -69,7 +69,7 @@ pub(super) const fn fns<S: Step>() -> ByLevel<BagFn> {
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction.
-pub(super) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
     unsafe { in_room::<S>(bag, batch_scalar::<S>, const { vector_of::<S>(SCALAR_VECTOR) }) }
 }
@@ -79,7 +79,7 @@ pub(super) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn avx2<S: Step>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) unsafe fn avx2<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
     unsafe { in_room::<S>(bag, batch_avx2::<S>, const { vector_of::<S>(VECTOR) }) }
 }
@@ -439,7 +439,10 @@ fn elements<S: Step, const N: usize>(first: *const u8, column: usize) -> *const 
 /// # Safety
 /// They may be written, at any alignment.
 #[inline(always)]
-pub(super) unsafe fn write_each<T: Copy, const N: usize>(to: *mut [Unaligned<T>; N], value: impl Fn(usize) -> T) {
+pub(in crate::kernels::reduce) unsafe fn write_each<T: Copy, const N: usize>(
+    to: *mut [Unaligned<T>; N],
+    value: impl Fn(usize) -> T,
+) {
     for k in 0..N {
         // SAFETY: the caller's promise.
         unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };

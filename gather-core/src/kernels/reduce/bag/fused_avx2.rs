@@ -11,9 +11,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::reduce::bag::fused::FusedBag;
+use crate::kernels::reduce::bag::vectors::bf16_to_256;
 use crate::kernels::reduce::bag::{BagRows, Begin, LEFT_OUT};
-use crate::kernels::reduce::fused::FusedBag;
-use crate::kernels::reduce::vectors::bf16_to_256;
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
 /// Columns of a vector.
@@ -30,7 +30,7 @@ const ROOM: usize = 1024;
 /// # Safety
 /// The contract of bags of fused rows, of the coding. K7: the machine has AVX2, FMA and F16C.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) unsafe fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) unsafe fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     bag.debug_check(WEIGHTED);
     let (fused, first_column) = bag.fused.expect("B7");
     debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements <= fused.row.columns(), "B7");
@@ -257,7 +257,7 @@ impl Sums {
 }
 
 /// Eight columns of a row, as vectors of AVX2 hold them.
-pub(super) trait Eight: Coding {
+pub(in crate::kernels::reduce) trait Eight: Coding {
     /// Whether a row has a scale and a bias.
     const SCALED: bool;
     /// The columns before they are scaled.
@@ -345,7 +345,7 @@ plain! {
 }
 
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
-pub(super) struct Tail {
+pub(in crate::kernels::reduce) struct Tail {
     /// The first byte that is read, and by how many bits its codes are further up.
     at: usize,
     shift: usize,

@@ -27,12 +27,22 @@
 //! - **B6** There are positions for all rows, and `distance` more.
 //! - K7 holds too.
 
-#![forbid(unsafe_code)]
+mod fused;
+#[cfg(target_arch = "x86_64")]
+mod fused_avx2;
+pub(in crate::kernels::reduce) mod in_memory;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::kernels::reduce) mod in_registers;
+mod positions;
+pub(in crate::kernels::reduce) mod step;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::kernels::reduce) mod vectors;
+
+pub(crate) use fused::{FusedBag, FusedOutput, fused};
+pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::reduce::fused::FusedBag;
-use crate::kernels::reduce::in_memory;
-use crate::kernels::reduce::step::{Accumulate, Plain, Weigh, Weighted};
+use crate::kernels::reduce::bag::step::{Accumulate, Plain, Weigh, Weighted};
 use crate::types::element::Element;
 
 /// Sums for which there is room besides those of all columns, where sums are carried.
@@ -76,7 +86,7 @@ pub(crate) struct BagRows<'a> {
 
 impl BagRows<'_> {
     /// Checks what the contract says about the numbers of things.
-    pub(super) fn debug_check(&self, weighted: bool) {
+    pub(in crate::kernels::reduce) fn debug_check(&self, weighted: bool) {
         debug_assert_eq!(weighted, !self.weights.is_null(), "B3");
         debug_assert!(self.part.is_none() || self.bags.bags() == 1, "a part of several bags");
         let rows = if self.bags.bags() == 0 { 0 } else { self.bags.end(self.bags.bags() - 1) };
@@ -85,31 +95,31 @@ impl BagRows<'_> {
 
     /// Where the row of a position begins that is not left out.
     #[inline(always)]
-    pub(super) fn row(&self, position: i64) -> *const u8 {
+    pub(in crate::kernels::reduce) fn row(&self, position: i64) -> *const u8 {
         if position == ZEROS { self.zeros } else { self.later_row(position) }
     }
 
     /// The address to prefetch for a position: any, where the position names no row.
     #[inline(always)]
-    pub(super) fn later_row(&self, position: i64) -> *const u8 {
+    pub(in crate::kernels::reduce) fn later_row(&self, position: i64) -> *const u8 {
         self.data.wrapping_offset((position as isize).wrapping_mul(self.stride))
     }
 
     /// The weight of a row; null without weights.
     #[inline(always)]
-    pub(super) fn weight(&self, row: usize) -> *const u8 {
+    pub(in crate::kernels::reduce) fn weight(&self, row: usize) -> *const u8 {
         self.weights.wrapping_offset(self.weight_step.wrapping_mul(row as isize))
     }
 
     /// The value that bags begin with.
     #[inline(always)]
-    pub(super) fn begin(&self) -> Begin {
+    pub(in crate::kernels::reduce) fn begin(&self) -> Begin {
         self.part.map_or(Begin::Row, |part| part.begin)
     }
 
     /// How many rows of a bag count, where the bag ends with these `rows` rows.
     #[inline(always)]
-    pub(super) fn count(&self, rows: usize) -> Option<usize> {
+    pub(in crate::kernels::reduce) fn count(&self, rows: usize) -> Option<usize> {
         match self.part {
             None => Some(rows),
             Some(part) => part.ends.then_some(part.counted),
@@ -159,7 +169,7 @@ impl Lengths<'_> {
 
     /// Rows of bags up to the end of bag `bag`.
     #[inline(always)]
-    pub(super) fn end(self, bag: usize) -> usize {
+    pub(in crate::kernels::reduce) fn end(self, bag: usize) -> usize {
         match self {
             Lengths::Every { len, .. } => len * (bag + 1),
             Lengths::Between(bounds) => bounds[bag + 1] - bounds[0],
@@ -181,12 +191,12 @@ pub(crate) struct BagFns {
 
 impl BagFns {
     /// A reduction without weights.
-    pub(super) const fn plain<A: Accumulate<Item: Element>>() -> Self {
+    pub(in crate::kernels::reduce) const fn plain<A: Accumulate<Item: Element>>() -> Self {
         BagFns { plain: in_memory::fns::<Plain<A>>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
     }
 
     /// A sum, which may have weights.
-    pub(super) const fn weighted<A: Weigh>() -> Self {
+    pub(in crate::kernels::reduce) const fn weighted<A: Weigh>() -> Self {
         BagFns { weighted: Some(in_memory::fns::<Weighted<A>>()), ..Self::plain::<A>() }
     }
 }
