@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::kernels::convert::Conversion;
 use crate::types::element::ElementBytes;
-use crate::types::level::Level;
+use crate::types::level::Available;
 use crate::types::method::Method;
 use crate::types::policy::IndexPolicy;
 
@@ -77,7 +77,7 @@ pub(crate) struct KernelSpec {
     /// How the kernel gets at data.
     pub(crate) method: Method,
     /// The level that the kernel was compiled for.
-    pub(crate) level: Level,
+    pub(crate) level: Available,
     pub(crate) components: SmallVec<[Component; 3]>,
     /// Bytes moved by one iteration of the inner loop.
     pub(crate) row: usize,
@@ -109,7 +109,7 @@ pub(crate) struct KernelSpec {
 impl KernelSpec {
     /// Rows of no bytes, which nothing is known of yet.
     #[inline(always)]
-    pub(crate) fn new(method: Method, level: Level, policy: IndexPolicy) -> Self {
+    pub(crate) fn new(method: Method, level: Available, policy: IndexPolicy) -> Self {
         KernelSpec {
             method,
             level,
@@ -189,7 +189,7 @@ impl IndexArgs<'_> {
         assert!(components.len() > 1 || components[0].scale == 1 || components[0].dim == 1, "K5: {components:?}");
         let fills = policy.out_of_bounds == crate::types::policy::OutOfBounds::Zero;
         assert!(!fills || (!fill.is_empty() && row.is_multiple_of(fill.len())), "K6: {} into {row}", fill.len());
-        assert!(level.is_available(), "K7: {level}");
+        assert!(level.is_available(), "K7: {level:?}");
         assert!(*method == Method::Direct || fits_i32(components), "K2: {components:?} under {method}");
         assert!(self.is_apart(), "K4: the output overlaps what is read");
         let table = *method == Method::Table;

@@ -1,8 +1,6 @@
 //! Functions that are compiled for each of the levels that are found at run time.
 
-#![forbid(unsafe_code)]
-
-use crate::types::level::Level;
+use crate::types::level::{Available, Level};
 
 /// A function for each level.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +14,10 @@ pub struct ByLevel<F> {
 }
 
 /// A [`ByLevel`] of functions named by level. Those of x86-64 may be missing on other targets. The function of AVX2
-/// serves AVX-512 too where that has none. `fn F` is a [`LevelFn`](crate::kernels::isa::LevelFn), compiled for each.
+/// serves AVX-512 too where that has none. `fn F` is a [`LevelFn`](crate::kernels::level_fn::LevelFn), compiled for each.
 macro_rules! by_level {
     (fn $level_fn:ty) => {
-        by_level!($crate::kernels::isa::scalar::<$level_fn>, $crate::kernels::isa::avx2::<$level_fn>)
+        by_level!($crate::kernels::level_fn::scalar::<$level_fn>, $crate::kernels::level_fn::avx2::<$level_fn>)
     };
     ($scalar:expr, $avx2:expr) => {
         by_level!($scalar, $avx2, $avx2)
@@ -35,6 +33,35 @@ macro_rules! by_level {
     };
 }
 pub(crate) use by_level;
+
+/// A pointer to a function that is unsafe to call only since it is compiled for a level, which the machine may lack.
+pub trait LevelPointer: Copy {
+    /// The pointer to a function that is safe to call.
+    type Safe: Copy;
+
+    /// The same function.
+    ///
+    /// # Safety
+    /// The machine has the level that the function is compiled for.
+    unsafe fn on_this_machine(self) -> Self::Safe;
+}
+
+/// Says of pointers that they are [`LevelPointer`]s: `for<'a> fn(&'a Job)`, then the same with `unsafe`.
+macro_rules! level_pointers {
+    ($($safe:ty, $raw:ty $(, $generic:ident: $bound:path)?;)*) => {$(
+        impl$(<$generic: $bound>)? $crate::kernels::by_level::LevelPointer for $raw {
+            type Safe = $safe;
+
+            #[inline(always)]
+            unsafe fn on_this_machine(self) -> $safe {
+                // SAFETY: the types differ in `unsafe` alone. The function is unsafe to call only where the machine
+                // lacks its level, and the caller says that it does not.
+                unsafe { core::mem::transmute::<$raw, $safe>(self) }
+            }
+        }
+    )*};
+}
+pub(crate) use level_pointers;
 
 impl<F> ByLevel<F> {
     /// The function for a level.
@@ -54,14 +81,14 @@ impl<F: Copy> ByLevel<F> {
     pub(crate) const fn all(function: F) -> Self {
         by_level!(function, function)
     }
+}
 
-    /// The results of `each`.
-    pub(crate) fn map<G>(self, each: impl Fn(F) -> G) -> ByLevel<G> {
-        by_level!(each(self.scalar), each(self.avx2), each(self.avx512))
-    }
-
-    /// The function for a level.
-    pub(crate) fn at(&self, level: Level) -> F {
-        *self.get(level)
+impl<F: LevelPointer> ByLevel<F> {
+    /// The function for a level of this machine.
+    #[inline(always)]
+    pub(crate) fn at(&self, level: Available) -> F::Safe {
+        // SAFETY: the machine has the level. `by_level!` is given functions of the level, of AVX2 or of none, and a
+        // machine with AVX-512 has AVX2.
+        unsafe { self.get(*level).on_this_machine() }
     }
 }

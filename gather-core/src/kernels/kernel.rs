@@ -5,11 +5,13 @@
 //! with where it stands.
 
 use crate::kernels::args::{IndexArgs, Outcome};
+use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::loops::{index_nest, space_nest};
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::moves::{Rows, Width};
+use crate::kernels::moves::Rows;
+use crate::kernels::space::SpaceWidth;
 use crate::kernels::space::args::SpaceArgs;
 use crate::kernels::space::space_plane;
 use crate::types::index::{Index, IndexType};
@@ -100,7 +102,7 @@ impl<E> Kernel<E> {
 impl Kernel<IndexEntry> {
     /// The gathers' kernel for rows of the width `W`, the indices `I`, the level `L` and loop nests of a rank.
     #[must_use]
-    pub const fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
+    pub const fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
             IndexEntry { name, run: gather::<Rows, I, L, 0>, one_pass: no_one_pass }
         } else {
@@ -127,7 +129,7 @@ impl Kernel<SpaceEntry> {
     /// The kernel of the operators that rearrange space, for rows of the width `W`, the level `L` and loop nests of a
     /// rank.
     #[must_use]
-    pub const fn rearrange<W: Width, L: Isa, const RANK: u8>(name: &'static str) -> Self {
+    pub const fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
             SpaceEntry { name, run: rearrange::<Rows, L, 0> }
         } else {
@@ -146,7 +148,7 @@ fn no_one_pass(_: RowSize, _: bool) -> IndexKernel {
 ///
 /// # Safety
 /// The kernel contract.
-unsafe fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
+unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
     // SAFETY: the caller's promise; the loop nest is that of the rank, and the body that of the method.
     unsafe { nest(args, body::<W, I, L>(args)) }
@@ -166,7 +168,7 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 ///
 /// # Safety
 /// The kernel contract.
-unsafe fn rearrange<W: Width, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
+unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
     // SAFETY: the caller's promise; the loop nest is that of the rank.
     unsafe { nest(args, space_plane::<W, L>) }

@@ -80,8 +80,7 @@ pub(crate) unsafe fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
             at = cursor.at();
             counters.push((cursor, along.n));
         }
-        // SAFETY: the kernel contract; `at` is the cursor of a coordinate of the loops around the plane.
-        unsafe { body(args, at) };
+        body(args, at);
         let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
             return;
         };

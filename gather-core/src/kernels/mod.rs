@@ -51,7 +51,8 @@
 //! | `reduce` | scatters: rows that are reduced into their destinations |
 //! | `space` | what rearranges space: BatchToSpace, DepthToSpace and their inverses |
 //! | `shaped` | loops for shapes known at compile time |
-//! | `isa` | the pieces that depend on the level, as a trait |
+//! | `level_fn` | levels as tokens, and functions that are compiled for each |
+//! | `levels` | which function runs each piece at each level |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `words` | vectors of lanes of 32 bits, of AVX2 and AVX-512 |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
@@ -119,8 +120,9 @@ pub(crate) mod builtin;
 pub(crate) mod by_level;
 pub(crate) mod convert;
 mod index_rule;
-mod isa;
 mod kernel;
+mod level_fn;
+mod levels;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
@@ -144,14 +146,13 @@ pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub(crate) use args::{IndexArgs, Outcome};
 pub(crate) use bodies::elements::MOST_ELEMENT;
-pub(crate) use bodies::{MOST_PREFETCHED, MoveFn};
-pub use isa::Scalar;
-#[cfg(target_arch = "x86_64")]
-pub use isa::{Avx2, Avx512};
+pub(crate) use bodies::{CompiledMoveFn, MOST_PREFETCHED, MoveFn, gathers_rows};
 pub use kernel::Kernel;
 pub(crate) use kernel::{IndexKernel, SpaceEntry};
+pub use level_fn::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use level_fn::{Avx2, Avx512};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
-pub(crate) use moves::gathers_rows;
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};

@@ -150,7 +150,7 @@ impl Explain<'_> {
             "\n  moves {} bytes a row, {} in all; level {}, tasks {}",
             spec.row,
             plan.work().bytes,
-            spec.level,
+            *spec.level,
             self.tasks
         )
     }
@@ -176,7 +176,7 @@ impl Explain<'_> {
         if spec.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
         }
-        let (row, bytes, level) = (spec.row, plan.work().bytes, spec.level);
+        let (row, bytes, level) = (spec.row, plan.work().bytes, *spec.level);
         write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 

@@ -11,7 +11,7 @@ use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Layout;
 use crate::types::index::IndexType;
-use crate::types::level::Level;
+use crate::types::level::Available;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
@@ -65,7 +65,7 @@ impl NestPlan {
     pub(super) fn new(
         lowered: &IndexLowered,
         (index, policy, options): (IndexType, IndexPolicy, Options),
-        level: Level,
+        level: Available,
         bytes: usize,
     ) -> Self {
         NestPlan {

@@ -14,7 +14,7 @@ use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
-use crate::types::level::Level;
+use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{Options, Par};
@@ -38,7 +38,7 @@ pub(crate) struct SpacePlan {
     parts: SmallVec<[SpacePart; 1]>,
     /// P2. What is padded with; empty where nothing is.
     fill: ElementBytes,
-    level: Level,
+    level: Available,
     par: Par,
     /// Bytes that a call writes.
     bytes: usize,
@@ -97,7 +97,7 @@ impl SpacePlan {
         let mut parts = SmallVec::new();
         let mut fill = ElementBytes::new();
         if bytes != 0 {
-            let kernel = |row, rank| kernels.space_kernel(row, rank, level);
+            let kernel = |row, rank| kernels.space_kernel(row, rank, *level);
             if let Some(part) = part(lowered.loops(data.strides(), out.strides()), size, kernel) {
                 parts.push(part);
             }
@@ -136,7 +136,7 @@ impl SpacePlan {
                 if loops.is_empty() {
                     loops.push(BlockLoop::ONCE);
                 }
-                (part.loops, part.entry) = (loops, shaped.entry(self.level));
+                (part.loops, part.entry) = (loops, shaped.entry(*self.level));
                 return;
             }
         }
@@ -163,7 +163,7 @@ impl SpacePlan {
     }
 
     pub(crate) fn level(&self) -> Level {
-        self.level
+        *self.level
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
+use core::ops::Deref;
 
 use crate::types::error::Error;
 use crate::types::method::Method;
@@ -108,11 +109,12 @@ impl Level {
     /// # Errors
     /// [`Error::LevelUnavailable`]; without a forced level also [`Error::UnknownLevel`].
     #[inline]
-    pub(crate) fn resolve(forced: Option<Level>) -> Result<Level, Error> {
-        match forced {
+    pub(crate) fn resolve(forced: Option<Level>) -> Result<Available, Error> {
+        let level = match forced {
             None => choice::get(),
             Some(level) => level.checked(),
-        }
+        };
+        level.map(Available)
     }
 
     /// Whether calls that force no level may use AVX2, which every level of x86-64 has but `Scalar`.
@@ -127,11 +129,24 @@ impl Level {
     #[cold]
     #[inline(never)]
     fn finds_avx2() -> Level {
-        Self::resolve(None).unwrap_or(Level::Scalar)
+        choice::get().unwrap_or(Level::Scalar)
     }
 
     fn checked(self) -> Result<Level, Error> {
         if self.is_available() { Ok(self) } else { Err(Error::LevelUnavailable { level: self }) }
+    }
+}
+
+/// A level that this machine has: [`Level::resolve`] alone makes one, out of a level that it has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Available(Level);
+
+impl Deref for Available {
+    type Target = Level;
+
+    #[inline(always)]
+    fn deref(&self) -> &Level {
+        &self.0
     }
 }
 
@@ -233,10 +248,10 @@ pub(crate) mod tests {
     fn the_environment_forces_a_level_or_is_refused() {
         if let Ok(expected) = std::env::var(EXPECTED) {
             for _ in 0..3 {
-                let chosen = Level::resolve(None);
+                let chosen = Level::resolve(None).map(|level| *level);
                 assert_eq!(chosen.clone().map_or_else(|error| error.to_string(), |level| level.to_string()), expected);
                 assert_eq!(Level::preferred(), chosen.unwrap_or_else(|_| Level::best()));
-                assert_eq!(Level::resolve(Some(Level::Scalar)), Ok(Level::Scalar));
+                assert_eq!(Level::resolve(Some(Level::Scalar)).map(|level| *level), Ok(Level::Scalar));
             }
             return;
         }

@@ -10,7 +10,7 @@ use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce;
-use crate::kernels::reduce::bag::{BagFn, BagFns, FusedOutput, PositionsFn};
+use crate::kernels::reduce::bag::{BagFn, BagFns, CompiledPositionsFn, FusedOutput};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -31,7 +31,7 @@ pub struct Request<'a> {
     /// Of the output.
     dtype: DType,
     index: IndexType,
-    positions: ByLevel<PositionsFn>,
+    positions: ByLevel<CompiledPositionsFn>,
     found: Found,
     converting: Option<BagConverting>,
     fused: Option<BagFused>,
@@ -163,7 +163,7 @@ impl<'a> Request<'a> {
         op: &'a BagOperator<R>,
         found: Found,
         dtype: DType,
-        (index, positions): (IndexType, ByLevel<PositionsFn>),
+        (index, positions): (IndexType, ByLevel<CompiledPositionsFn>),
     ) -> Self {
         let (settings, options) = (&op.settings, op.options);
         Request { settings, options, dtype, index, positions, found, converting: None, fused: None }
@@ -183,7 +183,7 @@ impl<'a> Request<'a> {
         op: &'a BagOperator<Reduction>,
         row: FusedRow,
         (dtype, output): (DType, Option<FusedOutput>),
-        index: (IndexType, ByLevel<PositionsFn>),
+        index: (IndexType, ByLevel<CompiledPositionsFn>),
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.reduction);
         let (fns, output) = reduce::bag::fused(format, reduction).zip(output).unzip();

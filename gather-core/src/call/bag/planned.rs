@@ -3,7 +3,6 @@
 use crate::call::bag::erased::{self, Made, Request, Rules, Starts, Tensors};
 use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ConvertFns;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
@@ -76,7 +75,7 @@ impl Planned {
     pub(super) unsafe fn run(
         &self,
         tensors: &Tensors<'_>,
-        map: Option<ByLevel<ConvertFns>>,
+        map: Option<ConvertFns>,
         out: Target<'_>,
     ) -> Result<(), Error> {
         let bounds = self.check(tensors)?;
@@ -96,7 +95,7 @@ impl Planned {
         &self,
         bounds: Option<&Bounds>,
         tensors: &Tensors<'_>,
-        map: Option<ByLevel<ConvertFns>>,
+        map: Option<ConvertFns>,
         out: Target<'_>,
     ) -> Result<(), Error> {
         let bounds = bounds.unwrap_or(&self.bounds);

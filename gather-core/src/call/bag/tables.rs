@@ -18,7 +18,7 @@ use crate::call::source::{Described, Reading};
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::reduce::bag::{FusedOutput, PositionsFn};
+use crate::kernels::reduce::bag::{CompiledPositionsFn, FusedOutput};
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
@@ -38,7 +38,7 @@ pub struct TablesRequest<'a> {
     op: &'a BagOperator<Reduction>,
     dtype: DType,
     output: Option<FusedOutput>,
-    positions: fn(IndexType) -> ByLevel<PositionsFn>,
+    positions: fn(IndexType) -> ByLevel<CompiledPositionsFn>,
 }
 
 /// Implements both traits for several tables.

@@ -105,7 +105,7 @@ fn plan<U: Float, I: IndexKind>(
 ) -> Result<(Planned, BlockShapes), Error> {
     let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
     facts.check(op.op())?;
-    let rows = convert_fns::<U>(codes).map(|fns| fns.rows);
+    let rows = convert_fns::<U>(codes).rows;
     let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
     let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
     let planned = Planned::new(&Request { attributes, planned, data, indices }, outputs)?;

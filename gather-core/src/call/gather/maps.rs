@@ -62,7 +62,7 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
 
 #[inline(always)]
 fn request<T: Element, U: Element, I: IndexKind>(op: &Operation<'_>, map: &Erased, index: IndexType) -> IndexRequest {
-    let rows = map.convert_fns.map(|fns| fns.rows);
+    let rows = map.convert_fns.rows;
     let converting = Converting { rows, size_in: size_of::<T>(), kernel: I::converts(index), whole: None };
     op.request((I::gathers(index), index), U::DTYPE, Some(converting))
 }
@@ -116,7 +116,7 @@ unsafe fn run_plan(
     out: Target<'_>,
 ) -> Result<(), Error> {
     let GatherPlan { planned, reads: Reads::Mapped(params), .. } = plan else { unreachable!("a plan of a map") };
-    let runs = planned.converting_by((params, map.params), map.name, map.convert_fns.map(|fns| fns.rows))?;
+    let runs = planned.converting_by((params, map.params), map.name, map.convert_fns.rows)?;
     let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
     check_params(planned.plan.op(), (map.name, map.params), planned.plan.axes(), &planned.data, given.counts())?;
     let mut out = Some(out);

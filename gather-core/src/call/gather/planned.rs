@@ -11,8 +11,8 @@ use crate::call::source::Reading;
 use crate::call::source::kind::Kind;
 use crate::call::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
-use crate::kernels::MoveFn;
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::{CompiledMoveFn, MoveFn};
 use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -166,7 +166,7 @@ impl Planned {
         &self,
         (expected, got): (Params, Params),
         function: &'static str,
-        rows: ByLevel<MoveFn>,
+        rows: ByLevel<CompiledMoveFn>,
     ) -> Result<Converting<'_>, Error> {
         let rows = rows.at(self.plan.spec().level);
         if self.plan.converts_by(rows) {

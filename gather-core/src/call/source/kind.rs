@@ -9,7 +9,7 @@ use crate::call::source::map::GivenToMap;
 use crate::call::source::rows::GivenToRows;
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{self, map, row};
-use crate::kernels::reduce::bag::PositionsFn;
+use crate::kernels::reduce::bag::CompiledPositionsFn;
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::kernels::reduce::{self, Reductions};
 use crate::kernels::registry::Registry;
@@ -120,7 +120,7 @@ pub trait IndexKind: Kind {
 
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
-    fn positions(index: IndexType) -> ByLevel<PositionsFn>;
+    fn positions(index: IndexType) -> ByLevel<CompiledPositionsFn>;
 
     /// The functions that resolve indices some of which are null.
     #[doc(hidden)]
@@ -284,7 +284,7 @@ impl<I: Index> IndexKind for I {
     }
 
     #[inline(always)]
-    fn positions(_: IndexType) -> ByLevel<PositionsFn> {
+    fn positions(_: IndexType) -> ByLevel<CompiledPositionsFn> {
         reduce::bag::positions::<I>()
     }
 
@@ -312,7 +312,7 @@ impl IndexKind for Any {
         convert::kernel_of(index)
     }
 
-    fn positions(index: IndexType) -> ByLevel<PositionsFn> {
+    fn positions(index: IndexType) -> ByLevel<CompiledPositionsFn> {
         reduce::bag::positions_of(index)
     }
 

@@ -75,9 +75,7 @@ impl<'a> Converted<'a> {
                 part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
                 ..*rows
             };
-            // SAFETY: the contract of bags: B1 by R1 and what has been converted; B4 by R1, since columns that are
-            // reduced at a time have sums to spare of their own; the rest is the caller's promise.
-            unsafe { reduce(&these) };
+            reduce(&these);
         }
     }
 

@@ -355,8 +355,7 @@ impl<'a> Call<'a> {
                 fused,
             };
             match converted.as_deref_mut() {
-                // SAFETY: the contract of bags holds, as argued above.
-                None => unsafe { (self.reduce)(&rows) },
+                None => (self.reduce)(&rows),
                 // SAFETY: as above, except that rows are of the map's input; K8 is the caller's promise.
                 Some(converted) => unsafe { converted.reduce(self.reduce, &rows, stretch.rows) },
             }
@@ -389,8 +388,7 @@ impl<'a> Call<'a> {
                     part: None,
                     fused: Some((fused, columns.start)),
                 };
-                // SAFETY: B2 by P1, B7 by P1 and P3: all columns of one row, which counts.
-                return unsafe { as_it_is(&rows) };
+                return as_it_is(&rows);
             }
             if let Some(row) = plan.request().default {
                 let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));

@@ -84,8 +84,7 @@ impl<'a> Window<'a> {
         self.room.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
         let first = at + kept;
         let more = (ROOM - AHEAD - kept).min(self.end - first);
-        // SAFETY: as many indices, before the end.
-        self.bad |= unsafe { (self.positions)((self.indices, first, &mut self.room[kept..kept + more])) };
+        self.bad |= (self.positions)((self.indices, first, &mut self.room[kept..kept + more]));
         (self.start, self.stop) = (at, first + more);
         if self.stop == self.end {
             self.room[kept + more..][..self.ahead].fill(PLACEHOLDER);

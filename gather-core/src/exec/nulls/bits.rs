@@ -5,7 +5,7 @@ use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
-use crate::types::level::Level;
+use crate::types::level::Available;
 
 /// Writes the bit of each coordinate of an operator whose loops step through bits of data and through the numbers of
 /// indices; returns how many are null. `positions` are those that [`NullIndices::resolve`] has written, of `count`
@@ -16,7 +16,7 @@ use crate::types::level::Level;
 /// # Safety
 /// K7: the machine has the level.
 pub(crate) unsafe fn gather_bits<P: Place>(
-    level: Level,
+    level: Available,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
     positions: &[P],
@@ -70,8 +70,7 @@ impl<P: Place> Rows<'_, P> {
                 None => first_bits(n),
             },
             ([axis], 1) if inner.data == 0 && axis.data == 1 => {
-                // SAFETY: K7, as the field says.
-                unsafe { (self.look_up)(&self.bits, bit as usize, &self.positions[number as usize..][..n]) }
+                (self.look_up)(&self.bits, bit as usize, &self.positions[number as usize..][..n])
             }
             ([axis], 1) => {
                 let positions = &self.positions[number as usize..][..n];

@@ -11,7 +11,7 @@ use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::level::Level;
+use crate::types::level::Available;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait Place: Index {
@@ -27,7 +27,7 @@ pub(crate) trait Place: Index {
     /// # Safety
     /// They may be read as the index type of the resolvers (K3); the machine has the level (K7); `out` has `n` places.
     /// `dim` is at least 1, and fits in the type.
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Level) -> bool;
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Available) -> bool;
 }
 
 impl Place for i32 {
@@ -35,11 +35,10 @@ impl Place for i32 {
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
 
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Level) -> bool {
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Available) -> bool {
         let WideJob { index, stride, n, dim, policy, .. } = *job;
         debug_assert!(i32::try_from(dim).is_ok_and(|dim| dim > 0), "K2: an axis of {dim}");
-        // SAFETY: the caller's promise.
-        unsafe { by.at(level)(&ResolveJob { index, stride, n, dim: dim as i32, policy, out }) }
+        by.at(level)(&ResolveJob { index, stride, n, dim: dim as i32, policy, out })
     }
 }
 
@@ -48,10 +47,9 @@ impl Place for i64 {
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
 
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, _: Level) -> bool {
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, _: Available) -> bool {
         debug_assert!(job.dim > 0);
-        // SAFETY: the caller's promise.
-        unsafe { (by.wide)(&WideJob { out, ..*job }) }
+        (by.wide)(&WideJob { out, ..*job })
     }
 }
 
@@ -61,7 +59,7 @@ pub(crate) struct NullIndices<'a> {
     /// Whether a valid index that is out of range is an error.
     pub(crate) refuses: bool,
     pub(crate) resolvers: Resolvers,
-    pub(crate) level: Level,
+    pub(crate) level: Available,
     /// Shape and strides of the indices.
     pub(crate) indices: &'a Layout,
     /// Their numbers: as many dimensions, of which the one of a tuple's components has no step.
@@ -95,8 +93,7 @@ impl NullIndices<'_> {
         }
         let mut is_bad = out_of_range;
         if let Some(valid) = self.valid {
-            // SAFETY: K7: the machine has the level.
-            let first = unsafe { P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid)) };
+            let first = P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid));
             // The other components of tuples are looked at one by one.
             is_bad &= first || planes > 1;
         }

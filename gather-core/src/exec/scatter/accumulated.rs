@@ -182,14 +182,12 @@ impl Records {
     /// The promise of [`run`] for the part, whose records these are. No other thread has these.
     unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, errors: bool) -> Outcome {
         let level = part.spec.level;
-        // SAFETY: the caller's promise: A1 for these rows.
-        self.each(part, |job| unsafe { fns.begin.at(level)(job) });
+        self.each(part, |job| fns.begin.at(level)(job));
         let take = Take::Reduce(fns.take.at(level), self.record, part.plan.by_index());
         // SAFETY: the caller's promise; a record is as large as the function expects.
         let outcome = self.with(part, |on| unsafe { on.call(take) });
         if !(errors && outcome.out_of_range) {
-            // SAFETY: as above; the records have begun.
-            self.each(part, |job| unsafe { fns.end.at(level)(job) });
+            self.each(part, |job| fns.end.at(level)(job));
         }
         outcome
     }
@@ -230,8 +228,7 @@ impl Records {
         // SAFETY: the caller's promise.
         let _ = unsafe { part.reduce() };
         if let Some(divide) = divide {
-            // SAFETY: as above.
-            self.each(part, |job| unsafe { divide(job) });
+            self.each(part, |job| divide(job));
         }
         outcome
     }

@@ -218,8 +218,7 @@ impl Run<'_> {
             let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
             let job = RowsJob { records: record, uncounted, ..counted };
             match (records, &line) {
-                // SAFETY: A1 for the row and the task's record.
-                (Some(fns), _) => unsafe { fns.begin.at(level)(&job) },
+                (Some(fns), _) => fns.begin.at(level)(&job),
                 // SAFETY: A1 for the row, whose count is the record.
                 (None, Some(line)) => unsafe { begin_rows(&counted, line, row) },
                 (None, None) => {}
@@ -239,10 +238,8 @@ impl Run<'_> {
                 unsafe { written.flush() };
             }
             match (records, divide) {
-                // SAFETY: A1 for the row and the record, which has begun.
-                (Some(fns), _) => unsafe { fns.end.at(level)(&job) },
-                // SAFETY: A1 for the row, whose count is the record.
-                (None, Some(divide)) => unsafe { divide(&counted) },
+                (Some(fns), _) => fns.end.at(level)(&job),
+                (None, Some(divide)) => divide(&counted),
                 (None, None) => {}
             }
             first = end;
@@ -287,7 +284,6 @@ impl Written {
     /// As for [`Written::push`], for all rows that have been written down.
     unsafe fn flush(&mut self) {
         let rows = &self.ends[..core::mem::take(&mut self.n)];
-        // SAFETY: the caller's promise.
-        unsafe { (self.take)(&ReduceJob { rows, row: self.row }) };
+        (self.take)(&ReduceJob { rows, row: self.row });
     }
 }

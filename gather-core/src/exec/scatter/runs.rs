@@ -221,8 +221,7 @@ impl Ascending<'_> {
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            // SAFETY: A2 by S1 and S2: the positions are in range, and those of other runs are others.
-            unsafe { function(&RunsJob { runs, step: self.along.out, elements, include_self }) };
+            function(&RunsJob { runs, step: self.along.out, elements, include_self });
         };
         let mut at = range.start;
         while at < range.end {

@@ -8,13 +8,14 @@
 //! ```
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{MoveFn, State};
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
+use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, ResolveFns};
 use crate::types::index::Index;
@@ -24,10 +25,13 @@ use crate::types::policy::OutOfBounds;
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+pub(super) unsafe fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
     unsafe {
-        run_blocks::<L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row), ResolveFns::of::<I, L>())
+        let select = W::select(level, args.spec.row);
+        run_blocks(level, state, args, at, move_rows::<W, L>, select, ResolveFns::of::<I, L>(level))
     }
 }
 
@@ -36,8 +40,10 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { run_blocks::<L>(state, args, at, stream_rows::<L>, None, ResolveFns::of::<I, L>()) };
+    unsafe { run_blocks(level, state, args, at, stream_rows::<L>, None, ResolveFns::of::<I, L>(level)) };
     stream::fence();
 }
 
@@ -45,9 +51,11 @@ pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexA
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+pub(super) unsafe fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise; K9: the table fits.
-    unsafe { run_blocks::<L>(state, args, at, look_up::<W, L>, None, ResolveFns::of::<I, L>()) }
+    unsafe { run_blocks(level, state, args, at, look_up::<W, L>, None, ResolveFns::of::<I, L>(level)) }
 }
 
 /// Whether rows are bytes, and indices, if they are bytes too, are contiguous and of one component.
@@ -62,6 +70,8 @@ pub(super) fn are_bytes(args: &IndexArgs<'_>) -> bool {
 /// As for [`Body`](super::Body), for indices of a byte and arguments that [`are_bytes`].
 pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     debug_assert!(are_bytes(args) && size_of::<I>() == 1);
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
     let component = &args.spec.components[0];
     for _ in 0..outer.n {
@@ -71,14 +81,14 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
             let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, n);
             let moves = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
             // SAFETY: the caller's promise; elements and indices of one byte are contiguous; K9: the table fits.
-            done += L::look_up_bytes::<I>().map_or(0, |look_up| unsafe { look_up(&job, &moves) });
+            done += level.look_up_bytes::<I>().map_or(0, |look_up| look_up(&job, &moves));
             let n = (inner.n - done).min(BLOCK);
             if n > 0 {
                 let (at, look_up) = (plane.skip(inner, done), look_up::<crate::kernels::Fixed<1>, L>);
                 // SAFETY: K2 and K3 for `n` indices from here on.
-                unsafe { resolve_block(state, args, at.index, n, ResolveFns::of::<I, L>()) };
+                unsafe { resolve_block(state, args, at.index, n, ResolveFns::of::<I, L>(level)) };
                 // SAFETY: the caller's promise for these, which have been resolved; K9.
-                unsafe { move_block::<L>(state, args, at, n, NextSlice::NONE, look_up, None) };
+                unsafe { move_block(level, state, args, at, n, NextSlice::NONE, look_up, None) };
                 done += n;
             }
         }
@@ -90,30 +100,32 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
 ///
 /// # Safety
 /// As for [`MoveFn`].
-pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { W::move_rows::<L>()(job) }
+pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    W::move_rows(level)(job);
 }
 
 /// [`StreamRows`] as a [`MoveFn`], which prefetches rows of the same block.
 ///
 /// # Safety
 /// As for [`MoveFn`] and [`StreamRows`].
-unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
     let ahead = job.from(job.prefetch_distance.min(job.n));
-    // SAFETY: the caller's promise.
-    unsafe { L::entry::<StreamRows>()((job, &ahead)) }
+    level.entry::<StreamRows>()((job, &ahead));
 }
 
 /// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.
 ///
 /// # Safety
 /// As for [`MoveFn`]; K9: the table fits.
-unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
-    // SAFETY: the caller's promise.
-    let done = W::look_up::<L>().map_or(0, |look_up| unsafe { look_up(job) });
-    // SAFETY: the caller's promise, for what is left.
-    unsafe { W::move_rows::<L>()(&job.from(done)) }
+fn look_up<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    let done = W::look_up(level).map_or(0, |look_up| look_up(job));
+    W::move_rows(level)(&job.from(done));
 }
 
 /// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does. Only
@@ -123,6 +135,7 @@ unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
 /// As for [`Body`](super::Body) and [`MoveFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
 pub(crate) unsafe fn run_blocks<L: Isa>(
+    level: L,
     state: &mut State,
     args: &IndexArgs<'_>,
     at: &Cursor,
@@ -138,7 +151,7 @@ pub(crate) unsafe fn run_blocks<L: Isa>(
             // SAFETY: K2 and K3 for `n` indices from here on.
             unsafe { resolve_block(state, args, from.index, n, fns) };
             // SAFETY: the caller's promise, for these iterations, which have been resolved.
-            unsafe { move_block::<L>(state, args, from, n, next_slice(args, at, done), move_fn, select) };
+            unsafe { move_block(level, state, args, from, n, next_slice(args, at, done), move_fn, select) };
             done += n;
         }
         at = at.step(outer);
@@ -151,6 +164,7 @@ pub(crate) unsafe fn run_blocks<L: Isa>(
 /// As for [`run_blocks`].
 #[inline(always)]
 unsafe fn move_block<L: Isa>(
+    level: L,
     state: &mut State,
     args: &IndexArgs<'_>,
     at: Cursor,
@@ -161,13 +175,12 @@ unsafe fn move_block<L: Isa>(
 ) {
     let State { positions, block, fill, .. } = state;
     let job = MoveJob::new(args, at, positions.as_ptr(), n, next);
-    // SAFETY: K1, K2, K4, K6, K7 and K8 for the rows of a job: every position is in range.
-    let mut move_rows = |job: &MoveJob| unsafe { move_fn(args, job) };
+    let mut move_rows = |job: &MoveJob| move_fn(args, job);
     if !block.has_bad() {
         move_rows(&job);
     } else if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
         // SAFETY: the contract of these rows, which have been resolved into the block.
-        unsafe { move_some::<L>(args, &job, block, fill, select, &mut move_rows) };
+        unsafe { move_some(level, args, &job, block, fill, select, &mut move_rows) };
     }
 }
 

@@ -5,18 +5,18 @@
 //! prefetched are resolved 64 at a time here, and then moved.
 
 use core::hint::select_unpredictable;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::elements;
 use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::{CopyRow, FEW, MovePlaced, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
-use crate::kernels::moves::{ByWay, MoveJob, Width};
+use crate::kernels::moves::{ByWay, MoveJob};
 use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -24,7 +24,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+pub(super) unsafe fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     if let Some(one_by_one) = W::one_by_one::<I>()
         && elements::takes(args)
     {
@@ -32,25 +32,27 @@ pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args:
         state.out_of_range |= unsafe { one_by_one(args, at) };
         return;
     }
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
-    unsafe { planes::<I>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row)) }
+    unsafe { planes::<I>(state, args, at, W::by_way(args.spec.row, AtLevel(level))) }
 }
 
 /// Moves rows from where each lies.
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows.
-type MovePlacedFn = unsafe fn(&PlacedRows<'_>);
+type MovePlacedFn = fn(&PlacedRows<'_>);
 
 /// [`MovePlaced`] at a level.
-struct ByLevel<L>(PhantomData<L>);
+struct AtLevel<L>(L);
 
-impl<L: Isa> ByWay for ByLevel<L> {
+impl<L: Isa> ByWay for AtLevel<L> {
     type Fn = MovePlacedFn;
 
     #[inline(always)]
-    fn of<C: CopyRow>() -> MovePlacedFn {
-        L::entry::<MovePlaced<C>>()
+    fn of<C: CopyRow>(self) -> MovePlacedFn {
+        self.0.entry::<MovePlaced<C>>()
     }
 }
 
@@ -77,8 +79,7 @@ unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor,
                 prefetch_distance: args.spec.prefetch_distance,
             };
             if bad == 0 {
-                // SAFETY: K1, K2, K4, K6 and K7 for these rows: every index is in range.
-                unsafe { move_placed(&rows) };
+                move_placed(&rows);
             } else {
                 state.out_of_range = true;
                 if args.spec.policy.out_of_bounds != OutOfBounds::Zero {
@@ -117,8 +118,7 @@ unsafe fn move_some(
             let own = unsafe { source.assume_init() };
             source.write(select_unpredictable(bad >> i & 1 != 0, fill, own));
         }
-        // SAFETY: the caller's promise; the fill is as long as a row.
-        return unsafe { move_placed(&PlacedRows { sources: &sources, ..*rows }) };
+        return move_placed(&PlacedRows { sources: &sources, ..*rows });
     }
     let mut first = 0;
     while first < rows.n {
@@ -131,8 +131,7 @@ unsafe fn move_some(
         } else {
             let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
             sources[..n].copy_from_slice(&rows.sources[first..first + n]);
-            // SAFETY: the caller's promise, for some of the rows.
-            unsafe { move_placed(&PlacedRows { sources: &sources, n, out, ..*rows }) };
+            move_placed(&PlacedRows { sources: &sources, n, out, ..*rows });
         }
         first += n;
     }
@@ -266,9 +265,7 @@ pub(crate) unsafe fn direct_converted<I: Index>(state: &mut State, args: &IndexA
                     let zero = 0i32;
                     let job = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
                     let job = MoveJob { first_position: position as usize, ..job };
-                    // SAFETY: K1, K2, K4, K7 and K8 for this row: its position, which is in range, is in its address
-                    // already.
-                    unsafe { convert(args, &job) };
+                    convert(args, &job);
                 }
                 None => {
                     state.out_of_range = true;

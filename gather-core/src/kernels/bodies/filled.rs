@@ -10,7 +10,7 @@
 //! ```
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, SelectFn};
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
@@ -24,6 +24,7 @@ use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn move_some<L: Isa>(
+    level: L,
     args: &IndexArgs<'_>,
     job: &MoveJob,
     block: &Block,
@@ -44,8 +45,7 @@ pub(crate) unsafe fn move_some<L: Isa>(
     {
         // SAFETY: K6 for rows that are short.
         let fill = unsafe { fill.row(args) };
-        // SAFETY: the caller's promise: positions that are not below the least one are in range.
-        return unsafe { select(&FillJob { job, fill, least: block.least() }) };
+        return select(&FillJob { job, fill, least: block.least() });
     }
     if matches!(row, 1 | 2 | 4 | 8) && job.out_step == row as isize && select.is_none() {
         let mut inside = Positions::new();
@@ -54,7 +54,7 @@ pub(crate) unsafe fn move_some<L: Isa>(
         // SAFETY: K6 for rows that are short.
         let fill = unsafe { fill.row(args) };
         // SAFETY: the caller's promise; all rows have been written, and follow one another.
-        return unsafe { L::entry::<Blend>()(&FillJob { job, fill, least: block.least() }) };
+        return level.entry::<Blend>()(&FillJob { job, fill, least: block.least() });
     }
     let mut first = 0;
     for rows in positions.chunk_by(|&a, &b| block.is_bad(a) == block.is_bad(b)) {

@@ -19,22 +19,25 @@ mod one_pass;
 mod prefetched;
 mod scattered;
 mod strided;
+mod width;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-pub(crate) use one_pass::OnePass;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use one_pass::{Left, MoveOrFill};
 pub(crate) use scattered::scatter_body;
+pub(super) use width::IndexWidth;
+pub(crate) use width::gathers_rows;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
-use crate::kernels::isa::Isa;
+use crate::kernels::by_level::level_pointers;
 use crate::kernels::kernel::IndexKernel;
+use crate::kernels::levels::Isa;
+use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::moves::{MoveJob, Width, gathers_rows};
 use crate::kernels::resolve::block::{Block, Positions};
 use crate::types::index::Index;
 use crate::types::method::Method;
@@ -51,7 +54,12 @@ pub(crate) type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
 ///
 /// # Safety
 /// K1, K2, K4 and K6 to K9 for the rows.
-pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
+pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob);
+
+/// [`MoveFn`], compiled for a level.
+pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
+
+level_pointers! { MoveFn, CompiledMoveFn; }
 
 /// Bytes of a row up to which rows are prefetched a round ahead: longer ones would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;
@@ -59,7 +67,7 @@ pub(crate) const MOST_PREFETCHED: usize = 256;
 /// The body of a kernel, by its plan's method: a function of its own, which kernels of every rank share.
 #[inline(never)]
 #[must_use]
-pub(crate) fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
+pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
         _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
@@ -80,7 +88,7 @@ pub(crate) fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 /// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for few
 /// rows, or few at a time, which set up no state.
 #[must_use]
-pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
+pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
     W::one_pass::<I, L::Plain>(size, packed)
 }
 

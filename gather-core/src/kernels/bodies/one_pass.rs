@@ -13,7 +13,9 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::isa::{Isa, LevelFn};
+use crate::kernels::kernel::IndexKernel;
+use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::types::index::Index;
@@ -21,7 +23,12 @@ use crate::types::policy::OutOfBounds;
 
 /// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
 /// pass.
-pub(crate) struct OnePass<C, I, L, const PACKED: bool>(PhantomData<(C, I, L)>);
+struct OnePass<C, I, L, const PACKED: bool>(PhantomData<(C, I, L)>);
+
+/// [`OnePass`] at a level.
+pub(super) fn kernel<C: CopyRow, I: Index, L: Isa, const PACKED: bool>() -> IndexKernel {
+    L::compiled::<OnePass<C, I, L, PACKED>>()
+}
 
 impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I, L, PACKED> {
     type Args<'a> = &'a IndexArgs<'a>;
@@ -29,11 +36,8 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// # Safety
-    /// The kernel contract for the arguments; K9: along the inner loop indices and rows are contiguous, and data does
-    /// not move; there are one or two loops; and `PACKED` says whether elements of data are contiguous too.
     #[inline(always)]
-    unsafe fn call(args: &IndexArgs<'_>) -> Outcome {
+    fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();
         let pass = Pass::new::<C>(args, PACKED);
         if let [_] = args.loops {
@@ -68,16 +72,15 @@ const OK: Outcome = Outcome { out_of_range: false };
 #[inline(never)]
 unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize, left: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+        // SAFETY: K7: kernels of the level alone name this function.
+        let level = unsafe { L::of_kernel() };
         let rest = Left { args, at: *at, done, left, widen: None };
         if const { size_of::<I>() >= 4 } {
-            // SAFETY: the caller's promise.
-            unsafe { L::entry::<MoveOrFill<C, I, false>>()(&rest) }
+            level.entry::<MoveOrFill<C, I, false>>()(&rest)
         } else if const { I::TYPE.is_signed() } {
-            // SAFETY: as above; the wider type has every value.
-            unsafe { L::entry::<MoveOrFill<C, i32, false>>()(&Left { widen: Some(L::entry::<Widen<I>>()), ..rest }) }
+            level.entry::<MoveOrFill<C, i32, false>>()(&Left { widen: Some(level.entry::<Widen<I>>()), ..rest })
         } else {
-            // SAFETY: as above.
-            unsafe { L::entry::<MoveOrFill<C, u32, false>>()(&Left { widen: Some(L::entry::<Widen<I>>()), ..rest }) }
+            level.entry::<MoveOrFill<C, u32, false>>()(&Left { widen: Some(level.entry::<Widen<I>>()), ..rest })
         }
     }
     Outcome { out_of_range: true }
@@ -105,7 +108,7 @@ pub(crate) struct WidenJob<'a> {
 ///
 /// # Safety
 /// K7; the indices may be read, at any alignment, and are of the function's type.
-pub(crate) type WidenFn = for<'a> unsafe fn(WidenJob<'a>);
+pub(crate) type WidenFn = for<'a> fn(WidenJob<'a>);
 
 /// [`WidenFn`] for a type of 8 or 16 bits.
 struct Widen<I>(PhantomData<I>);
@@ -114,10 +117,8 @@ impl<I: Index> LevelFn for Widen<I> {
     type Args<'a> = WidenJob<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`WidenFn`].
     #[inline(always)]
-    unsafe fn call(WidenJob { index, first, n, to }: WidenJob<'_>) {
+    fn call<Here: Token>(_: Here, WidenJob { index, first, n, to }: WidenJob<'_>) {
         let index = index.cast::<I>().wrapping_add(first);
         for (i, to) in to[..n].iter_mut().enumerate() {
             // SAFETY: the caller's promise.
@@ -145,12 +146,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     type Args<'a> = &'a Left<'a>;
     type Output = ();
 
-    /// # Safety
-    /// The kernel contract for these rows, under `OutOfBounds::Zero`. There is one component; along the inner loop
-    /// indices and rows are contiguous, and data moves if `MOVES`. `C` copies rows of their length. Indices are of type
-    /// `I`; or of one that is widened to it, which has 32 bits then.
     #[inline(always)]
-    unsafe fn call(&Left { args, mut at, mut done, left, widen }: &Left<'_>) {
+    fn call<Here: Token>(_: Here, &Left { args, mut at, mut done, left, widen }: &Left<'_>) {
         let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
@@ -166,8 +163,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                     None => (first_index.cast::<I>(), n),
                     Some(widen) => {
                         let some = PROBED.min(n - done);
-                        // SAFETY: K3 and K7 for these indices.
-                        unsafe { widen(WidenJob { index: first_index, first: done, n: some, to: &mut widened }) };
+                        widen(WidenJob { index: first_index, first: done, n: some, to: &mut widened });
                         (widened.as_ptr().cast::<I>().wrapping_sub(done), done + some)
                     }
                 };

@@ -10,18 +10,17 @@
 //! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
 //! round ahead, also where one round ends and the next begins.
 
-use core::marker::PhantomData;
-
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::State;
 use crate::kernels::bodies::filled::move_some;
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{FillRow, SelectFn};
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::moves::{ByWay, MoveJob, Width};
+use crate::kernels::moves::{ByWay, MoveJob};
 use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
 use crate::types::index::Index;
@@ -38,10 +37,13 @@ const MOST_ASKED: usize = 16;
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    let way = Way { move_rows: W::by_way::<ByLevel<L>>(args.spec.row), select: W::select::<L>(args.spec.row) };
+pub(super) unsafe fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
+    let row = args.spec.row;
+    let way = Way { move_rows: W::by_way(row, AtLevel(level)), select: W::select(level, row) };
     // SAFETY: the caller's promise.
-    unsafe { planes::<L>(state, args, at, way, ResolveFns::of::<I, L>()) }
+    unsafe { planes(level, state, args, at, way, ResolveFns::of::<I, L>(level)) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -49,21 +51,23 @@ pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, a
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    let way = Way { move_rows: L::entry::<StreamRows>(), select: None };
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
+    let way = Way { move_rows: level.entry::<StreamRows>(), select: None };
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { planes::<L>(state, args, at, way, ResolveFns::of::<I, L>()) };
+    unsafe { planes(level, state, args, at, way, ResolveFns::of::<I, L>(level)) };
     stream::fence();
 }
 
 /// [`MovePrefetching`] at a level.
-struct ByLevel<L>(PhantomData<L>);
+struct AtLevel<L>(L);
 
-impl<L: Isa> ByWay for ByLevel<L> {
+impl<L: Isa> ByWay for AtLevel<L> {
     type Fn = MovePrefetchingFn;
 
     #[inline(always)]
-    fn of<C: CopyRow>() -> MovePrefetchingFn {
-        L::entry::<MovePrefetching<C>>()
+    fn of<C: CopyRow>(self) -> MovePrefetchingFn {
+        self.0.entry::<MovePrefetching<C>>()
     }
 }
 
@@ -79,14 +83,14 @@ struct Way {
 /// # Safety
 /// As for [`Body`](super::Body) and [`MovePrefetchingFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-unsafe fn planes<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, way: Way, fns: ResolveFns) {
+unsafe fn planes<L: Isa>(level: L, state: &mut State, args: &IndexArgs<'_>, at: &Cursor, way: Way, fns: ResolveFns) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { run_tuples::<L>(state, args, at, way, fns) };
+        let done = unsafe { run_tuples(level, state, args, at, way, fns) };
         if !done {
             // SAFETY: as above.
-            unsafe { run::<L>(state, args, at, way, fns) };
+            unsafe { run(level, state, args, at, way, fns) };
         }
         at = at.step(outer);
     }
@@ -97,14 +101,14 @@ unsafe fn planes<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, w
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) {
+unsafe fn run<L: Isa>(level: L, state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) {
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
     let (inner, round) = (args.inner(), round(args));
 
     let mut left = inner.n;
-    let mut rolling = Rolling::<L>::new(args, at, way, fill);
+    let mut rolling = Rolling::new(level, args, at, way, fill);
     while left > 0 {
         let (index, n) = (rolling.at.index, left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
@@ -127,7 +131,14 @@ unsafe fn run<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: 
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run_tuples<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) -> bool {
+unsafe fn run_tuples<L: Isa>(
+    level: L,
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    way: Way,
+    fns: ResolveFns,
+) -> bool {
     let Some(resolve_tuples) = fns.of_tuples(args) else {
         return false;
     };
@@ -142,7 +153,7 @@ unsafe fn run_tuples<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor
         policy: args.spec.policy,
         rooms,
     };
-    let mut rolling = Rolling::<L>::new(args, at, way, fill);
+    let mut rolling = Rolling::new(level, args, at, way, fill);
     let mut goes_on = true;
     let mut each = |n, bad| {
         ask_for_indices(rolling.at.index, args.inner().index, n, MOST_ASKED);
@@ -153,8 +164,7 @@ unsafe fn run_tuples<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor
         rooms.swap(0, 1);
         goes_on
     };
-    // SAFETY: K2 and K3 for these tuples; each buffer is as long as a block, and a round at most that.
-    let done = unsafe { resolve_tuples((&job, &mut each)) };
+    let done = resolve_tuples((&job, &mut each));
     if done && goes_on {
         // SAFETY: the caller's promise.
         unsafe { rolling.finish() };
@@ -187,15 +197,15 @@ struct Rolling<'a, L> {
     block: Block,
     way: Way,
     fill: &'a mut FillRow,
-    level: PhantomData<L>,
+    level: L,
 }
 
 impl<'a, L: Isa> Rolling<'a, L> {
     /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
-    fn new(args: &'a IndexArgs<'a>, at: Cursor, way: Way, fill: &'a mut FillRow) -> Self {
+    fn new(level: L, args: &'a IndexArgs<'a>, at: Cursor, way: Way, fill: &'a mut FillRow) -> Self {
         let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);
-        Rolling { args, at, asked, block: Block::new(), way, fill, level: PhantomData }
+        Rolling { args, at, asked, block: Block::new(), way, fill, level }
     }
 
     /// Prefetches the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
@@ -231,16 +241,13 @@ impl<'a, L: Isa> Rolling<'a, L> {
     unsafe fn move_asked(&mut self, ahead: &MoveJob) {
         let Way { move_rows, select } = self.way;
         if !self.block.has_bad() {
-            // SAFETY: the caller's promise.
-            return unsafe { move_rows((&self.asked, ahead)) };
+            return move_rows((&self.asked, ahead));
         }
         let nothing = |job: &MoveJob| MoveJob { n: 0, ..*job };
-        // SAFETY: the caller's promise: the rows are only prefetched.
-        unsafe { move_rows((&nothing(ahead), ahead)) };
-        // SAFETY: the caller's promise, for rows whose positions are in range.
-        let mut move_rows = |job: &MoveJob| unsafe { move_rows((job, &nothing(job))) };
+        move_rows((&nothing(ahead), ahead));
+        let mut move_rows = |job: &MoveJob| move_rows((job, &nothing(job)));
         let (asked, block) = (self.asked, self.block);
         // SAFETY: the contract of these rows, which were resolved into the block.
-        unsafe { move_some::<L>(self.args, &asked, &block, self.fill, select, &mut move_rows) };
+        unsafe { move_some(self.level, self.args, &asked, &block, self.fill, select, &mut move_rows) };
     }
 }

@@ -15,7 +15,7 @@ use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::blocks::{next_slice, resolve_block};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
@@ -48,8 +48,10 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 /// As for [`Body`](super::Body), with the contract of a scatter.
 unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     const { assert!(N <= BLOCK) };
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
-    unsafe { in_blocks(state, args, at, &Resolver::of::<I, L>(), N) }
+    unsafe { in_blocks(state, args, at, &Resolver::of::<I, L>(level), N) }
 }
 
 /// As [`scattered`], for an index type and a level that only resolving knows.
@@ -178,8 +180,10 @@ fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
 unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
-    unsafe { in_rounds(state, args, at, &Resolver::of::<I, L>()) }
+    unsafe { in_rounds(state, args, at, &Resolver::of::<I, L>(level)) }
 }
 
 /// As [`scattered_in_rounds`], for an index type and a level that only resolving knows.
@@ -281,10 +285,10 @@ struct Resolver {
 
 impl Resolver {
     #[inline(always)]
-    fn of<I: Index, L: Isa>() -> Self {
+    fn of<I: Index, L: Isa>(level: L) -> Self {
         Resolver {
-            fns: ResolveFns::of::<I, L>(),
-            check: check::of::<I, L>(),
+            fns: ResolveFns::of::<I, L>(level),
+            check: check::of::<I>(level),
             index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),
             moved: moved::<I>,
@@ -304,8 +308,7 @@ unsafe fn check(state: &mut State, args: &IndexArgs<'_>, mut plane: Cursor, reso
             let (index, n) = (plane.skip(inner, start).index, (inner.n - start).min(BLOCK));
             if let [component] = args.spec.components.as_slice() {
                 let job = ResolveJob::new(core::ptr::null_mut(), args, component, index, n);
-                // SAFETY: K3 for `n` indices from here on; K7.
-                if unsafe { (resolver.check)(&job) } {
+                if (resolver.check)(&job) {
                     continue;
                 }
             }

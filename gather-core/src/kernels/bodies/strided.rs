@@ -1,13 +1,12 @@
 //! Strided copy: one index serves the whole inner loop. Its rows then lie a step apart.
 
-use core::marker::PhantomData;
-
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
+use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::State;
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
+use crate::kernels::moves::ByWay;
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
-use crate::kernels::moves::{ByWay, Width};
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
@@ -16,26 +15,28 @@ use crate::types::policy::OutOfBounds;
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+pub(super) unsafe fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
-    unsafe { planes(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row), ResolveFns::of::<I, L>()) }
+    unsafe { planes(state, args, at, W::by_way(args.spec.row, AtLevel(level)), ResolveFns::of::<I, L>(level)) }
 }
 
 /// Moves rows that lie a step apart.
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows.
-type MoveStridedFn = unsafe fn(&StridedRows);
+type MoveStridedFn = fn(&StridedRows);
 
 /// [`MoveStrided`] at a level.
-struct ByLevel<L>(PhantomData<L>);
+struct AtLevel<L>(L);
 
-impl<L: Isa> ByWay for ByLevel<L> {
+impl<L: Isa> ByWay for AtLevel<L> {
     type Fn = MoveStridedFn;
 
     #[inline(always)]
-    fn of<C: CopyRow>() -> MoveStridedFn {
-        L::entry::<MoveStrided<C>>()
+    fn of<C: CopyRow>(self) -> MoveStridedFn {
+        self.0.entry::<MoveStrided<C>>()
     }
 }
 
@@ -77,6 +78,5 @@ unsafe fn run(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: Mo
     let position = unsafe { positions.as_ptr().read() };
     let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
     let rows = StridedRows { from, from_step: data, to: at.out, to_step: out, n, row: args.spec.row };
-    // SAFETY: K1, K2, K4, K6 and K7 for the rows, whose index is in range.
-    unsafe { move_rows(&rows) };
+    move_rows(&rows);
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::by_level;
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
@@ -27,7 +27,7 @@ pub struct Map<T, U, P = ()> {
 pub struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
-    pub(crate) convert_fns: ByLevel<ConvertFns>,
+    pub(crate) convert_fns: ConvertFns,
 }
 
 impl<T, U, P> Map<T, U, P> {
@@ -49,11 +49,10 @@ impl<T, U, P> Map<T, U, P> {
             &Erased {
                 name: C::NAME,
                 params: C::PARAMS,
-                convert_fns: by_level!(
-                    ConvertFns { rows: converted_scalar::<C>, row: row_scalar::<C> },
-                    ConvertFns { rows: converted_avx2::<C>, row: row_avx2::<C> },
-                    ConvertFns { rows: converted_avx512::<C>, row: row_avx512::<C> }
-                ),
+                convert_fns: ConvertFns {
+                    rows: by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>),
+                    row: by_level!(row_scalar::<C>, row_avx2::<C>, row_avx512::<C>),
+                },
             }
         };
         Map { erased, types: PhantomData }

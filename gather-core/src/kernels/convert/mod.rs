@@ -31,15 +31,17 @@ pub(crate) mod row;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
-use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
+use crate::kernels::bodies::{CompiledMoveFn, MoveFn, State, direct_converted, run_blocks};
+use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::map::{Convert, GivenParams, Params};
 pub(crate) use crate::kernels::convert::map::{ErasedParams, Place};
 pub(crate) use crate::kernels::convert::pieces::RowFn;
 use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
-use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::kernel::IndexKernel;
+use crate::kernels::level_fn::Scalar;
+use crate::kernels::levels::Isa;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
@@ -48,13 +50,13 @@ use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 
-/// The functions of a map at a level.
+/// The functions of a map, by level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertFns {
-    /// Converts the rows of a job.
-    pub(crate) rows: MoveFn,
-    /// Converts a row.
-    pub(crate) row: RowFn,
+    /// Convert the rows of a job.
+    pub(crate) rows: ByLevel<CompiledMoveFn>,
+    /// Convert a row.
+    pub(crate) row: ByLevel<RowFn>,
 }
 
 /// Converts the rows of a plan.
@@ -81,9 +83,9 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
         _ if method == Method::Direct => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => nest_blocks::<I, crate::kernels::isa::Avx2>,
+        Level::Avx2 => nest_blocks::<I, crate::kernels::Avx2>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => nest_blocks::<I, crate::kernels::isa::Avx512>,
+        Level::Avx512 => nest_blocks::<I, crate::kernels::Avx512>,
         #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
         Level::Neon => nest_blocks::<I, crate::kernels::Neon>,
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -118,8 +120,10 @@ unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 /// # Safety
 /// As for [`Body`](crate::kernels::bodies::Body), with K8.
 unsafe fn blocks<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<L>(state, args, at, convert_fn(args), None, ResolveFns::of::<I, L>()) }
+    unsafe { run_blocks(level, state, args, at, convert_fn(args), None, ResolveFns::of::<I, L>(level)) }
 }
 
 /// # Safety

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::by_level;
 use crate::kernels::convert::map::Place;
 use crate::kernels::convert::pieces::{Pieces, PiecesFn, RowFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
@@ -114,7 +114,7 @@ pub(crate) enum ZeroPoints<'a> {
 }
 
 /// The functions that convert rows of codes, by level.
-pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ByLevel<ConvertFns> {
+pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ConvertFns {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
         Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
@@ -178,12 +178,11 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ByLevel<ConvertFns> {
-    by_level!(
-        ConvertFns { rows: quantized_scalar::<T, PER, D>, row: row_scalar::<T, PER, D> },
-        ConvertFns { rows: quantized_avx2::<T, PER, D>, row: row_avx2::<T, PER, D> },
-        ConvertFns { rows: quantized_avx512::<T, PER, D>, row: row_avx512::<T, PER, D> }
-    )
+fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ConvertFns {
+    ConvertFns {
+        rows: by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>),
+        row: by_level!(row_scalar::<T, PER, D>, row_avx2::<T, PER, D>, row_avx512::<T, PER, D>),
+    }
 }
 
 /// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for

@@ -18,8 +18,8 @@ use core::arch::x86_64::{
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, Neg, Not};
 
-use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::LevelFn;
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::loads;
 use crate::tensor::bitmap::{Bitmap, WORD};
@@ -29,18 +29,23 @@ use crate::types::index::Index;
 ///
 /// # Safety
 /// K7.
-pub(crate) type LookUpBitsFn<I> = unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64;
+pub(crate) type LookUpBitsFn<I> = fn(&Bitmap<'_>, usize, &[I]) -> u64;
 
 /// The functions for a type of positions.
 pub(crate) struct BitFns<I: 'static> {
-    pub(crate) look_up: ByLevel<LookUpBitsFn<I>>,
+    pub(crate) look_up: ByLevel<unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64>,
     /// Makes positions -1 where a bit is 0; returns whether a position is -1 whose bit is 1.
-    pub(crate) mark_nulls: ByLevel<MarkNullsFn<I>>,
+    pub(crate) mark_nulls: ByLevel<for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool>,
 }
 
 /// # Safety
 /// K7.
-pub(crate) type MarkNullsFn<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
+pub(crate) type MarkNullsFn<I> = for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool;
+
+level_pointers! {
+    LookUpBitsFn<I>, unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64, I: Index;
+    MarkNullsFn<I>, for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
+}
 
 impl BitFns<i32> {
     pub(crate) const OF_I32: Self =
@@ -66,7 +71,7 @@ where
     type Output = bool;
 
     #[inline(always)]
-    unsafe fn call((positions, valid): (&mut [I], Bitmap<'_>)) -> bool {
+    fn call<Here: Token>(_: Here, (positions, valid): (&mut [I], Bitmap<'_>)) -> bool {
         let (mut at, mut signs) = (0, I::ZERO);
         let mut mark = |position: &mut I, valid: bool| {
             let mask = -I::from(valid);

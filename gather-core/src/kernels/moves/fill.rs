@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::isa::{LevelFn, scalar};
+use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::moves::prefetch::prefetch;
@@ -31,7 +31,7 @@ pub struct FillJob<'a> {
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows whose position is not below `least`; K1 for the others. `fill` reaches a row.
-pub(crate) type SelectFn = unsafe fn(&FillJob<'_>);
+pub(crate) type SelectFn = fn(&FillJob<'_>);
 
 /// A row of fill, made when it is first asked for: until then it costs nothing.
 #[repr(align(64))]
@@ -114,10 +114,7 @@ impl FillRow {
         }
         if row <= MOST_SELECTED {
             let rows = StridedRows { from: self.row.as_ptr().cast(), from_step: 0, to: out, to_step: step, n, row };
-            return by_size!(RowSize::of(row), |Way| {
-                // SAFETY: K1 for the rows. The row of fill has been made, and lies apart from them.
-                unsafe { scalar::<MoveStrided<Way>>(&rows) }
-            });
+            return by_size!(RowSize::of(row), |Way| scalar::<MoveStrided<Way>>(&rows));
         }
         for i in 0..n as isize {
             // SAFETY: K1 and K6 for the row.
@@ -156,10 +153,8 @@ impl<C: CopyRow> LevelFn for Select<C> {
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// # Safety
-    /// As for [`SelectFn`]; `C` copies rows of their length.
     #[inline(always)]
-    unsafe fn call(&FillJob { job, fill, least }: &FillJob<'_>) {
+    fn call<Here: Token>(_: Here, &FillJob { job, fill, least }: &FillJob<'_>) {
         let copy = C::of(job.row);
         let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
         job.next.fetch_steps(job.n);
@@ -187,10 +182,8 @@ impl LevelFn for Blend {
     type Args<'a> = &'a FillJob<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`SelectFn`]; the elements are contiguous, and all have been written.
     #[inline(always)]
-    unsafe fn call(&FillJob { job, fill, least }: &FillJob<'_>) {
+    fn call<Here: Token>(_: Here, &FillJob { job, fill, least }: &FillJob<'_>) {
         macro_rules! of {
             ($unit:ty) => {{
                 // SAFETY: the caller's promise: the fill has the bytes of an element.

@@ -37,13 +37,10 @@ use crate::types::policy::OutOfBounds;
 /// Rows of a step.
 const EIGHT: usize = 8;
 
-/// [`GatherFn`](crate::kernels::isa::GatherFn) with AVX2.
-///
-/// # Safety
-/// As for [`GatherFn`](crate::kernels::isa::GatherFn).
+/// [`GatherFn`](crate::kernels::moves::GatherFn) with AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+pub(crate) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
     // SAFETY: the caller's promise.
     unsafe { gather_positions::gather::<BYTES, I>(args, at, rest::<BYTES, I>) }
 }
@@ -404,15 +401,11 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
-///
-/// # Safety
-/// As for [`MoveJobFn`](crate::kernels::moves::MoveJobFn).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
     if !matches!(BYTES, 4 | 8) || !job.packed {
-        // SAFETY: the caller's promise.
-        return unsafe { moves::move_fixed::<BYTES>(job) };
+        return moves::move_fixed::<BYTES>(job);
     }
     let steps = job.n / EIGHT;
     for step in 0..steps {
@@ -425,6 +418,5 @@ pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
         // SAFETY: as above.
         unsafe { store_eight::<BYTES>(to, elements) };
     }
-    // SAFETY: the caller's promise, for what is left.
-    unsafe { moves::move_fixed::<BYTES>(&MoveJob { next: NextSlice::NONE, ..job.from(steps * EIGHT) }) }
+    moves::move_fixed::<BYTES>(&MoveJob { next: NextSlice::NONE, ..job.from(steps * EIGHT) })
 }

@@ -40,7 +40,7 @@ type Offsets = [MaybeUninit<i32>; MOST];
 /// and where rows are short or there is one.
 ///
 /// # Safety
-/// As for [`GatherFn`](crate::kernels::isa::GatherFn), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
+/// As for [`GatherFn`](crate::kernels::moves::GatherFn), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
 /// K7 for AVX2, and for the level of `rest`.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {

@@ -14,7 +14,7 @@
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::{Left, MoveOrFill, next_slice};
-use crate::kernels::isa::avx2;
+use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
@@ -24,22 +24,22 @@ use crate::types::policy::OutOfBounds;
 
 /// Gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
 /// it. The last number is how many these are, the first one counted. It returns what
-/// [`GatherFn`](crate::kernels::isa::GatherFn) does.
+/// [`GatherFn`](crate::kernels::moves::GatherFn) does.
 ///
 /// # Safety
-/// As for [`GatherFn`](crate::kernels::isa::GatherFn). The row is a multiple of [`GROUP`], and one of the loop.
+/// As for [`GatherFn`](crate::kernels::moves::GatherFn). The row is a multiple of [`GROUP`], and one of the loop.
 pub(super) type RestFn = unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
 
 /// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;
 
-/// [`GatherFn`](crate::kernels::isa::GatherFn), of which a level does what follows an index that is negative or out of range.
+/// [`GatherFn`](crate::kernels::moves::GatherFn), of which a level does what follows an index that is negative or out of range.
 ///
 /// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
 /// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
 ///
 /// # Safety
-/// As for [`GatherFn`](crate::kernels::isa::GatherFn); K7 for AVX2, and for the level of `rest`.
+/// As for [`GatherFn`](crate::kernels::moves::GatherFn); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
     let filling = filling::<BYTES, I>;
     if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {

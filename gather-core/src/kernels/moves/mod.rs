@@ -29,21 +29,15 @@ pub(crate) mod table_avx2;
 pub(crate) mod table_avx512;
 
 use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::OnePass;
-use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
-use crate::kernels::isa::{GatherFn, Isa};
-use crate::kernels::kernel::IndexKernel;
-use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
+use crate::kernels::by_level::level_pointers;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::space::{InterleaveFixed, InterleaveRows, StreamsFn};
-use crate::types::index::Index;
 
 /// Targets without non-temporal stores: rows are moved.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) mod stream {
-    use crate::kernels::isa::LevelFn;
+    use crate::kernels::level_fn::{LevelFn, Token};
     use crate::kernels::moves::prefetching::JobAndNext;
     use crate::kernels::moves::rows::MoveRows;
 
@@ -54,7 +48,7 @@ pub(crate) mod stream {
         type Output = ();
 
         #[inline(always)]
-        unsafe fn call((job, _): JobAndNext<'_>) {
+        fn call<Here: Token>(_: Here, (job, _): JobAndNext<'_>) {
             // SAFETY: the caller's promise.
             unsafe { MoveRows::call(job) }
         }
@@ -70,74 +64,49 @@ pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7.
-pub(crate) type MoveJobFn = unsafe fn(&MoveJob);
+pub(crate) type MoveJobFn = fn(&MoveJob);
 
 /// Looks elements up in a table of `job.table_entries`; returns how many, from the first on.
 ///
 /// # Safety
 /// As for [`MoveJobFn`], and K9 for the table: it fits, and the rows are packed.
-pub(crate) type LookUpFn = unsafe fn(&MoveJob) -> usize;
+pub(crate) type LookUpFn = fn(&MoveJob) -> usize;
 
 /// Looks bytes up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
 /// indices that is not whole or has one out of range; returns how many bytes were looked up.
 ///
 /// # Safety
 /// As for [`LookUpFn`], and K3 for the indices.
-pub(crate) type LookUpBytesFn = unsafe fn(&ResolveJob, &MoveJob) -> usize;
+pub(crate) type LookUpBytesFn = fn(&ResolveJob, &MoveJob) -> usize;
 
-/// A function for each way to copy a row.
+/// Resolves the indices of one component and moves rows by them in one loop, all of a plane; returns whether an index
+/// was out of range, if that is an error: nothing from that index on is moved then. Under `OutOfBounds::Zero` rows out
+/// of range get the fill.
+pub(crate) type GatherFn = fn(&IndexArgs<'_>, &Cursor) -> bool;
+
+level_pointers! {
+    MoveJobFn, unsafe fn(&MoveJob);
+    LookUpFn, unsafe fn(&MoveJob) -> usize;
+    LookUpBytesFn, unsafe fn(&ResolveJob, &MoveJob) -> usize;
+    GatherFn, unsafe fn(&IndexArgs<'_>, &Cursor) -> bool;
+}
+
+/// What chooses a function by the way to copy a row.
 pub trait ByWay {
     /// The function's type.
     type Fn;
 
     /// The function of a way.
-    fn of<C: CopyRow>() -> Self::Fn;
+    fn of<C: CopyRow>(self) -> Self::Fn;
 }
 
-/// The width of one iteration of the inner loop. Each method names a function of a level for this width.
+/// The width of one iteration of the inner loop.
 pub trait Width: 'static {
     /// Bytes of a row; `None` for rows of any length.
     const BYTES: Option<usize>;
 
-    /// Bytes of rows of this width that may be resolved and moved in one loop, where [`gathers_rows`].
-    const GATHERED: usize;
-
     /// The function of the way to copy rows of `row` bytes.
-    fn by_way<F: ByWay>(row: usize) -> F::Fn;
-
-    /// Moves rows by their positions.
-    fn move_rows<L: Isa>() -> MoveJobFn;
-
-    /// Moves some rows of `row` bytes and fills the others; `None` where rows are long.
-    fn select<L: Isa>(row: usize) -> Option<SelectFn>;
-
-    /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
-    /// [`Method::Direct`](crate::Method::Direct) does.
-    fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
-
-    /// Runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
-    #[must_use]
-    fn one_by_one<I: Index>() -> Option<PlaneFn> {
-        None
-    }
-
-    /// Looks elements up in a table, where the level has one.
-    #[must_use]
-    fn look_up<L: Isa>() -> Option<LookUpFn> {
-        None
-    }
-
-    /// Resolves and moves the rows of a plane in one loop.
-    fn gather<I: Index, L: Isa>() -> GatherFn;
-
-    /// Interleaves streams of `row` bytes, or takes them apart.
-    fn interleave<L: Isa>(row: usize) -> StreamsFn;
-}
-
-/// Whether levels with vectors resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
-/// bytes gain by that out of large data only, which indices of one and two bytes do not reach.
-pub(crate) const fn gathers_rows(row: usize, index: usize) -> bool {
-    matches!(row, 4 | 8) || (row == 12 && index >= 4)
+    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn;
 }
 
 /// `BYTES` bytes.
@@ -148,96 +117,20 @@ pub enum Rows {}
 
 impl<const BYTES: usize> Width for Fixed<BYTES> {
     const BYTES: Option<usize> = Some(BYTES);
-    const GATHERED: usize = BYTES;
 
     #[inline(always)]
-    fn by_way<F: ByWay>(row: usize) -> F::Fn {
+    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn {
         debug_assert_eq!(row, BYTES, "K6");
-        F::of::<Exactly<BYTES>>()
-    }
-
-    #[inline(always)]
-    fn move_rows<L: Isa>() -> MoveJobFn {
-        L::move_fixed::<BYTES>()
-    }
-
-    #[inline(always)]
-    fn select<L: Isa>(_: usize) -> Option<SelectFn> {
-        if const { BYTES <= MOST_SELECTED } { Some(L::entry::<Select<Exactly<BYTES>>>()) } else { None }
-    }
-
-    #[inline(always)]
-    fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
-        if packed {
-            L::entry::<OnePass<Exactly<BYTES>, I, L, true>>()
-        } else if const { BYTES <= MOST_ELEMENT } {
-            elements::kernel::<BYTES, I>
-        } else {
-            L::entry::<OnePass<Exactly<BYTES>, I, L, false>>()
-        }
-    }
-
-    fn one_by_one<I: Index>() -> Option<PlaneFn> {
-        if const { BYTES <= MOST_ELEMENT } { Some(elements::one_by_one::<BYTES, I>) } else { None }
-    }
-
-    #[inline(always)]
-    fn look_up<L: Isa>() -> Option<LookUpFn> {
-        L::look_up::<BYTES>()
-    }
-
-    #[inline(always)]
-    fn gather<I: Index, L: Isa>() -> GatherFn {
-        L::gather::<BYTES, I>()
-    }
-
-    #[inline(always)]
-    fn interleave<L: Isa>(row: usize) -> StreamsFn {
-        debug_assert_eq!(row, BYTES, "K6");
-        L::entry::<InterleaveFixed<BYTES, L>>()
+        by.of::<Exactly<BYTES>>()
     }
 }
 
 impl Width for Rows {
     const BYTES: Option<usize> = None;
-    const GATHERED: usize = 12;
 
     #[inline(always)]
-    fn by_way<F: ByWay>(row: usize) -> F::Fn {
-        by_size!(RowSize::of(row), |Way| F::of::<Way>())
-    }
-
-    #[inline(always)]
-    fn move_rows<L: Isa>() -> MoveJobFn {
-        L::move_rows()
-    }
-
-    #[inline(always)]
-    fn select<L: Isa>(row: usize) -> Option<SelectFn> {
-        by_size!(RowSize::of(row), |Way| Some(L::entry::<Select<Way>>()))
-    }
-
-    #[inline(always)]
-    fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
-        by_size!(size, |Way| L::entry::<OnePass<Way, I, L, false>>())
-    }
-
-    /// Rows that are gathered have 12 bytes (K9).
-    #[inline(always)]
-    fn gather<I: Index, L: Isa>() -> GatherFn {
-        L::gather::<12, I>()
-    }
-
-    #[inline(always)]
-    fn interleave<L: Isa>(row: usize) -> StreamsFn {
-        match row {
-            1 => L::entry::<InterleaveFixed<1, L>>(),
-            2 => L::entry::<InterleaveFixed<2, L>>(),
-            3 => L::entry::<InterleaveFixed<3, L>>(),
-            6 => L::entry::<InterleaveFixed<6, L>>(),
-            12 => L::entry::<InterleaveFixed<12, L>>(),
-            _ => L::entry::<InterleaveRows>(),
-        }
+    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn {
+        by_size!(RowSize::of(row), |Way| by.of::<Way>())
     }
 }
 
@@ -363,29 +256,21 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
 }
 
 /// Moves rows of `BYTES` bytes.
-///
-/// # Safety
-/// K1, K2 and K4 for the rows, which have `BYTES` bytes.
 #[inline(always)]
-pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
     if !job.next.is_some() {
-        // SAFETY: the caller's promise.
-        return unsafe { move_step::<BYTES>(job) };
+        return move_step::<BYTES>(job);
     }
     for first in (0..job.n).step_by(STEP) {
         let step = job.from(first);
         step.next.fetch(0);
-        // SAFETY: the caller's promise, for some of the rows.
-        unsafe { move_step::<BYTES>(&MoveJob { n: step.n.min(STEP), ..step }) };
+        move_step::<BYTES>(&MoveJob { n: step.n.min(STEP), ..step });
     }
 }
 
 /// Moves rows of `BYTES` bytes, and prefetches nothing.
-///
-/// # Safety
-/// As for [`move_fixed`].
 #[inline(always)]
-unsafe fn move_step<const BYTES: usize>(job: &MoveJob) {
+fn move_step<const BYTES: usize>(job: &MoveJob) {
     if job.packed {
         let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
         for i in 0..job.n {

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::rows::{copy_halves, copy_long};
@@ -212,10 +212,8 @@ impl<C: CopyRow> LevelFn for MovePlaced<C> {
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// # Safety
-    /// K1, K2 and K4 for the rows, which `C` copies; the first `n <= FEW` sources have been written.
     #[inline(always)]
-    unsafe fn call(rows: &PlacedRows<'_>) {
+    fn call<Here: Token>(_: Here, rows: &PlacedRows<'_>) {
         debug_assert!(rows.n <= FEW);
         let copy = C::of(rows.row);
         let source = |i: usize| {

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
@@ -14,7 +14,7 @@ pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a MoveJob);
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows of both jobs.
-pub(crate) type MovePrefetchingFn = unsafe fn(JobAndNext<'_>);
+pub(crate) type MovePrefetchingFn = fn(JobAndNext<'_>);
 
 /// Moves the rows of a job, each by the way `C`, and prefetches those of the job after it, one with each.
 pub(crate) struct MovePrefetching<C>(PhantomData<C>);
@@ -25,10 +25,8 @@ impl<C: CopyRow> LevelFn for MovePrefetching<C> {
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// # Safety
-    /// K1, K2 and K4 for both jobs, which are of one plan; `C` copies rows of their length.
     #[inline(always)]
-    unsafe fn call((job, ahead): JobAndNext<'_>) {
+    fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         if C::BYTES.is_some() && job.packed {
             // SAFETY: the caller's promise; the plan found the rows packed.
             unsafe { run::<C, true>(job, ahead) }

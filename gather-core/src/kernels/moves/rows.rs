@@ -12,7 +12,7 @@
 //! of a later row is prefetched with every line that is moved: to prefetch a whole row at once holds the moves up
 //! until most of it has come (bench `matrix`).
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, copy_fixed, move_fixed};
 
@@ -23,15 +23,12 @@ impl LevelFn for MoveRows {
     type Args<'a> = &'a MoveJob;
     type Output = ();
 
-    /// # Safety
-    /// K1, K2, K4 for the job.
     #[inline(always)]
-    unsafe fn call(job: &MoveJob) {
+    fn call<Here: Token>(_: Here, job: &MoveJob) {
         macro_rules! fixed {
         ($($bytes:literal)*) => {
             match job.row {
-                // SAFETY: the caller's promise, for rows of this many bytes.
-                $($bytes => return unsafe { move_fixed::<$bytes>(job) },)*
+                $($bytes => return move_fixed::<$bytes>(job),)*
                 _ => {}
             }
         };
@@ -56,8 +53,7 @@ impl LevelFn for MoveRows {
             }};
         }
         if job.row == LINE && job.prefetch_distance == 0 {
-            // SAFETY: the caller's promise, for rows of a line.
-            return unsafe { move_fixed::<LINE>(job) };
+            return move_fixed::<LINE>(job);
         }
         fixed!(1 2 3 6 12 24 32);
         match job.row {

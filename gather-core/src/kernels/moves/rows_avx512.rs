@@ -14,7 +14,7 @@ use core::arch::x86_64::{
     _mm256_storeu_si256,
 };
 
-use crate::kernels::isa::avx2;
+use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::prefetch::prefetch;
@@ -72,22 +72,17 @@ fn whole(job: &MoveJob, vector: usize) -> usize {
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX-512.
-///
-/// # Safety
-/// As for [`MoveJobFn`](crate::kernels::moves::MoveJobFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn move_rows(job: &MoveJob) {
+pub(crate) fn move_rows(job: &MoveJob) {
     let is_dense = job.out_step == job.row as isize && !job.next.is_some();
     match job.row {
-        // SAFETY: the caller's promise; the machine has AVX2 too. The number of bytes is a constant there.
-        6 | 12 | 24 => unsafe { avx2::<MoveRows>(job) },
+        6 | 12 | 24 => avx2::<MoveRows>(job),
         // SAFETY: the caller's promise, for contiguous rows that one mask covers.
         5..=15 if is_dense => unsafe { masked::<16>(job) },
         // SAFETY: as above.
         17..=31 if is_dense => unsafe { masked::<32>(job) },
-        // SAFETY: as for rows whose number of bytes is a constant.
-        _ => unsafe { avx2::<MoveRows>(job) },
+        _ => avx2::<MoveRows>(job),
     }
 }
 

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
 };
 use core::mem::MaybeUninit;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::STREAMED_AT_ONCE;
 use crate::kernels::moves::prefetch::{LINE, prefetch, prefetch_row};
 use crate::kernels::moves::prefetching::{JobAndNext, Sources};
@@ -25,10 +25,8 @@ impl LevelFn for StreamRows {
     type Args<'a> = JobAndNext<'a>;
     type Output = ();
 
-    /// # Safety
-    /// K1, K2, K4 and K7 for both jobs; rows have a line or more.
     #[inline(always)]
-    unsafe fn call((job, ahead): JobAndNext<'_>) {
+    fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         let row = job.row;
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
         let (mut from, mut next) = (Sources::<false>::new(job, row), Sources::<false>::new(ahead, row));

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::moves::prefetch::prefetch;
 
@@ -25,10 +25,8 @@ impl<C: CopyRow> LevelFn for MoveStrided<C> {
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// # Safety
-    /// K1, K2 and K4 for the rows, which `C` copies.
     #[inline(always)]
-    unsafe fn call(rows: &StridedRows) {
+    fn call<Here: Token>(_: Here, rows: &StridedRows) {
         let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
         let copy = C::of(row);
         for _ in 0..n {

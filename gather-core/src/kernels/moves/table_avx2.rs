@@ -50,12 +50,9 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 }
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2: as many elements as make whole vectors.
-///
-/// # Safety
-/// As for [`LookUpFn`](crate::kernels::moves::LookUpFn).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
     debug_assert!(job.packed && job.table_entries <= entries(BYTES), "K9: a table of {}", job.table_entries);
     match (BYTES, job.table_entries) {
         // SAFETY: the caller's promise.
@@ -161,12 +158,9 @@ unsafe fn pairs(moves: &MoveJob) -> usize {
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
-///
-/// # Safety
-/// As for [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
+pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
     debug_assert!(moves.packed && moves.table_entries <= entries(1) && job.stride == 1, "K9");
     if size_of::<I>() != 1 {
         return 0;

@@ -109,12 +109,9 @@ impl ByteTable for Table<4> {
 }
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
-///
-/// # Safety
-/// As for [`LookUpFn`](crate::kernels::moves::LookUpFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
     debug_assert!(job.packed && job.table_entries <= entries(BYTES), "K9: a table of {}", job.table_entries);
     if entries(BYTES) == 0 {
         return 0;
@@ -204,12 +201,9 @@ unsafe fn load_positions<const BYTES: usize>(positions: *const i32, lanes: u64) 
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
-///
-/// # Safety
-/// As for [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
+pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
     debug_assert!(moves.packed && moves.table_entries <= entries(1) && job.stride == 1, "K9");
     if size_of::<I>() != 1 {
         return 0;

@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::isa::Isa;
+use crate::kernels::levels::Isa;
 use crate::kernels::resolve::{ResolveFn, ResolveJob, TupleJob, TuplesFn};
 use crate::types::index::Index;
 
@@ -62,8 +62,8 @@ pub(crate) struct ResolveFns {
 impl ResolveFns {
     /// Those of an index type at a level.
     #[inline(always)]
-    pub(crate) fn of<I: Index, L: Isa>() -> Self {
-        ResolveFns { one: L::resolve::<I>(), tuples: L::resolve_tuples::<I>() }
+    pub(crate) fn of<I: Index, L: Isa>(level: L) -> Self {
+        ResolveFns { one: level.resolve::<I>(), tuples: level.resolve_tuples::<I>() }
     }
 
     /// The function for tuples that are contiguous, if the level has one and these are.
@@ -108,8 +108,7 @@ impl Block {
         match args.spec.components.as_slice() {
             [component] => {
                 let job = ResolveJob::new(positions.as_mut_ptr(), args, component, index, n);
-                // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-                let out_of_range = unsafe { (fns.one)(&job) };
+                let out_of_range = (fns.one)(&job);
                 self.note(out_of_range);
                 // SAFETY: `n` positions have just been written.
                 let positions = unsafe { positions.written(n) };
@@ -142,8 +141,7 @@ impl Block {
                 out_of_range = bad;
                 true
             };
-            // SAFETY: K3, passed on: the plan found the tuples contiguous; there is room for BLOCK >= n positions.
-            if unsafe { resolve_tuples((&job, &mut note)) } {
+            if resolve_tuples((&job, &mut note)) {
                 self.note(out_of_range);
                 return out_of_range;
             }
@@ -152,8 +150,7 @@ impl Block {
         let mut next = Positions::new();
         for (k, component) in components.iter().enumerate() {
             let job = ResolveJob::new(next.as_mut_ptr(), args, component, index, n);
-            // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-            let out_of_range = unsafe { (fns.one)(&job) };
+            let out_of_range = (fns.one)(&job);
             // SAFETY: `n` positions have just been written.
             let resolved = unsafe { next.written(n) };
             let scale = component.scale as i32;

@@ -3,7 +3,7 @@
 //! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
 //! an index.
 
-use crate::kernels::isa::{Isa, LevelFn};
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::resolve::ResolveJob;
 use crate::types::index::Index;
 
@@ -11,20 +11,20 @@ use crate::types::index::Index;
 ///
 /// # Safety
 /// K3 and K7 for the job.
-pub(crate) type CheckFn = unsafe fn(&ResolveJob) -> bool;
+pub(crate) type CheckFn = fn(&ResolveJob) -> bool;
 
 /// The [`CheckFn`] for an index type, at a level.
 #[inline(always)]
-pub(crate) fn of<I: Index, L: Isa>() -> CheckFn {
+pub(crate) fn of<I: Index>(level: impl Token) -> CheckFn {
     match size_of::<I>() {
-        4 => L::entry::<ArePositions<4>>(),
-        8 => L::entry::<ArePositions<8>>(),
+        4 => level.entry::<ArePositions<4>>(),
+        8 => level.entry::<ArePositions<8>>(),
         _ => never,
     }
 }
 
 /// For indices of fewer bytes, which are not looked at.
-unsafe fn never(_: &ResolveJob) -> bool {
+fn never(_: &ResolveJob) -> bool {
     false
 }
 
@@ -36,10 +36,8 @@ impl<const BYTES: usize> LevelFn for ArePositions<BYTES> {
     type Args<'a> = &'a ResolveJob;
     type Output = bool;
 
-    /// # Safety
-    /// K3 for the job, whose indices have `BYTES` bytes.
     #[inline(always)]
-    unsafe fn call(job: &ResolveJob) -> bool {
+    fn call<Here: Token>(_: Here, job: &ResolveJob) -> bool {
         // Contiguous ones are loaded by vectors.
         match job.stride == BYTES as isize {
             // SAFETY: the caller's promise.
@@ -90,7 +88,7 @@ mod tests {
 
     fn is_taken<I: Index>(values: &[I], dim: i32) -> bool {
         // SAFETY: the job is that of the values; the scalar level is everywhere.
-        unsafe { of::<I, crate::kernels::isa::Scalar>()(&job_of(values, dim)) }
+        of::<I>(crate::kernels::level_fn::Scalar)(&job_of(values, dim))
     }
 
     #[test]
@@ -114,7 +112,7 @@ mod tests {
         for (first, valid) in [(0, true), (1, false)] {
             let job = ResolveJob { index: apart[first..].as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
             // SAFETY: every second of five, from the first or the second on.
-            assert_eq!(unsafe { ArePositions::<4>::call(&job) }, valid);
+            assert_eq!(ArePositions::<4>::call(crate::kernels::level_fn::Scalar, &job), valid);
         }
     }
 }

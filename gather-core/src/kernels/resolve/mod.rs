@@ -18,15 +18,14 @@ pub(crate) mod tuples;
 pub(crate) mod vectors;
 
 use crate::kernels::args::{Component, IndexArgs};
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::isa;
-use crate::kernels::isa::Isa;
+use crate::kernels::level_fn;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::Eight;
 use crate::types::index::{Index, IndexType, by_index};
-use crate::types::level::Level;
+use crate::types::level::Available;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
@@ -37,14 +36,15 @@ pub(crate) const CHUNK: usize = 64;
 ///
 /// # Safety
 /// K3 and K7; `job.out` has room for `job.n`.
-pub(crate) type ResolveFn = unsafe fn(&ResolveJob) -> bool;
+pub(crate) type ResolveFn = fn(&ResolveJob) -> bool;
+level_pointers! { ResolveFn, unsafe fn(&ResolveJob) -> bool; }
 
 /// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
 /// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
 ///
 /// # Safety
 /// K3 and K7; `job.out` has room for a chunk.
-pub(crate) type ChunksFn = for<'a> unsafe fn(ChunksArgs<'a>);
+pub(crate) type ChunksFn = for<'a> fn(ChunksArgs<'a>);
 
 /// The job, and what is called after each chunk.
 pub(crate) type ChunksArgs<'a> = (&'a ResolveJob, &'a mut dyn FnMut(usize, bool) -> bool);
@@ -56,7 +56,7 @@ pub(crate) type ChunksArgs<'a> = (&'a ResolveJob, &'a mut dyn FnMut(usize, bool)
 ///
 /// # Safety
 /// K2, K3 and K7; each buffer has `job.chunk` places.
-pub(crate) type TuplesFn = for<'a> unsafe fn(TuplesArgs<'a>) -> bool;
+pub(crate) type TuplesFn = for<'a> fn(TuplesArgs<'a>) -> bool;
 
 /// The job, and what is called after each chunk.
 pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
@@ -177,11 +177,8 @@ impl TupleJob<'_> {
 }
 
 /// A [`ResolveFn`] for the scalar level.
-///
-/// # Safety
-/// `index` reaches `n` values of `I` at the stride (K3); `out` has room for `n`.
 #[inline(never)]
-pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
+pub(crate) fn resolve<I: Index>(job: &ResolveJob) -> bool {
     let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
     let check = move |index: I| {
         let (x, inside) = if const { size_of::<I>() <= 4 } {
@@ -202,16 +199,18 @@ pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     }
 }
 
-/// A [`ChunksFn`] by [`Isa::resolve`].
-///
-/// # Safety
-/// As for [`ChunksFn`].
-pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>((job, each): ChunksArgs<'_>) {
+/// A [`ChunksFn`] for the scalar level.
+pub(crate) fn chunks<I: Index>(args: ChunksArgs<'_>) {
+    in_chunks(args, resolve::<I>);
+}
+
+/// Resolves indices chunk by chunk, each by `resolve`.
+#[inline(always)]
+fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     let mut done = 0;
     while done < job.n {
         let n = (job.n - done).min(CHUNK);
-        // SAFETY: the caller's promise, for some of the indices.
-        let out_of_range = unsafe { L::resolve::<I>()(&job.chunk(done, n)) };
+        let out_of_range = resolve(&job.chunk(done, n));
         done += n;
         if !each(n, out_of_range) {
             return;
@@ -222,16 +221,17 @@ pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>((job, each): ChunksArg
 /// The function that resolves indices of a type, for callers that know neither it nor the level.
 #[derive(Clone, Copy)]
 pub struct Resolvers {
-    by_level: ByLevel<ResolveFn>,
+    by_level: ByLevel<unsafe fn(&ResolveJob) -> bool>,
     /// For axes beyond 32 bits.
-    pub(crate) wide: unsafe fn(&WideJob) -> bool,
+    pub(crate) wide: fn(&WideJob) -> bool,
 }
 
 impl Resolvers {
     /// Those of an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        let by_level: ByLevel<ResolveFn> = by_level!(resolve::<I>, isa::avx2::<vectors::Resolve<I, Eight>>);
+        let by_level: ByLevel<unsafe fn(&ResolveJob) -> bool> =
+            by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>);
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 
@@ -242,7 +242,7 @@ impl Resolvers {
 
     /// A [`ResolveFn`] for a level.
     #[inline(always)]
-    pub(crate) fn at(&self, level: Level) -> ResolveFn {
+    pub(crate) fn at(&self, level: Available) -> ResolveFn {
         self.by_level.at(level)
     }
 }
@@ -259,11 +259,8 @@ pub(crate) struct WideJob {
 }
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
-///
-/// # Safety
-/// As for [`ResolveFn`]; `dim` is at least 1.
 #[inline(never)]
-unsafe fn resolve_wide<I: Index>(job: &WideJob) -> bool {
+fn resolve_wide<I: Index>(job: &WideJob) -> bool {
     let mut signs = 0;
     for at in 0..job.n {
         let index: *const I = job.index.wrapping_offset(job.stride.wrapping_mul(at as isize)).cast();

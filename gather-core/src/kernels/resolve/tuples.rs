@@ -10,7 +10,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::resolve::{TupleJob, TuplesArgs};
 use crate::kernels::words::{Indices, MOST_LANES, Numbers, Words, is_wide};
@@ -24,10 +24,8 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
     type Args<'a> = TuplesArgs<'a>;
     type Output = bool;
 
-    /// # Safety
-    /// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn).
     #[inline(always)]
-    unsafe fn call((job, each): TuplesArgs<'_>) -> bool {
+    fn call<Here: Token>(_: Here, (job, each): TuplesArgs<'_>) -> bool {
         match job.components.len() {
             // SAFETY: the caller's promise; there are two components.
             2 => unsafe { in_chunks::<I, W, 2>(job, each) },

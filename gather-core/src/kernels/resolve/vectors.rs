@@ -18,7 +18,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::{Avx2, LevelFn};
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
 use crate::kernels::words::{Indices, Words, is_wide};
 use crate::types::index::Index;
@@ -95,18 +95,15 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     type Args<'a> = &'a ResolveJob;
     type Output = bool;
 
-    /// # Safety
-    /// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn).
     #[inline(always)]
-    unsafe fn call(job: &ResolveJob) -> bool {
+    fn call<Here: Token>(_: Here, job: &ResolveJob) -> bool {
         if job.stride == size_of::<I>() as isize && job.n >= W::N {
             // SAFETY: K7.
             let bounds = unsafe { Bounds::<W>::of(job) };
             // SAFETY: the caller's promise; the indices are contiguous.
             return unsafe { contiguous::<I, W>(job, bounds) };
         }
-        // SAFETY: the caller's promise.
-        unsafe { one_by_one::<I>(job) }
+        one_by_one::<I>(job)
     }
 }
 
@@ -118,10 +115,8 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
     type Args<'a> = ChunksArgs<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`ChunksFn`](crate::kernels::resolve::ChunksFn).
     #[inline(always)]
-    unsafe fn call((job, each): ChunksArgs<'_>) {
+    fn call<Here: Token>(level: Here, (job, each): ChunksArgs<'_>) {
         let mut done = 0;
         if job.stride == size_of::<I>() as isize {
             // SAFETY: K7.
@@ -135,8 +130,8 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
                 }
             }
         }
-        // SAFETY: the caller's promise, for the indices from `done` on.
-        unsafe { in_chunks::<I, Avx2>((&job.chunk(done, job.n - done), each)) }
+        let resolve = level.entry::<Resolve<I, W>>();
+        in_chunks((&job.chunk(done, job.n - done), each), resolve);
     }
 }
 

@@ -5,8 +5,8 @@ use crate::kernels::args::{IndexArgs, Loop, Outcome};
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::kernel::IndexKernel;
+use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::registry::KernelInfo;
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_rows};
@@ -113,13 +113,16 @@ impl ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
             policy: D::DECLARED.policy,
             index: I::TYPE,
-            kernels: by_level!(isa::scalar::<Shaped<D, T, I, ARGS, false>>, isa::avx2::<Shaped<D, T, I, ARGS, true>>),
+            kernels: by_level!(
+                level_fn::scalar::<Shaped<D, T, I, ARGS, false>>,
+                level_fn::avx2::<Shaped<D, T, I, ARGS, true>>
+            ),
         }
     }
 
     /// The kernel of a level.
     pub(crate) fn kernel(&self, level: Level) -> IndexKernel {
-        self.kernels.at(level)
+        *self.kernels.get(level)
     }
 
     /// Whether loops that have been folded, in elements, are those of the shape for some open sizes: K10.
@@ -173,7 +176,7 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool> 
     /// # Safety
     /// The kernel contract: K7 and K10.
     #[inline(always)]
-    unsafe fn call(args: &IndexArgs<'_>) -> Outcome {
+    fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         let open = |source: Source| match source {
             Source::Loop(at) => args.loops[at].n,
             Source::Axis(at) => args.spec.components[at].dim as usize,

@@ -3,8 +3,8 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::kernel::SpaceEntry;
+use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::shaped::blocks::{SpaceShape, SpaceShapeOf, move_from};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs};
@@ -24,8 +24,8 @@ pub(crate) struct ShapedSpace {
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
         let entries = by_level!(
-            SpaceEntry { name, run: isa::scalar::<Shaped<D, T, ARGS>> },
-            SpaceEntry { name, run: isa::avx2::<Shaped<D, T, ARGS>> }
+            SpaceEntry { name, run: level_fn::scalar::<Shaped<D, T, ARGS>> },
+            SpaceEntry { name, run: level_fn::avx2::<Shaped<D, T, ARGS>> }
         );
         ShapedSpace { shape: &SpaceShapeOf::<D>::SHAPE, size: size_of::<T>(), entries }
     }
@@ -87,10 +87,8 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARG
     type Args<'a> = &'a SpaceArgs<'a>;
     type Output = ();
 
-    /// # Safety
-    /// The kernel contract: K7 and K10.
     #[inline(always)]
-    unsafe fn call(args: &SpaceArgs<'_>) {
+    fn call<Here: Token>(_: Here, args: &SpaceArgs<'_>) {
         let shape = const { &SpaceShapeOf::<D>::SHAPE };
         let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
         let sizes = sizes.expect("K10: the open sizes are found");

@@ -9,19 +9,13 @@ use crate::kernels::space::args::{SpaceArgs, SpaceCursor};
 pub(crate) static FILL: SpaceEntry = SpaceEntry { name: "fill", run: fill_nest };
 
 /// Fills the rows of a loop nest.
-///
-/// # Safety
-/// K1, K5 and K6 for `args`.
-unsafe fn fill_nest(args: &SpaceArgs<'_>) {
+fn fill_nest(args: &SpaceArgs<'_>) {
     // SAFETY: the caller's promise.
     unsafe { space_nest_any(args, fill_plane) }
 }
 
 /// Fills the rows of the plane at a cursor.
-///
-/// # Safety
-/// As for [`fill_nest`]; the cursor is that of a coordinate of the loops around the plane.
-unsafe fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
+fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
     let SpaceArgs { row, fill, .. } = *args;
     debug_assert!(!fill.is_empty() && row.is_multiple_of(fill.len()), "K6: a fill");
     macro_rules! of_one_element {

@@ -26,10 +26,12 @@ pub(crate) use fill::FILL;
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::{Isa, LevelFn};
+use crate::kernels::by_level::level_pointers;
+use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
-use crate::kernels::moves::{Width, copy_fixed};
+use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
 /// The rows of a plane, and the loops that step from one to the next.
@@ -45,37 +47,66 @@ pub struct Streams {
 ///
 /// # Safety
 /// K1 for the output, K4 and K6; `data` reaches readable memory along the loops. K7 for the level.
-pub(crate) type StreamsFn = unsafe fn(&Streams);
+pub(crate) type StreamsFn = fn(&Streams);
 
 /// Interleaves whole periods of contiguous streams of data into the output, or takes contiguous data apart into streams
 /// of the output; returns how many, from the first on.
 ///
 /// # Safety
 /// The cursor reaches as many periods of the loop, along which both tensors are contiguous; K7.
-pub(crate) type PeriodsFn = for<'a> unsafe fn(PeriodsArgs<'a>) -> usize;
+pub(crate) type PeriodsFn = for<'a> fn(PeriodsArgs<'a>) -> usize;
 
 /// The loop, a cursor, and how many periods there are.
 pub(crate) type PeriodsArgs<'a> = (&'a BlockLoop, SpaceCursor, usize);
+
+level_pointers! { PeriodsFn, for<'a> unsafe fn(PeriodsArgs<'a>) -> usize; }
 
 /// Runs the plane at a cursor.
 ///
 /// # Safety
 /// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
-pub(crate) type SpaceBody = unsafe fn(&SpaceArgs<'_>, SpaceCursor);
+pub(crate) type SpaceBody = fn(&SpaceArgs<'_>, SpaceCursor);
 
 /// The body.
-///
-/// # Safety
-/// As for [`SpaceBody`].
 #[inline(always)]
-pub(crate) unsafe fn space_plane<W: Width, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
+pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
     let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row };
-    // SAFETY: the caller's promise.
-    unsafe { W::interleave::<L>(args.row)(&streams) }
+    // SAFETY: K7.
+    let level = unsafe { L::of_kernel() };
+    W::interleave(level, args.row)(&streams);
 }
 
-/// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`.
-pub(crate) struct InterleaveFixed<const BYTES: usize, L>(PhantomData<L>);
+/// A width of rows that the operators which rearrange space move.
+pub trait SpaceWidth: Width {
+    /// Interleaves streams of `row` bytes, or takes them apart.
+    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn;
+}
+
+impl<const BYTES: usize> SpaceWidth for Fixed<BYTES> {
+    #[inline(always)]
+    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn {
+        debug_assert_eq!(row, BYTES, "K6");
+        level.entry::<InterleaveFixed<BYTES, L>>()
+    }
+}
+
+impl SpaceWidth for Rows {
+    #[inline(always)]
+    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn {
+        match row {
+            1 => level.entry::<InterleaveFixed<1, L>>(),
+            2 => level.entry::<InterleaveFixed<2, L>>(),
+            3 => level.entry::<InterleaveFixed<3, L>>(),
+            6 => level.entry::<InterleaveFixed<6, L>>(),
+            12 => level.entry::<InterleaveFixed<12, L>>(),
+            _ => level.entry::<InterleaveRows>(),
+        }
+    }
+}
+
+/// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`. [`SpaceWidth`] alone names it,
+/// by a token of the level.
+struct InterleaveFixed<const BYTES: usize, L>(PhantomData<L>);
 
 impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
     type Args<'a> = &'a Streams;
@@ -83,21 +114,21 @@ impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
 
     const NARROW: bool = BYTES <= NARROW;
 
-    /// # Safety
-    /// As for [`StreamsFn`].
     #[inline(always)]
-    unsafe fn call(streams: &Streams) {
+    fn call<Here: Token>(_: Here, streams: &Streams) {
         let copy = |from, to| {
             // SAFETY: the caller's promise, for this row.
             unsafe { copy_fixed::<BYTES>(from, to) }
         };
+        // SAFETY: K7: this function is named where there is a token of the level.
+        let level = unsafe { L::of_kernel() };
         let whole = streams.inner.whole(BYTES as isize);
         let periods = |inner: &BlockLoop, at, periods| match whole {
             // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
             // streams are contiguous.
-            Some(Whole::Output) => L::zip::<BYTES>().map_or(0, |zip| unsafe { zip((inner, at, periods)) }),
+            Some(Whole::Output) => level.zip::<BYTES>().map_or(0, |zip| zip((inner, at, periods))),
             // SAFETY: as above, for data and the streams of the output.
-            Some(Whole::Data) => L::unzip::<BYTES>().map_or(0, |unzip| unsafe { unzip((inner, at, periods)) }),
+            Some(Whole::Data) => level.unzip::<BYTES>().map_or(0, |unzip| unzip((inner, at, periods))),
             None => 0,
         };
         each(streams, copy, periods);
@@ -128,16 +159,14 @@ impl BlockLoop {
 }
 
 /// Interleaves streams of rows, or takes them apart, row by row.
-pub(crate) enum InterleaveRows {}
+enum InterleaveRows {}
 
 impl LevelFn for InterleaveRows {
     type Args<'a> = &'a Streams;
     type Output = ();
 
-    /// # Safety
-    /// As for [`StreamsFn`].
     #[inline(always)]
-    unsafe fn call(streams: &Streams) {
+    fn call<Here: Token>(_: Here, streams: &Streams) {
         let row = streams.row;
         macro_rules! halves {
             ($half:literal) => {{

@@ -31,12 +31,9 @@ const SHORT: usize = 16;
 
 /// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time; returns how many
 /// periods.
-///
-/// # Safety
-/// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn periods<const BYTES: usize>((inner, at, periods): PeriodsArgs<'_>) -> usize {
+pub(crate) fn periods<const BYTES: usize>((inner, at, periods): PeriodsArgs<'_>) -> usize {
     if !matches!(BYTES, 1 | 2 | 4 | 8) {
         return 0;
     }

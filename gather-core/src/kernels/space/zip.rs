@@ -12,7 +12,7 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::space::PeriodsArgs;
 use crate::kernels::space::args::SpaceCursor;
 
@@ -92,10 +92,8 @@ impl<V: ZipsTwo, T: ZipsThree, E: ZipsTwo, const BYTES: usize> LevelFn for Zip<V
     type Args<'a> = PeriodsArgs<'a>;
     type Output = usize;
 
-    /// # Safety
-    /// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
     #[inline(always)]
-    unsafe fn call((inner, at, periods): PeriodsArgs<'_>) -> usize {
+    fn call<Here: Token>(_: Here, (inner, at, periods): PeriodsArgs<'_>) -> usize {
         if !matches!(BYTES, 1 | 2 | 4 | 8) {
             return 0;
         }

@@ -19,7 +19,8 @@ mod simd128;
 pub(crate) mod table;
 mod zip;
 
-use crate::kernels::isa::{Isa, Scalar, scalar};
+use crate::kernels::level_fn::{Scalar, scalar};
+use crate::kernels::levels::Isa;
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn};
 use crate::kernels::space::PeriodsFn;
 use crate::kernels::space::zip::Zip;

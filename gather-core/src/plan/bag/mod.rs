@@ -12,7 +12,9 @@ use core::ops::Deref;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, RowFn};
-use crate::kernels::reduce::bag::{BagFn, BagFns, FusedBag, FusedOutput, PositionsFn};
+use crate::kernels::reduce::bag::{
+    BagFn, BagFns, CompiledBagFn, CompiledPositionsFn, FusedBag, FusedOutput, PositionsFn,
+};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold_into};
 use crate::plan::lowered::Axis;
@@ -24,7 +26,7 @@ use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
 use crate::types::fused::FusedRow;
 use crate::types::index::IndexType;
-use crate::types::level::Level;
+use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
@@ -35,7 +37,7 @@ pub(crate) struct BagRequest {
     /// Of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) positions: ByLevel<PositionsFn>,
+    pub(crate) positions: ByLevel<CompiledPositionsFn>,
     pub(crate) fns: &'static BagFns,
     /// Numbers of an element of the output, each of which is reduced.
     pub(crate) values: usize,
@@ -66,7 +68,7 @@ impl BagRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
     /// The map's functions, by level.
-    pub(crate) convert_fns: ByLevel<ConvertFns>,
+    pub(crate) convert_fns: ConvertFns,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
 }
@@ -78,7 +80,7 @@ pub(crate) struct BagFused {
     pub(crate) row: FusedRow,
     pub(crate) output: FusedOutput,
     /// The function that makes a bag's row of a row as it is.
-    pub(crate) as_it_is: ByLevel<BagFn>,
+    pub(crate) as_it_is: ByLevel<CompiledBagFn>,
 }
 
 /// How rows are converted: some rows at a time, and of these some columns.
@@ -96,14 +98,14 @@ pub(crate) struct BagConversion {
 
 impl BagConversion {
     /// For `rows` rows of `elements` elements, of which each takes `size` bytes when it is converted.
-    fn new(map: &BagConverting, level: Level, rows: usize, elements: usize, size: usize) -> Self {
+    fn new(map: &BagConverting, level: Available, rows: usize, elements: usize, size: usize) -> Self {
         let size_in = map.size_in;
         // A map may make small elements of large ones: the greater size decides.
         let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
         BagConversion {
-            row_fn: map.convert_fns.at(level).row,
+            row_fn: *map.convert_fns.row.get(*level),
             columns,
             rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
             stride,
@@ -128,7 +130,7 @@ impl BagConversion {
 #[derive(Clone)]
 pub(crate) struct BagPlan {
     request: BagRequest,
-    level: Level,
+    level: Available,
     axis: Axis,
     /// P1. Folded, in bytes.
     loops: Loops,
@@ -220,7 +222,7 @@ impl BagPlan {
 
     /// The same, with the functions of another map of the planned types where there are some.
     #[inline]
-    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<ByLevel<ConvertFns>>) -> BagCall<'a> {
+    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<ConvertFns>) -> BagCall<'a> {
         let conversion = |map: BagConverting| {
             let map = BagConverting { convert_fns: other.unwrap_or(map.convert_fns), ..map };
             BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size())
@@ -241,7 +243,7 @@ impl BagPlan {
     }
 
     pub(crate) fn level(&self) -> Level {
-        self.level
+        *self.level
     }
 
     pub(crate) fn axis(&self) -> Axis {

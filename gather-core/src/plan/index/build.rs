@@ -111,7 +111,7 @@ impl IndexPlan {
             let (loops, row) = (nest.len(), elements.saturating_mul(sizes.dense));
             arrange(nest, |inner, reuse| {
                 let follow = inner.index == 1 && inner.out == elements as isize;
-                plain && follow && Short { inner, loops, reuse, row, level, out_of_bounds }.stays()
+                plain && follow && Short { inner, loops, reuse, row, level: *level, out_of_bounds }.stays()
             })
         })
     }
@@ -128,7 +128,7 @@ impl IndexPlan {
         let is_far = is_far(row_in, reach);
         let nest = Nest {
             op: self.op,
-            level,
+            level: *level,
             loops: &self.nest.loops,
             components: &self.nest.spec.components,
             stride: self.stride,
@@ -179,9 +179,9 @@ impl IndexPlan {
         }
         let one_pass = method == Method::Direct && one_pass;
         (self.nest.kernel_name, self.nest.kernel) = match request.converting {
-            Some(map) => (if map.whole.is_some() { "rows" } else { "map" }, (map.kernel)(level, method)),
+            Some(map) => (if map.whole.is_some() { "rows" } else { "map" }, (map.kernel)(*level, method)),
             None => {
-                let entry = request.kernels.index_kernel(self.op, row, request.index, rank, level);
+                let entry = request.kernels.index_kernel(self.op, row, request.index, rank, *level);
                 (
                     entry.name,
                     if one_pass { (entry.one_pass)(RowSize::of(row), self.nest.spec.packed) } else { entry.run },

@@ -15,7 +15,7 @@ use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::ElementBytes;
 use crate::types::error::Error;
-use crate::types::level::Level;
+use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
@@ -37,7 +37,7 @@ pub(crate) struct FewRows {
     /// Elements and bytes of a row, at least 1.
     elements: usize,
     row: usize,
-    level: Level,
+    level: Available,
     method: Method,
     prefetch_distance: usize,
     /// P2.
@@ -68,12 +68,12 @@ impl FewRows {
         }
         let level = Level::resolve(options.level).ok().filter(|level| !level.is_fallback())?;
         let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
-        let entry = request.kernels.index_kernel(op, row, index, 1, level);
+        let entry = request.kernels.index_kernel(op, row, index, 1, *level);
         let one_pass = n <= FEW && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
         let method = if n <= FEW { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
-        let is_gathered = || level.gathers() && dim > table_entries(level, row);
+        let is_gathered = || level.gathers() && dim > table_entries(*level, row);
         let is_known = n <= FEW || is_gathered() && row.saturating_mul(dim) <= FAR_AWAY;
         if is_known { Some(FewRows { dim, n, elements, row, level, method, prefetch_distance, kernel }) } else { None }
     }

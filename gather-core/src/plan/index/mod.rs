@@ -11,9 +11,9 @@ pub(crate) use few_rows::FewRows;
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
-use crate::kernels::MoveFn;
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::select::Kernels;
+use crate::kernels::{CompiledMoveFn, MoveFn};
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
 use crate::plan::tasks::Work;
@@ -43,7 +43,7 @@ pub(crate) struct IndexRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
     /// The functions that convert the rows of a job, by level.
-    pub(crate) rows: ByLevel<MoveFn>,
+    pub(crate) rows: ByLevel<CompiledMoveFn>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.

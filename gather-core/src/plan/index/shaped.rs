@@ -42,7 +42,7 @@ impl IndexPlan {
         let mut rows = request.kernels.shaped().iter().filter(|row| row.takes(op, dtype, Some(index)));
         let found = rows.find_map(|shaped| {
             let kernels = shaped.index().filter(|kernels| kernels.matches(policy, &loops, row, axes.clone()))?;
-            Some((shaped.name(), kernels.kernel(self.spec.level)))
+            Some((shaped.name(), kernels.kernel(*self.spec.level)))
         });
         let Some(found) = found else { return };
         if loops.is_empty() {

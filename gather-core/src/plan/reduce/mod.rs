@@ -206,7 +206,7 @@ impl ReducePlan {
             [Kind::Records, Kind::Counts].map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let method = level.runs_as(method);
-        let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
+        let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, *level);
         let whole = kernel_of(loops.len());
         let panels = if let Way::Panels(panels) = &way { Some(panels) } else { None };
         let entry = panels.map_or(whole, |panels| kernel_of(loops.len() - panels.moving));

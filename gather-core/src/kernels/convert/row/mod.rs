@@ -17,7 +17,7 @@ mod params;
 use core::marker::PhantomData;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::bodies::MoveFn;
+use crate::kernels::bodies::CompiledMoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::named;
@@ -66,7 +66,7 @@ impl<T, U: Copy, P> Copy for RowFunction<T, U, P> {}
 pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
-    pub(crate) rows: ByLevel<MoveFn>,
+    pub(crate) rows: ByLevel<CompiledMoveFn>,
     /// Whether a row becomes one value.
     pub(crate) one: bool,
     /// The data types of the elements that are read, and of those that are written.
@@ -104,7 +104,7 @@ impl<T, U, P> RowFunction<T, U, P> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
         let erased = const {
-            let rows: ByLevel<MoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
+            let rows: ByLevel<CompiledMoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
             let types = (R::In::DTYPE, R::Out::DTYPE);
             &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
         };

@@ -26,14 +26,14 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::isa::avx2;
-use crate::kernels::isa::{LevelFn, scalar};
+use crate::kernels::level_fn::avx2;
+use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
-use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn, LEFT_OUT};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::codes::{Float, by_scale};
@@ -41,7 +41,7 @@ use crate::types::element::{DType, Unaligned};
 #[cfg(not(target_arch = "x86_64"))]
 use crate::types::fused::Coding as Columns;
 use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
-use crate::types::level::Level;
+use crate::types::level::Available;
 use crate::types::reduction::Reduction;
 
 /// The part of a bag's job that fused rows need besides what others have.
@@ -57,18 +57,23 @@ pub(crate) struct FusedBag {
 ///
 /// # Safety
 /// As many elements may be written, at any alignment, which nothing else uses meanwhile. K7.
-pub(crate) type EndFn = unsafe fn((&[f32], *mut u8));
+pub(crate) type EndFn = for<'a> fn((&'a [f32], *mut u8));
+
+/// [`EndFn`], compiled for a level.
+type CompiledEndFn = for<'a> unsafe fn((&'a [f32], *mut u8));
+
+level_pointers! { EndFn, CompiledEndFn; }
 
 /// The functions that reduce fused rows to elements `U`, without that type.
 #[derive(Clone, Copy)]
 pub(crate) struct FusedOutput {
-    end: ByLevel<EndFn>,
+    end: ByLevel<CompiledEndFn>,
     size: usize,
 }
 
 impl FusedOutput {
     pub(crate) const fn of<U: Float>() -> Self {
-        let end: ByLevel<EndFn> = by_level!(fn Round<U>);
+        let end: ByLevel<CompiledEndFn> = by_level!(fn Round<U>);
         FusedOutput { end, size: size_of::<U>() }
     }
 
@@ -78,7 +83,7 @@ impl FusedOutput {
     }
 
     /// The functions of a level for bags of such rows.
-    pub(crate) fn bag(&self, row: FusedRow, level: Level) -> FusedBag {
+    pub(crate) fn bag(&self, row: FusedRow, level: Available) -> FusedBag {
         FusedBag { row, end: self.end.at(level), size: self.size }
     }
 }
@@ -89,10 +94,8 @@ impl<U: Float> LevelFn for Round<U> {
     type Args<'a> = (&'a [f32], *mut u8);
     type Output = ();
 
-    /// # Safety
-    /// As for [`EndFn`].
     #[inline(always)]
-    unsafe fn call((sums, out): Self::Args<'_>) {
+    fn call<Here: Token>(_: Here, (sums, out): Self::Args<'_>) {
         for (at, &sum) in sums.iter().enumerate() {
             // SAFETY: the caller's promise.
             unsafe { out.cast::<Unaligned<U>>().wrapping_add(at).write(Unaligned(U::from_f32(sum))) };
@@ -120,7 +123,7 @@ const fn all<C: Columns>() -> BagFns {
     BagFns { plain: sums_of::<C, false>(), weighted: None, sum: size_of::<f32>(), divides: false }
 }
 
-const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<BagFn> {
+const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
     by_level!(in_memory_scalar::<C, Add<f32>, WEIGHTED>, sums::<C, WEIGHTED>)
 }
 
@@ -134,10 +137,8 @@ impl<C: Coding> LevelFn for Decode<C> {
     type Args<'a> = (&'a FusedRow, &'a [u8], usize, &'a mut [f32]);
     type Output = ();
 
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    unsafe fn call((row, codes, first, values): Self::Args<'_>) {
+    fn call<Here: Token>(_: Here, (row, codes, first, values): Self::Args<'_>) {
         row.decode::<C, f32>(codes, first, values);
     }
 }
@@ -149,10 +150,8 @@ impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
     type Args<'a> = (&'a mut [f32], &'a [f32], bool);
     type Output = ();
 
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    unsafe fn call((sums, values, has_begun): Self::Args<'_>) {
+    fn call<Here: Token>(_: Here, (sums, values, has_begun): Self::Args<'_>) {
         if has_begun {
             sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = R::combine(*sum, value));
         } else {
@@ -162,7 +161,7 @@ impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
 }
 
 /// The reduction `R` in memory of rows of a coding.
-const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<BagFn> {
+const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<CompiledBagFn> {
     by_level!(in_memory_scalar::<C, R, false>, in_memory_avx2::<C, R>)
 }
 
@@ -243,8 +242,7 @@ unsafe fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bo
                     if bag.divides {
                         sums.iter_mut().for_each(|sum| *sum /= count as f32);
                     }
-                    // SAFETY: B2 and B7: an element of the output for each column.
-                    unsafe { end((sums, out)) };
+                    end((sums, out));
                 }
                 None => {
                     for (k, &sum) in sums.iter().enumerate() {

@@ -118,8 +118,7 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
             if count.is_some() && !is_single {
                 // SAFETY: the sums of all columns have just been written.
                 let sums = unsafe { core::slice::from_raw_parts(room, columns) };
-                // SAFETY: B2 and B7: an element of the output for each column.
-                unsafe { (fused.end)((sums, out)) };
+                (fused.end)((sums, out));
             }
             out = out.wrapping_offset(bag.out_stride);
         }

@@ -20,7 +20,7 @@ use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::step::Step;
-use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn, LEFT_OUT};
 use crate::kernels::reduce::scatter::rows::between_ends;
 use crate::types::element::{Element, Unaligned};
 
@@ -61,25 +61,19 @@ const ROOM: usize = 2 << 10;
 const ROWS: usize = 16;
 
 /// The functions of a reduction.
-pub(in crate::kernels::reduce) const fn fns<S: Step>() -> ByLevel<BagFn> {
+pub(in crate::kernels::reduce) const fn fns<S: Step>() -> ByLevel<CompiledBagFn> {
     by_level!(scalar::<S>, avx2::<S>)
 }
 
 /// The scalar level of a reduction.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction.
-pub(in crate::kernels::reduce) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) fn scalar<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
     unsafe { in_room::<S>(bag, batch_scalar::<S>, const { vector_of::<S>(SCALAR_VECTOR) }) }
 }
 
 /// The AVX2 level of a reduction.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::kernels::reduce) unsafe fn avx2<S: Step>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) fn avx2<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
     unsafe { in_room::<S>(bag, batch_avx2::<S>, const { vector_of::<S>(VECTOR) }) }
 }

@@ -17,7 +17,7 @@ use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory;
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
 use crate::kernels::reduce::bag::vectors::{Masked, Stored, Vector};
-use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn, LEFT_OUT};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::types::element::Element;
 
@@ -98,7 +98,7 @@ pub(in crate::kernels::reduce) trait InVectors:
 
     /// Chooses the function that reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not
     /// read under a mask.
-    fn narrow<S: VectorStep<Self::Of256>>() -> Option<BagFn>;
+    fn narrow<S: VectorStep<Self::Of256>>() -> Option<CompiledBagFn>;
 }
 
 macro_rules! in_vectors {
@@ -109,7 +109,7 @@ macro_rules! in_vectors {
             type Of512 = core::arch::x86_64::$of512;
             type Sum = $sum;
 
-            fn narrow<S: VectorStep<Self::Of256>>() -> Option<BagFn> {
+            fn narrow<S: VectorStep<Self::Of256>>() -> Option<CompiledBagFn> {
                 $narrow
             }
         }
@@ -151,20 +151,17 @@ pub(in crate::kernels::reduce) const fn maxima<T: InVectors<Sum = T> + Ordered>(
     plain::<T>(fns::<T, Plain<Max<T>>, Plain<Max<T>>>())
 }
 
-const fn plain<T: InVectors>(plain: ByLevel<BagFn>) -> BagFns {
+const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
     BagFns { plain, weighted: None, sum: size_of::<T::Sum>(), divides: false }
 }
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
-const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<BagFn> {
+const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<CompiledBagFn> {
     by_level!(in_memory::scalar::<M>, avx2::<T, S, M>, avx512::<T, S, M>)
 }
 
 /// The AVX2 level of a reduction.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
-unsafe fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
+fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
         let narrow = T::narrow::<S>().unwrap_or(in_memory::scalar::<M>);
         // SAFETY: the caller's promise. The scalar level has shorter vectors.
@@ -175,13 +172,9 @@ unsafe fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &B
 }
 
 /// The AVX-512 level of a reduction.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX-512.
-unsafe fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
+fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of512::N {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        return unsafe { avx2::<T, S, M>(bag) };
+        return avx2::<T, S, M>(bag);
     }
     // SAFETY: the caller's promise, for a vector of columns or more.
     unsafe { columns_avx512::<T, S>(bag) }

@@ -39,9 +39,9 @@ pub(in crate::kernels::reduce) mod step;
 pub(in crate::kernels::reduce) mod vectors;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
-pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
+pub(crate) use positions::{BagIndices, CompiledPositionsFn, PositionsFn, positions, positions_of};
 
-use crate::kernels::by_level::ByLevel;
+use crate::kernels::by_level::{ByLevel, level_pointers};
 use crate::kernels::reduce::bag::step::{Accumulate, Plain, Weigh, Weighted};
 use crate::types::element::Element;
 
@@ -56,7 +56,12 @@ pub(crate) const ZEROS: i64 = -2;
 ///
 /// # Safety
 /// The contract of bags: B1 to B4, B6, and K7.
-pub(crate) type BagFn = unsafe fn(&BagRows<'_>);
+pub(crate) type BagFn = fn(&BagRows<'_>);
+
+/// [`BagFn`], compiled for a level.
+pub(crate) type CompiledBagFn = unsafe fn(&BagRows<'_>);
+
+level_pointers! { BagFn, CompiledBagFn; }
 
 /// Rows of whole bags that follow one another, or a part of one bag.
 pub(crate) struct BagRows<'a> {
@@ -180,9 +185,9 @@ impl Lengths<'_> {
 /// The functions that reduce bags of elements of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct BagFns {
-    pub(crate) plain: ByLevel<BagFn>,
+    pub(crate) plain: ByLevel<CompiledBagFn>,
     /// With weights; `None` where there is no such reduction.
-    pub(crate) weighted: Option<ByLevel<BagFn>>,
+    pub(crate) weighted: Option<ByLevel<CompiledBagFn>>,
     /// Bytes of a sum.
     pub(crate) sum: usize,
     /// The value of [`BagRows::divides`].

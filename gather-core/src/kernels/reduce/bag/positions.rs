@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::isa::LevelFn;
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::policy::{IndexPolicy, OutOfBounds};
@@ -33,15 +33,23 @@ pub struct BagIndices {
 ///
 /// # Safety
 /// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.
-pub(crate) type PositionsFn = unsafe fn((&BagIndices, usize, &mut [MaybeUninit<i64>])) -> bool;
+pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
+
+/// [`PositionsFn`], compiled for a level.
+pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bool;
+
+level_pointers! { PositionsFn, CompiledPositionsFn; }
+
+/// The indices, the first one, and where their positions go.
+pub(crate) type PositionsArgs<'a> = (&'a BagIndices, usize, &'a mut [MaybeUninit<i64>]);
 
 /// The functions that resolve indices of type `I`, by level.
-pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
+pub(crate) const fn positions<I: Index>() -> ByLevel<CompiledPositionsFn> {
     by_level!(fn ResolveRuns<I>)
 }
 
 /// The function that resolves indices of a type that is known at run time.
-pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
+pub(crate) fn positions_of(index: IndexType) -> ByLevel<CompiledPositionsFn> {
     by_index!(index, I => positions::<I>())
 }
 
@@ -49,13 +57,11 @@ pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
 struct ResolveRuns<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for ResolveRuns<I> {
-    type Args<'a> = (&'a BagIndices, usize, &'a mut [MaybeUninit<i64>]);
+    type Args<'a> = PositionsArgs<'a>;
     type Output = bool;
 
-    /// # Safety
-    /// As for [`PositionsFn`].
     #[inline(always)]
-    unsafe fn call((indices, mut first, mut left): Self::Args<'_>) -> bool {
+    fn call<Here: Token>(_: Here, (indices, mut first, mut left): Self::Args<'_>) -> bool {
         let mut bad = false;
         while !left.is_empty() {
             let (run, at) = (first / indices.run, first % indices.run);

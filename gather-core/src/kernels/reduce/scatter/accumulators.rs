@@ -20,8 +20,8 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::{self, LevelFn};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory::write_each;
 use crate::kernels::reduce::bag::step::Accumulate;
@@ -33,7 +33,7 @@ use crate::kernels::reduce::scatter::by_index::{
     self, CONTIGUOUS, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
 };
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
-use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
+use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
 use crate::kernels::reduce::scatter::stepped::strided;
 use crate::types::element::Unaligned;
 
@@ -41,13 +41,13 @@ use crate::types::element::Unaligned;
 #[derive(Clone, Copy)]
 pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
-    pub(crate) take: ByLevel<ReduceFn>,
+    pub(crate) take: ByLevel<unsafe fn(&ReduceJob<'_>)>,
     /// The same for short rows, by indices of a size.
     pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
     /// Makes records of rows of the destination.
-    pub(crate) begin: ByLevel<RowsFn>,
+    pub(crate) begin: ByLevel<unsafe fn(&RowsJob)>,
     /// Makes rows of the destination of records that updates have met.
-    pub(crate) end: ByLevel<RowsFn>,
+    pub(crate) end: ByLevel<unsafe fn(&RowsJob)>,
     /// Bytes of a sum, and of a note.
     sum: usize,
     note: usize,
@@ -71,7 +71,8 @@ impl AccumulatorFns {
 
     /// The same in little code.
     pub(in crate::kernels::reduce) const fn rare<A: Accumulate>() -> Self {
-        let take = ByLevel::all(isa::scalar::<TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>> as ReduceFn);
+        let take =
+            ByLevel::all(level_fn::scalar::<TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>> as unsafe fn(&ReduceJob<'_>));
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
 
@@ -85,20 +86,20 @@ impl AccumulatorFns {
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
         // Vectors pay where elements are converted or divided.
-        let (mut begin, mut end): (ByLevel<RowsFn>, ByLevel<RowsFn>) = (
-            ByLevel::all(isa::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
-            ByLevel::all(isa::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
+        let (mut begin, mut end): (ByLevel<unsafe fn(&RowsJob)>, ByLevel<unsafe fn(&RowsJob)>) = (
+            ByLevel::all(level_fn::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
+            ByLevel::all(level_fn::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
         );
         if A::WIDENS {
-            begin = by_level!(begin.scalar, isa::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
+            begin = by_level!(begin.scalar, level_fn::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
         }
         if A::WIDENS || (A::DIVIDES && HOT) {
-            end = by_level!(end.scalar, isa::avx2::<EndRows<A, F16c, NOTE, HOT>>);
+            end = by_level!(end.scalar, level_fn::avx2::<EndRows<A, F16c, NOTE, HOT>>);
         }
         AccumulatorFns {
             take: by_level!(
-                isa::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
-                isa::avx2::<TakeRows<A, F16c, NOTE, LINE>>
+                level_fn::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
+                level_fn::avx2::<TakeRows<A, F16c, NOTE, LINE>>
             ),
             by_index: none,
             begin,
@@ -189,7 +190,8 @@ pub(crate) struct RowsJob {
 ///
 /// # Safety
 /// A1 and K7.
-pub(crate) type RowsFn = unsafe fn(&RowsJob);
+pub(crate) type RowsFn = fn(&RowsJob);
+level_pointers! { RowsFn, unsafe fn(&RowsJob); }
 
 impl RowsJob {
     /// The lower bits of a number of updates, and what these leave uncounted.
@@ -288,10 +290,8 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
     type Args<'a> = &'a RowsJob;
     type Output = ();
 
-    /// # Safety
-    /// As for [`RowsFn`], for the reduction.
     #[inline(always)]
-    unsafe fn call(job: &RowsJob) {
+    fn call<Here: Token>(_: Here, job: &RowsJob) {
         // SAFETY: K7.
         let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
         by_elements!(HOT, job, {
@@ -323,10 +323,8 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
     type Args<'a> = &'a RowsJob;
     type Output = ();
 
-    /// # Safety
-    /// As for [`RowsFn`], for the reduction; the records have begun.
     #[inline(always)]
-    unsafe fn call(job: &RowsJob) {
+    fn call<Here: Token>(_: Here, job: &RowsJob) {
         // SAFETY: K7.
         let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
         let least = u32::from(job.include_self);
@@ -419,10 +417,8 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn fo
     type Args<'a> = &'a ReduceJob<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`ReduceFn`], for records of the reduction.
     #[inline(always)]
-    unsafe fn call(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+    fn call<Here: Token>(_: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
         debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
         // SAFETY: K7.
         let by = unsafe { L::of_level() };
@@ -464,7 +460,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
             step: bytes as isize,
             any_steps: false,
         }),
-        rows: isa::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
+        rows: level_fn::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
         row: Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) },
     }
 }

@@ -74,10 +74,7 @@ pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) 
 }
 
 /// Divides the rows that updates have met.
-///
-/// # Safety
-/// A1, with counts for records.
-pub(in crate::kernels::reduce) unsafe fn divide<T: Average<Sum = T>>(job: &RowsJob) {
+pub(in crate::kernels::reduce) fn divide<T: Average<Sum = T>>(job: &RowsJob) {
     let own = usize::from(job.include_self);
     for i in 0..job.n {
         // SAFETY: A1.

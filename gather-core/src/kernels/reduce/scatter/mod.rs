@@ -148,7 +148,7 @@ impl ScatterFns {
 #[derive(Clone, Copy)]
 pub(crate) struct RowFns {
     /// Rows whose indices have been resolved.
-    pub(crate) resolved: ByLevel<ReduceFn>,
+    pub(crate) resolved: ByLevel<unsafe fn(&ReduceJob<'_>)>,
     /// A few elements, by their indices: the same for all levels, of which none does better.
     pub(crate) by_index: ChooseByIndex,
 }

@@ -16,7 +16,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::kernels::by_level::by_level;
+use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
@@ -44,7 +44,8 @@ pub(crate) struct Ends {
 ///
 /// # Safety
 /// S1, S2, S3 and K4 for the rows, of the type that the function is for; K7.
-pub(crate) type ReduceFn = unsafe fn(&ReduceJob<'_>);
+pub(crate) type ReduceFn = fn(&ReduceJob<'_>);
+level_pointers! { ReduceFn, unsafe fn(&ReduceJob<'_>); }
 
 /// Rows to be reduced.
 #[derive(Clone, Copy)]
@@ -110,10 +111,7 @@ pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByInd
 pub(in crate::kernels::reduce) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
 /// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
-///
-/// # Safety
-/// As for [`ReduceFn`], for the type of the reduction.
-pub(in crate::kernels::reduce) unsafe fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+pub(in crate::kernels::reduce) fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
     debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
     if row.elements == 1 {
         // SAFETY: the caller's promise.
@@ -124,16 +122,12 @@ pub(in crate::kernels::reduce) unsafe fn reduce_scalar<C: Combine>(&ReduceJob { 
 }
 
 /// The AVX2 level of a reduction.
-///
-/// # Safety
-/// As for [`ReduceFn`], for the type of the reduction; K7: the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
+fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
     let &ReduceJob { rows, row } = job;
     if row.elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
-        // SAFETY: the caller's promise. AVX2 does no better by single elements.
-        return unsafe { reduce_scalar::<C>(job) };
+        return reduce_scalar::<C>(job);
     }
     debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
@@ -248,8 +242,7 @@ pub(in crate::kernels::reduce) unsafe fn reduce_rows(
                 }
             }
         }
-        // SAFETY: the caller's promise, for these rows.
-        unsafe { reduce(&ReduceJob { rows: ends, row }) };
+        reduce(&ReduceJob { rows: ends, row });
     }
 }
 

@@ -18,8 +18,8 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::{self, LevelFn};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::reduce::bag::in_memory::write_each;
 use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
@@ -53,7 +53,8 @@ pub(crate) struct RunsJob<'a> {
 ///
 /// # Safety
 /// A2 and K7.
-pub(crate) type RunsFn = unsafe fn(&RunsJob<'_>);
+pub(crate) type RunsFn = fn(&RunsJob<'_>);
+level_pointers! { RunsFn, unsafe fn(&RunsJob<'_>); }
 
 /// Positions that ascend, at any alignment.
 #[derive(Clone, Copy)]
@@ -79,7 +80,7 @@ pub(crate) struct SinglesJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct RunFns {
     /// Rows of several elements.
-    pub(crate) rows: ByLevel<RunsFn>,
+    pub(crate) rows: ByLevel<unsafe fn(&RunsJob<'_>)>,
     /// Rows of one element: the same for all levels, of which none does better.
     pub(crate) singles: unsafe fn(&SinglesJob<'_>),
 }
@@ -88,8 +89,8 @@ pub(crate) struct RunFns {
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
-            isa::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
-            isa::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
+            level_fn::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
+            level_fn::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
         ),
         singles: singles::<A>,
     }
@@ -141,10 +142,8 @@ impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES>
     type Args<'a> = &'a RunsJob<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`RunsFn`], for the type of the reduction.
     #[inline(always)]
-    unsafe fn call(job: &RunsJob<'_>) {
+    fn call<Here: Token>(_: Here, job: &RunsJob<'_>) {
         // SAFETY: K7.
         let by = unsafe { L::of_level() };
         for run in job.runs {

@@ -91,8 +91,7 @@ impl Rows {
         debug_assert!(self.n <= ROWS);
         // SAFETY: as many have been written.
         let rows = unsafe { core::slice::from_raw_parts(self.ends.as_ptr().cast::<Ends>(), self.n) };
-        // SAFETY: the caller's promise.
-        unsafe { (fns.rows)(&ReduceJob { rows, row: fns.row }) };
+        (fns.rows)(&ReduceJob { rows, row: fns.row });
         self.n = 0;
     }
 }

@@ -1,7 +1,7 @@
 //! `Reduction::None`: rows are stored in their order, so that the last one stays.
 
 use crate::kernels::by_level::by_level;
-use crate::kernels::isa::{self, LevelFn};
+use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew, Updates};
 use crate::kernels::reduce::scatter::read::Exact;
@@ -23,8 +23,8 @@ fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static Inde
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (row.n * row.size, index) {
-                $(($bytes, 4) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<4>>(isa::scalar::<StoreRows>) }),
-                ($bytes, 8) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<8>>(isa::scalar::<StoreRows>) }),)*
+                $(($bytes, 4) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<4>>(level_fn::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<8>>(level_fn::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
@@ -50,10 +50,8 @@ impl LevelFn for StoreRows {
     type Args<'a> = &'a ReduceJob<'a>;
     type Output = ();
 
-    /// # Safety
-    /// As for [`ReduceFn`](super::ReduceFn).
     #[inline(always)]
-    unsafe fn call(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+    fn call<Here: Token>(_: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
         macro_rules! fixed {
             ($($bytes:literal)*) => {
                 match row.bytes {

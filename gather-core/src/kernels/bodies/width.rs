@@ -1,0 +1,111 @@
+//! What kernels of the operators on indices run for a width of rows, at a level.
+
+use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
+use crate::kernels::bodies::one_pass;
+use crate::kernels::kernel::IndexKernel;
+use crate::kernels::levels::Isa;
+use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
+use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
+use crate::kernels::moves::{Fixed, GatherFn, LookUpFn, MoveJobFn, Rows, Width};
+use crate::types::index::Index;
+
+/// A width of rows that indices move.
+pub trait IndexWidth: Width {
+    /// Bytes of rows of this width that may be resolved and moved in one loop, where [`gathers_rows`].
+    const GATHERED: usize;
+
+    /// Moves rows by their positions.
+    fn move_rows<L: Isa>(level: L) -> MoveJobFn;
+
+    /// Moves some rows of `row` bytes and fills the others; `None` where rows are long.
+    fn select<L: Isa>(level: L, row: usize) -> Option<SelectFn>;
+
+    /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
+    /// [`Method::Direct`](crate::Method::Direct) does.
+    fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
+
+    /// Runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
+    #[must_use]
+    fn one_by_one<I: Index>() -> Option<PlaneFn> {
+        None
+    }
+
+    /// Looks elements up in a table, where the level has one.
+    #[must_use]
+    fn look_up<L: Isa>(_: L) -> Option<LookUpFn> {
+        None
+    }
+
+    /// Resolves and moves the rows of a plane in one loop.
+    fn gather<I: Index, L: Isa>(level: L) -> GatherFn;
+}
+
+/// Whether levels with vectors resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
+/// bytes gain by that out of large data only, which indices of one and two bytes do not reach.
+pub(crate) const fn gathers_rows(row: usize, index: usize) -> bool {
+    matches!(row, 4 | 8) || (row == 12 && index >= 4)
+}
+
+impl<const BYTES: usize> IndexWidth for Fixed<BYTES> {
+    const GATHERED: usize = BYTES;
+
+    #[inline(always)]
+    fn move_rows<L: Isa>(level: L) -> MoveJobFn {
+        level.move_fixed::<BYTES>()
+    }
+
+    #[inline(always)]
+    fn select<L: Isa>(level: L, _: usize) -> Option<SelectFn> {
+        if const { BYTES <= MOST_SELECTED } { Some(level.entry::<Select<Exactly<BYTES>>>()) } else { None }
+    }
+
+    #[inline(always)]
+    fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
+        if packed {
+            one_pass::kernel::<Exactly<BYTES>, I, L, true>()
+        } else if const { BYTES <= MOST_ELEMENT } {
+            elements::kernel::<BYTES, I>
+        } else {
+            one_pass::kernel::<Exactly<BYTES>, I, L, false>()
+        }
+    }
+
+    fn one_by_one<I: Index>() -> Option<PlaneFn> {
+        if const { BYTES <= MOST_ELEMENT } { Some(elements::one_by_one::<BYTES, I>) } else { None }
+    }
+
+    #[inline(always)]
+    fn look_up<L: Isa>(level: L) -> Option<LookUpFn> {
+        level.look_up::<BYTES>()
+    }
+
+    #[inline(always)]
+    fn gather<I: Index, L: Isa>(level: L) -> GatherFn {
+        level.gather::<BYTES, I>()
+    }
+}
+
+impl IndexWidth for Rows {
+    const GATHERED: usize = 12;
+
+    #[inline(always)]
+    fn move_rows<L: Isa>(level: L) -> MoveJobFn {
+        level.move_rows()
+    }
+
+    #[inline(always)]
+    fn select<L: Isa>(level: L, row: usize) -> Option<SelectFn> {
+        by_size!(RowSize::of(row), |Way| Some(level.entry::<Select<Way>>()))
+    }
+
+    #[inline(always)]
+    fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
+        by_size!(size, |Way| one_pass::kernel::<Way, I, L, false>())
+    }
+
+    /// Rows that are gathered have 12 bytes (K9).
+    #[inline(always)]
+    fn gather<I: Index, L: Isa>(level: L) -> GatherFn {
+        level.gather::<12, I>()
+    }
+}

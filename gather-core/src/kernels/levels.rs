@@ -1,0 +1,250 @@
+//! Levels: which function runs each piece of a kernel.
+//!
+//! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
+//! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::by_level::LevelPointer;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::level_fn::{Scalar, Token};
+use crate::kernels::moves::rows::MoveRows;
+use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJob, MoveJobFn};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::{gather_avx2, rows_avx512, table_avx2, table_avx512};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::resolve::tuples::ResolveTuples;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
+use crate::kernels::resolve::{self, ChunksFn, ResolveFn, ResolveJob, TuplesFn};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::space::unzip_avx2;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::space::zip_x86::{ZipAvx2, ZipAvx512};
+use crate::kernels::space::{PeriodsArgs, PeriodsFn};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::words::{Eight, Sixteen};
+use crate::types::index::Index;
+
+/// A function with the `target_feature`s of the level of a token, as one that is safe to call.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled {
+    ($level:ident: $function:expr, $raw:ty) => {{
+        let (raw, _): ($raw, Self) = ($function, $level);
+        // SAFETY: the token shows that the machine has the level, whose features are all that the function asks for.
+        unsafe { raw.on_this_machine() }
+    }};
+}
+
+/// An instruction set. Where a level has no algorithm of its own, a method names that of its `Plain` level.
+pub trait Isa: Token {
+    /// The level whose kernels of `Direct` and `StridedCopy` this one runs, and whose functions it takes where it has
+    /// none of its own. The scalar level and AVX2 are their own.
+    type Plain: Isa;
+
+    /// The token of that level.
+    #[must_use]
+    fn plain(self) -> Self::Plain;
+
+    /// Whether the level resolves and moves in one loop.
+    const GATHERS: bool = false;
+
+    /// Resolves indices.
+    #[inline(always)]
+    #[must_use]
+    fn resolve<I: Index>(self) -> ResolveFn {
+        self.plain().resolve::<I>()
+    }
+
+    /// Resolves indices chunk by chunk.
+    #[inline(always)]
+    #[must_use]
+    fn resolve_chunks<I: Index>(self) -> ChunksFn {
+        self.plain().resolve_chunks::<I>()
+    }
+
+    /// Resolves tuples chunk by chunk, where the level has an algorithm for it.
+    #[inline(always)]
+    #[must_use]
+    fn resolve_tuples<I: Index>(self) -> Option<TuplesFn> {
+        None
+    }
+
+    /// Moves rows of `BYTES` bytes by their positions (K6).
+    #[inline(always)]
+    #[must_use]
+    fn move_fixed<const BYTES: usize>(self) -> MoveJobFn {
+        self.plain().move_fixed::<BYTES>()
+    }
+
+    /// Moves rows of any length by their positions.
+    #[inline(always)]
+    #[must_use]
+    fn move_rows(self) -> MoveJobFn {
+        self.entry::<MoveRows>()
+    }
+
+    /// Looks elements of `BYTES` bytes up in a table of registers, where the level has one.
+    #[inline(always)]
+    #[must_use]
+    fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
+        None
+    }
+
+    /// Looks bytes up in a table of registers straight from indices of one byte, where the level has one.
+    #[inline(always)]
+    #[must_use]
+    fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
+        None
+    }
+
+    /// Gathers rows of `BYTES` bytes, where [`Isa::GATHERS`].
+    #[inline(always)]
+    #[must_use]
+    fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
+        unreachable!("K9: plans gather at levels that have instructions for it")
+    }
+
+    /// Interleaves contiguous streams of `BYTES` bytes, where the level has an algorithm for it.
+    #[inline(always)]
+    #[must_use]
+    fn zip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        None
+    }
+
+    /// Takes contiguous data apart into streams of `BYTES` bytes, where the level has an algorithm for it.
+    #[inline(always)]
+    #[must_use]
+    fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        None
+    }
+}
+
+impl Isa for Scalar {
+    type Plain = Self;
+
+    #[inline(always)]
+    fn plain(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn resolve<I: Index>(self) -> ResolveFn {
+        resolve::resolve::<I>
+    }
+
+    #[inline(always)]
+    fn resolve_chunks<I: Index>(self) -> ChunksFn {
+        resolve::chunks::<I>
+    }
+
+    #[inline(always)]
+    fn move_fixed<const BYTES: usize>(self) -> MoveJobFn {
+        moves::move_fixed::<BYTES>
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Isa for Avx2 {
+    type Plain = Self;
+
+    const GATHERS: bool = true;
+
+    #[inline(always)]
+    fn plain(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn resolve<I: Index>(self) -> ResolveFn {
+        self.entry::<Resolve<I, Eight>>()
+    }
+
+    #[inline(always)]
+    fn resolve_chunks<I: Index>(self) -> ChunksFn {
+        self.entry::<ResolveChunks<I, Eight>>()
+    }
+
+    #[inline(always)]
+    fn resolve_tuples<I: Index>(self) -> Option<TuplesFn> {
+        Some(self.entry::<ResolveTuples<I, Eight>>())
+    }
+
+    #[inline(always)]
+    fn move_fixed<const BYTES: usize>(self) -> MoveJobFn {
+        compiled!(self: gather_avx2::move_fixed::<BYTES>, unsafe fn(&MoveJob))
+    }
+
+    #[inline(always)]
+    fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
+        Some(compiled!(self: table_avx2::look_up::<BYTES>, unsafe fn(&MoveJob) -> usize))
+    }
+
+    #[inline(always)]
+    fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
+        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&ResolveJob, &MoveJob) -> usize))
+    }
+
+    #[inline(always)]
+    fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
+        compiled!(self: gather_avx2::gather::<BYTES, I>, unsafe fn(&IndexArgs<'_>, &Cursor) -> bool)
+    }
+
+    #[inline(always)]
+    fn zip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        Some(self.entry::<ZipAvx2<BYTES>>())
+    }
+
+    #[inline(always)]
+    fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        Some(compiled!(self: unzip_avx2::periods::<BYTES>, for<'a> unsafe fn(PeriodsArgs<'a>) -> usize))
+    }
+}
+
+/// Longer vectors and masks gain nothing elsewhere.
+#[cfg(target_arch = "x86_64")]
+impl Isa for Avx512 {
+    type Plain = Avx2;
+
+    const GATHERS: bool = true;
+
+    #[inline(always)]
+    fn plain(self) -> Avx2 {
+        self.below()
+    }
+
+    #[inline(always)]
+    fn resolve_tuples<I: Index>(self) -> Option<TuplesFn> {
+        Some(self.entry_of_its_own::<ResolveTuples<I, Sixteen>>())
+    }
+
+    #[inline(always)]
+    fn move_rows(self) -> MoveJobFn {
+        compiled!(self: rows_avx512::move_rows, unsafe fn(&MoveJob))
+    }
+
+    #[inline(always)]
+    fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
+        Some(compiled!(self: table_avx512::look_up::<BYTES>, unsafe fn(&MoveJob) -> usize))
+    }
+
+    #[inline(always)]
+    fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
+        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&ResolveJob, &MoveJob) -> usize))
+    }
+
+    #[inline(always)]
+    fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
+        self.plain().gather::<BYTES, I>()
+    }
+
+    #[inline(always)]
+    fn zip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        Some(self.entry_of_its_own::<ZipAvx512<BYTES>>())
+    }
+
+    #[inline(always)]
+    fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
+        self.plain().unzip::<BYTES>()
+    }
+}
