@@ -53,7 +53,7 @@ fn index_nest(rank: u8) -> TokenStream {
         None => quote!(args.origin()),
         Some(cursor) => quote!(&#cursor),
     };
-    let mut nested = quote!(unsafe { body(&mut state, args, #plane) };);
+    let mut nested = quote!(body(&mut state, unsafe { Plane::new(args, #plane) }););
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
         let start = start(depth);
         nested = quote! {
@@ -67,12 +67,9 @@ fn index_nest(rank: u8) -> TokenStream {
     let doc = doc("the operators on indices", rank, loops.len());
     quote! {
         #[doc = #doc]
-        ///
-        /// # Safety
-        /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
         #[inline(never)]
-        unsafe fn #name(args: &IndexArgs<'_>, body: Body) -> Outcome {
-            let [#(#loops,)* ..] = args.loops::<#count>();
+        fn #name(args: &IndexArgs<'_>, body: Body) -> Outcome {
+            let [#(#loops,)* ..] = args.loops_of::<#count>();
             let mut state = State::new(args);
             #nested
             state.outcome()

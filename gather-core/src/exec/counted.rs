@@ -119,8 +119,8 @@ impl CountedPlan {
         let work = plan.work().scaled(*planned, count);
         let one_call = plan.is_one_call(work);
         if one_call {
-            // SAFETY: the caller's promise: C1.
-            let outcome = unsafe { Part::new(plan, loops, operands).call() };
+            // SAFETY: X1 for the plan with another size of its free loop: C1.
+            let outcome = unsafe { Part::new(plan, loops, operands) }.call();
             if !outcome.out_of_range {
                 return Ok(());
             }

@@ -1,12 +1,10 @@
 //! Running the plan of an operator on indices.
 
-use smallvec::SmallVec;
-
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels::{Panelled, Scratch, columns_before_line};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Outcome};
+use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -57,8 +55,8 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(),
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: the caller's promise, for the whole loop nest.
-    let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
+    // SAFETY: X1 for the plan, with its own loops.
+    let outcome = unsafe { Part::new(plan, plan.loops(), operands) }.call();
     // SAFETY: as above.
     if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
 }
@@ -77,7 +75,9 @@ pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operan
     let (spec, inner) = (rows.spec(request, FewRows::fill(request)?), rows.inner(request));
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
     // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
-    let outcome = unsafe { (rows.kernel)(&IndexArgs { spec: &spec, origin, loops, stride: rows.stride(), params }) };
+    let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
+    // SAFETY: the kernel was found for the width, the index type and the level of these rows (P2).
+    let outcome = unsafe { (rows.kernel)(&args) };
     if !outcome.out_of_range || request.policy.out_of_bounds != OutOfBounds::Error {
         return Ok(());
     }
@@ -147,112 +147,78 @@ pub(super) unsafe fn run_in_parts(
         // SAFETY: the caller's promise; the panels and the kernel are the plan's.
         unsafe { panelled.run(scratch) }
     } else {
-        let part = Part::new(plan, loops, operands);
-        match tasks {
-            // SAFETY: the caller's promise, for the whole loop nest.
-            1 => unsafe { part.run() },
-            // SAFETY: as above.
-            tasks => unsafe { part.run_shared(tasks) },
-        }
+        // SAFETY: X1 for the plan with these loops.
+        let part = unsafe { Part::new(plan, loops, operands) };
+        if tasks == 1 { part.run() } else { part.run_shared(tasks) }
     };
     // SAFETY: the caller's promise.
     if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
 }
 
-/// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin.
+/// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel
+/// contract.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    pub(super) plan: &'a IndexPlan,
-    pub(super) args: IndexArgs<'a>,
+    plan: &'a IndexPlan,
+    args: IndexArgs<'a>,
 }
 
 // SAFETY: X2: threads that share a part run different parts of it. What a kernel reads beside the operands, a map's
-// lookups, may be shared between threads: the promise of `run`.
+// lookups, may be shared between threads, as the operands of a plan promise.
 unsafe impl Sync for Part<'_> {}
 
 impl<'a> Part<'a> {
     /// The whole loop nest of a plan, with its loops.
+    ///
+    /// # Safety
+    /// X1 for the plan with these loops. It gives the kernel contract: K1, K3 and K4 since the loops are those of the
+    /// operands' layouts (P1, X1); K2 since any position in range is an element of data, as the axes' sizes are its own;
+    /// K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
     #[inline(always)]
-    pub(super) fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
+    pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
         let Operands { out, data, index, params, .. } = operands;
-        let args =
-            IndexArgs { spec: plan.spec(), origin: Cursor { out, data, index }, loops, stride: plan.stride(), params };
+        // SAFETY: the kernel contract, as argued above.
+        let args = unsafe { IndexArgs::new(plan.spec(), Cursor { out, data, index }, loops, plan.stride(), params) };
         Part { plan, args }
     }
 
     /// Runs the part.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for this part of the loop nest.
     #[inline]
-    unsafe fn run(self) -> Outcome {
-        if self.plan.is_blocked() {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run_blocked() };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.call() }
+    fn run(self) -> Outcome {
+        if self.plan.is_blocked() { self.run_blocked() } else { self.call() }
     }
 
     /// Runs the part block by block of its inner loop, so that the outer loops come back to the indices of a block.
-    ///
-    /// # Safety
-    /// As for [`Part::run`].
-    unsafe fn run_blocked(self) -> Outcome {
-        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.args.loops);
-        let [.., inner] = loops.as_mut_slice() else { unreachable!("K5: a loop nest has an inner loop") };
-        let whole = *inner;
+    fn run_blocked(self) -> Outcome {
+        let (mut loops, last, n) = (Loops::new(), self.args.loops().len() - 1, self.args.inner().n);
         let mut out_of_range = false;
-        for start in (0..whole.n).step_by(BLOCK) {
-            if let Some(inner) = loops.last_mut() {
-                inner.n = (whole.n - start).min(BLOCK);
-            }
-            let args = IndexArgs { origin: self.args.origin.skip(&whole, start), loops: &loops, ..self.args };
-            let block = Part { plan: self.plan, args };
-            // SAFETY: a sub-range of the inner loop is a part of the loop nest.
-            out_of_range |= unsafe { block.call() }.out_of_range;
+        for start in (0..n).step_by(BLOCK) {
+            let range = |depth, n| if depth == last { start..(start + BLOCK).min(n) } else { 0..n };
+            out_of_range |= Part { plan: self.plan, args: self.args.part(&mut loops, range) }.call().out_of_range;
         }
         Outcome { out_of_range }
     }
 
     /// Calls the kernel.
-    ///
-    /// # Safety
-    /// As for [`Part::run`]. It gives the kernel contract: K1, K3 and K4 since the loops are those of the operands'
-    /// layouts (P1, X1), or fewer iterations of them; K2 since any position in range is an element of data, as the
-    /// axes' sizes are its own; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
     #[inline(always)]
-    pub(super) unsafe fn call(self) -> Outcome {
-        // SAFETY: the kernel contract holds, as argued above.
+    pub(super) fn call(self) -> Outcome {
+        // SAFETY: P2: the kernel is that of the rank, the width, the index type and the method of the plan, whose loops
+        // these are, or some of their iterations.
         unsafe { self.plan.kernel()(&self.args) }
     }
 
     /// Runs the part on up to `tasks` threads, piece by piece.
-    ///
-    /// # Safety
-    /// As for [`Part::run`].
-    unsafe fn run_shared(self, tasks: usize) -> Outcome {
-        let lengths = self.args.loops.iter().map(|along| along.n);
+    fn run_shared(self, tasks: usize) -> Outcome {
+        let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
-        share(tasks, cuts.pieces(), |piece, _| {
-            // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
-            unsafe { self.run_piece(&cuts, piece) }
-        })
+        let part = &self;
+        share(tasks, cuts.pieces(), |piece, _| part.run_piece(&cuts, piece))
     }
 
     /// Runs one of the pieces that the part is cut into.
-    ///
-    /// # Safety
-    /// As for [`Part::run`], for the piece.
-    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) -> Outcome {
-        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.args.loops), self.args.origin);
-        for (d, along) in loops.iter_mut().enumerate() {
-            let range = cuts.range(piece, d, along.n);
-            origin = origin.skip(along, range.start);
-            along.n = range.len();
-        }
-        let part = Part { plan: self.plan, args: IndexArgs { loops: &loops, origin, ..self.args } };
-        // SAFETY: sub-ranges of the loops are a part of the loop nest.
-        unsafe { part.run() }
+    fn run_piece(&self, cuts: &Cuts, piece: usize) -> Outcome {
+        let mut loops = Loops::new();
+        let args = self.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
+        Part { plan: self.plan, args }.run()
     }
 }

@@ -20,7 +20,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::cuts::share;
-use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, StridedRows, pack_rows};
+use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, OutputRows, StridedRows, pack_rows};
 use crate::plan::{NestPlan, Panels, is_free};
 use crate::types::error::Error;
 
@@ -148,32 +148,21 @@ impl Run<'_> {
         let width = n * plan.spec().row;
         loops.push(Loop { n, ..*inner });
         let (apart, apart_step) = (origin.data, plan.stride());
-        let pack = StridedRows {
-            from: apart,
-            from_step: apart_step,
-            to: memory,
-            to_step: width as isize,
-            n: panels.rows,
-            row: width,
-        };
-        // SAFETY: the columns are contiguous in data, where every row of the axis may be read; the scratch is ours, and
-        // has room for as many rows of up to `panels.columns >= n` columns.
-        unsafe { pack_rows(&pack, PACK_AHEAD) };
-        let args = IndexArgs {
-            spec: plan.spec(),
-            origin: Cursor { data: memory, ..origin },
-            loops: &loops,
-            stride: width as isize,
-            params,
-        };
+        // SAFETY: the scratch is ours, and has room for the rows of the axis, of up to `panels.columns >= n` columns.
+        let packed = unsafe { OutputRows::new(memory, width as isize, panels.rows) };
+        // SAFETY: the columns are contiguous in data, where every row of the axis may be read.
+        pack_rows(&unsafe { StridedRows::new(apart, apart_step, packed, width) }, PACK_AHEAD);
+        let origin = Cursor { data: memory, ..origin };
         // SAFETY: the loops are some of the nest's loops, and the scratch holds the elements that they reach, with a row
-        // of the axis every `width` bytes. The plan picked the kernel for these loops (P3).
+        // of the axis every `width` bytes.
+        let args = unsafe { IndexArgs::new(plan.spec(), origin, &loops, width as isize, params) };
+        // SAFETY: the plan picked the kernel for these loops (P3).
         let outcome = unsafe { kernel(&args) };
         if unpacks {
-            let (to, to_step) = (apart.cast_mut(), apart_step);
-            let unpack = StridedRows { from: memory, from_step: width as isize, to, to_step, ..pack };
-            // SAFETY: as above; the columns of the destination may be written, and are this thread's.
-            unsafe { pack_rows(&unpack, PACK_AHEAD) };
+            // SAFETY: the columns of the destination may be written, and are this thread's.
+            let rows = unsafe { OutputRows::new(apart.cast_mut(), apart_step, panels.rows) };
+            // SAFETY: as many rows of the scratch, which holds them, apart from the destination.
+            pack_rows(&unsafe { StridedRows::new(memory, width as isize, rows, width) }, PACK_AHEAD);
         }
         outcome
     }

@@ -1,10 +1,11 @@
 //! The arguments of a kernel of the index operators: the part that a plan has decided, and the part of one call.
 
-#![forbid(unsafe_code)]
+use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::kernels::convert::Conversion;
+use crate::kernels::plane::Plane;
 use crate::types::element::ElementBytes;
 use crate::types::level::Available;
 use crate::types::method::Method;
@@ -129,26 +130,110 @@ impl KernelSpec {
     }
 }
 
-/// Everything that a kernel of an index operator works on.
+/// Everything that a kernel of an index operator works on. It carries the kernel contract.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArgs<'a> {
-    pub(crate) spec: &'a KernelSpec,
-    pub(crate) origin: Cursor,
-    pub(crate) loops: &'a [Loop],
-    /// Bytes of data from one position to the next.
-    pub(crate) stride: isize,
-    /// The map's arguments (K8), or the scatter's (S3); null in other kernels.
-    pub(crate) params: *const (),
+    spec: &'a KernelSpec,
+    origin: Cursor,
+    loops: &'a [Loop],
+    stride: isize,
+    params: *const (),
 }
 
-impl IndexArgs<'_> {
+/// Loops of a part of a loop nest.
+pub(crate) type Loops = SmallVec<[Loop; 6]>;
+
+impl<'a> IndexArgs<'a> {
+    /// The arguments for tensors at their first coordinate. Data has `stride` bytes from one position to the next.
+    /// `params` are the map's arguments (K8), or the scatter's sink (S3); null in other kernels.
+    ///
+    /// # Safety
+    /// K1 to K6 and K8 to K10 hold for the loops and the spec, of a gather; of a scatter S1 to S4 in place of K1, K2 and
+    /// K8. The machine has the level of the spec (K7).
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        spec: &'a KernelSpec,
+        origin: Cursor,
+        loops: &'a [Loop],
+        stride: isize,
+        params: *const (),
+    ) -> Self {
+        IndexArgs { spec, origin, loops, stride, params }
+    }
+
+    /// The part of the loop nest that some iterations of each loop are: `range` is given a loop's depth and length.
+    #[inline(always)]
+    pub(crate) fn part<'b>(
+        &self,
+        room: &'b mut Loops,
+        mut range: impl FnMut(usize, usize) -> Range<usize>,
+    ) -> IndexArgs<'b>
+    where
+        'a: 'b,
+    {
+        let mut origin = self.origin;
+        room.clear();
+        room.extend_from_slice(self.loops);
+        for (depth, along) in room.iter_mut().enumerate() {
+            let range = range(depth, along.n);
+            assert!(range.end <= along.n, "{range:?} of {} iterations", along.n);
+            origin = origin.skip(along, range.start);
+            along.n = range.len();
+        }
+        IndexArgs { origin, loops: room, ..*self }
+    }
+
+    /// The same loops with no data to be read: of an axis without elements.
+    #[inline(always)]
+    pub(crate) fn without_data(&self) -> Self {
+        IndexArgs { origin: Cursor { data: core::ptr::null(), ..self.origin }, ..*self }
+    }
+
+    /// The last `inside` loops at each coordinate of the loops around them.
+    pub(crate) fn each_inside(&self, inside: usize, mut run: impl FnMut(&IndexArgs<'_>)) {
+        let (around, loops) = self.loops.split_at(self.loops.len() - inside);
+        each_coordinate(around, self.origin, |&origin| run(&IndexArgs { origin, loops, ..*self }));
+    }
+
+    /// Every plane.
+    #[inline(always)]
+    pub(crate) fn each_plane(&self, mut run: impl FnMut(Plane<'_>)) {
+        let around = &self.loops[..self.loops.len().saturating_sub(2)];
+        each_coordinate(around, self.origin, |at| {
+            // SAFETY: the cursor is that of a coordinate of the loops around the plane.
+            run(unsafe { Plane::new(self, at) });
+        });
+    }
+
+    #[inline(always)]
+    pub(crate) fn spec(&self) -> &'a KernelSpec {
+        self.spec
+    }
+
+    /// Bytes of data from one position to the next.
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> isize {
+        self.stride
+    }
+
+    #[inline(always)]
+    pub(crate) fn params(&self) -> *const () {
+        self.params
+    }
+
+    /// The loops.
+    #[inline(always)]
+    pub(crate) fn loops(&self) -> &'a [Loop] {
+        self.loops
+    }
+
     /// The loops of a loop nest of rank `R`.
     ///
     /// # Panics
     /// When the loop nest has another rank: the dispatcher picks kernels by it.
     #[inline(always)]
     #[must_use]
-    pub fn loops<const R: usize>(&self) -> &[Loop; R] {
+    pub fn loops_of<const R: usize>(&self) -> &'a [Loop; R] {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
@@ -161,7 +246,7 @@ impl IndexArgs<'_> {
 
     /// The loop around the inner one; one iteration where there is none.
     #[inline(always)]
-    pub(crate) fn outer(&self) -> &Loop {
+    pub(crate) fn outer(&self) -> &'a Loop {
         match self.loops {
             [.., outer, _] => outer,
             _ => const { &Loop::ONCE },
@@ -170,7 +255,7 @@ impl IndexArgs<'_> {
 
     /// The innermost loop.
     #[inline(always)]
-    pub(crate) fn inner(&self) -> &Loop {
+    pub(crate) fn inner(&self) -> &'a Loop {
         self.loops.last().expect("K5: a loop nest has an inner loop")
     }
 
@@ -255,6 +340,26 @@ impl IndexArgs<'_> {
             Method::Panels | Method::Grouped | Method::Accumulated | Method::Interleaved | Method::Deinterleaved => {
                 false
             }
+        }
+    }
+}
+
+/// Runs something at the cursor of each coordinate of loops.
+#[inline(always)]
+fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
+    // The cursor of each loop's current iteration, and how many it has left, this one included.
+    let mut counters: SmallVec<[(Cursor, usize); 16]> = around.iter().map(|along| (origin, along.n)).collect();
+    let mut at = origin;
+    loop {
+        run(&at);
+        let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
+            return;
+        };
+        let (start, left) = counters[depth];
+        at = start.step(&around[depth]);
+        counters[depth] = (at, left - 1);
+        for (counter, along) in counters.iter_mut().zip(around).skip(depth + 1) {
+            *counter = (at, along.n);
         }
     }
 }

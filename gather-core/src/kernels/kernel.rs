@@ -9,8 +9,8 @@ use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::{index_nest, space_nest};
-use crate::kernels::moves::placed::RowSize;
 use crate::kernels::moves::Rows;
+use crate::kernels::moves::placed::RowSize;
 use crate::kernels::space::SpaceWidth;
 use crate::kernels::space::args::SpaceArgs;
 use crate::kernels::space::space_plane;
@@ -18,6 +18,10 @@ use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 
 /// A kernel of an index operator.
+///
+/// # Safety
+/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a method
+/// that it has (K9).
 pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// A kernel of the gathers under its name.
@@ -147,21 +151,19 @@ fn no_one_pass(_: RowSize, _: bool) -> IndexKernel {
 /// A gather's kernel.
 ///
 /// # Safety
-/// The kernel contract.
+/// As for [`IndexKernel`].
 unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
-    // SAFETY: the caller's promise; the loop nest is that of the rank, and the body that of the method.
-    unsafe { nest(args, body::<W, I, L>(args)) }
+    nest(args, body::<W, I, L>(args))
 }
 
 /// A scatter's kernel.
 ///
 /// # Safety
-/// The contract of a scatter.
+/// As for [`IndexKernel`].
 unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
-    // SAFETY: the caller's promise; the loop nest is that of the rank, and the body that of the method.
-    unsafe { nest(args, scatter_body::<I, L>(args)) }
+    nest(args, scatter_body::<I, L>(args))
 }
 
 /// A kernel of the operators that rearrange space.

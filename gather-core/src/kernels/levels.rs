@@ -3,20 +3,20 @@
 //! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
 //! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
 
-use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::by_level::LevelPointer;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::moves::rows::MoveRows;
-use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJob, MoveJobFn};
+use crate::kernels::moves::{self, BytesJob, GatherFn, LookUpBytesFn, LookUpFn, MoveJob, MoveJobFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{gather_avx2, rows_avx512, table_avx2, table_avx512};
+use crate::kernels::plane::Plane;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
-use crate::kernels::resolve::{self, ChunksFn, ResolveFn, ResolveJob, TuplesFn};
+use crate::kernels::resolve::{self, ChunksFn, ResolveFn, TuplesFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::unzip_avx2;
 #[cfg(target_arch = "x86_64")]
@@ -182,12 +182,12 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&ResolveJob, &MoveJob) -> usize))
+        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&BytesJob) -> usize))
     }
 
     #[inline(always)]
     fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
-        compiled!(self: gather_avx2::gather::<BYTES, I>, unsafe fn(&IndexArgs<'_>, &Cursor) -> bool)
+        compiled!(self: gather_avx2::gather::<BYTES, I>, unsafe fn(Plane<'_>) -> bool)
     }
 
     #[inline(always)]
@@ -230,7 +230,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&ResolveJob, &MoveJob) -> usize))
+        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&BytesJob) -> usize))
     }
 
     #[inline(always)]

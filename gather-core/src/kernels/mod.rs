@@ -126,6 +126,7 @@ mod levels;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
+mod plane;
 pub(crate) mod reduce;
 pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
@@ -143,7 +144,7 @@ mod v128;
 pub(crate) mod words;
 
 pub(crate) use args::Cursor;
-pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
+pub(crate) use args::{Component, KernelSpec, Loop, Loops, fits_i32, start_of_part};
 pub(crate) use args::{IndexArgs, Outcome};
 pub(crate) use bodies::elements::MOST_ELEMENT;
 pub(crate) use bodies::{CompiledMoveFn, MOST_PREFETCHED, MoveFn, gathers_rows};
@@ -157,6 +158,7 @@ pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
+pub(crate) use plane::{Indices, OutputRows};
 pub(crate) use resolve::block::BLOCK;
 pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
 pub(crate) use space::FILL;
@@ -187,12 +189,7 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 }
 
 /// The kernel of `OutOfBounds::Zero` on an axis without elements: fills every row and reads nothing.
-///
-/// # Safety
-/// The kernel contract for `args`, except that data and indices need not be readable.
-pub(crate) unsafe fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
+pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
     // Data without elements may lie anywhere, in the output too.
-    let args = IndexArgs { origin: Cursor { data: core::ptr::null(), ..args.origin }, ..*args };
-    // SAFETY: the caller's promise.
-    unsafe { loops::index_nest_any(&args, bodies::fill_plane) }
+    loops::index_nest_any(&args.without_data(), bodies::fill_plane)
 }

@@ -5,13 +5,14 @@
 use smallvec::SmallVec;
 
 use crate::exec::first_bad_index::IndexCheck;
-use crate::kernels::{BitFns, Loop, ResolveJob, Resolvers, WideJob};
+use crate::kernels::{BitFns, Indices, Loop, ResolveJob, Resolvers, WideJob};
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::index::Index;
 use crate::types::level::Available;
+use crate::types::policy::IndexPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait Place: Index {
@@ -21,13 +22,9 @@ pub(crate) trait Place: Index {
     /// Marks positions by a bitmap, and looks bits up by positions.
     const BITS: BitFns<Self>;
 
-    /// Resolves `n` indices, `stride` bytes apart, along an axis of `dim` positions; returns whether one was out of
-    /// range.
-    ///
-    /// # Safety
-    /// They may be read as the index type of the resolvers (K3); the machine has the level (K7); `out` has `n` places.
-    /// `dim` is at least 1, and fits in the type.
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Available) -> bool;
+    /// Resolves indices of the type of the resolvers along an axis of `dim` positions, at least 1, which fits in the type;
+    /// returns whether one was out of range.
+    fn resolve(indices: Indices, dim: i64, policy: IndexPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
 impl Place for i32 {
@@ -35,10 +32,15 @@ impl Place for i32 {
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
 
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Available) -> bool {
-        let WideJob { index, stride, n, dim, policy, .. } = *job;
+    fn resolve(
+        indices: Indices,
+        dim: i64,
+        policy: IndexPolicy,
+        out: &mut [Self],
+        (by, level): (Resolvers, Available),
+    ) -> bool {
         debug_assert!(i32::try_from(dim).is_ok_and(|dim| dim > 0), "K2: an axis of {dim}");
-        by.at(level)(&ResolveJob { index, stride, n, dim: dim as i32, policy, out })
+        by.at(level)(&ResolveJob::to_slice(indices, dim as i32, policy, out))
     }
 }
 
@@ -47,9 +49,15 @@ impl Place for i64 {
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
 
-    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, _: Available) -> bool {
-        debug_assert!(job.dim > 0);
-        (by.wide)(&WideJob { out, ..*job })
+    fn resolve(
+        indices: Indices,
+        dim: i64,
+        policy: IndexPolicy,
+        out: &mut [Self],
+        (by, _): (Resolvers, Available),
+    ) -> bool {
+        debug_assert!(dim > 0);
+        (by.wide)(WideJob::to_slice(indices, dim, policy, out))
     }
 }
 
@@ -127,11 +135,11 @@ impl NullIndices<'_> {
             (place.wrapping_add(along.index), number.wrapping_add(along.out))
         };
         for_each(&loops, (first, 0), step, &mut |(place, number)| {
-            let out = plane[number as usize..][..inner.n].as_mut_ptr();
+            let out = &mut plane[number as usize..][..inner.n];
             let (index, stride) = (index.wrapping_offset(place.wrapping_mul(size)), inner.index.wrapping_mul(size));
-            let job = WideJob { index, stride, n: inner.n, dim: dim as i64, policy, out: core::ptr::null_mut() };
-            // SAFETY: the caller's promise: the loops reach the indices of the layout; there are `inner.n` places.
-            out_of_range |= unsafe { P::resolve(&job, out, self.resolvers, self.level) };
+            // SAFETY: the loops reach the indices of the layout, which may be read as the index type.
+            let indices = unsafe { Indices::new(index, stride, inner.n) };
+            out_of_range |= P::resolve(indices, dim as i64, policy, out, (self.resolvers, self.level));
         });
         out_of_range
     }

@@ -393,14 +393,10 @@ impl<'a> Part<'a> {
     /// an element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
     unsafe fn call(&self, take: Take) -> Outcome {
         let sink = Sink { take, elements: self.elements };
-        let args = IndexArgs {
-            spec: self.spec,
-            origin: self.origin,
-            loops: self.loops,
-            stride: self.stride,
-            params: (&raw const sink).cast(),
-        };
+        let params = (&raw const sink).cast();
         // SAFETY: the contract of a scatter holds, as argued above.
+        let args = unsafe { IndexArgs::new(self.spec, self.origin, self.loops, self.stride, params) };
+        // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
         unsafe { self.plan.kernel()(&args) }
     }
 

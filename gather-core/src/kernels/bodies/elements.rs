@@ -12,60 +12,53 @@
 
 use core::hint::select_unpredictable;
 
-use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
+use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::moves::copy_fixed;
+use crate::kernels::plane::Plane;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The most bytes of an element.
 pub(crate) const MOST_ELEMENT: usize = 16;
 
-/// Runs the plane at a cursor; returns whether an index was out of range.
-///
-/// # Safety
-/// As for [`Body`](super::Body).
-pub(crate) type PlaneFn = unsafe fn(&IndexArgs<'_>, &Cursor) -> bool;
+/// Runs a plane; returns whether an index was out of range.
+pub(crate) type PlaneFn = fn(Plane<'_>) -> bool;
 
 /// Whether [`one_by_one`] takes the rows of a nest, where they have a width that it takes.
 #[inline(always)]
 pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
-    let spec = args.spec;
+    let spec = args.spec();
     let ends = matches!(spec.policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
     ends && spec.components.len() == 1 && spec.prefetch_distance == 0
 }
 
-/// Runs a plane of elements of `BYTES` bytes.
-///
-/// # Safety
-/// As for [`Body`](super::Body); there is one component, and the policy is `Error` or `Zero`.
+/// Runs a plane of elements of `BYTES` bytes, which [`takes`].
 #[inline(never)]
-pub(crate) unsafe fn one_by_one<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    debug_assert!(args.spec.row == BYTES && takes(args), "K6, K9");
-    if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-        // SAFETY: the caller's promise.
-        unsafe { plane::<BYTES, I, true>(args, at) }
+pub(crate) fn one_by_one<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
+    debug_assert!(plane.spec().row == BYTES && takes(plane.args()), "K6, K9");
+    if plane.spec().policy.out_of_bounds == OutOfBounds::Zero {
+        run::<BYTES, I, true>(plane)
     } else {
-        // SAFETY: the caller's promise.
-        unsafe { plane::<BYTES, I, false>(args, at) }
+        run::<BYTES, I, false>(plane)
     }
 }
 
 /// As [`one_by_one`]; `FILLS` says whether the policy is `Zero`.
-///
-/// # Safety
-/// As for [`one_by_one`].
 #[inline(always)]
-unsafe fn plane<const BYTES: usize, I: Index, const FILLS: bool>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let fill = if FILLS { repeated::<BYTES>(&args.spec.fill) } else { [0; BYTES] };
-    let Component { dim, index: component, .. } = args.spec.components[0];
-    let rule = IndexRule::new(args.spec.policy.negative, dim);
-    let (outer, inner, stride, mut plane, mut missed) = (*args.outer(), *args.inner(), args.stride, *at, false);
+fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> bool {
+    let (args, spec) = (plane.args(), plane.spec());
+    let fill = if FILLS { repeated::<BYTES>(&spec.fill) } else { [0; BYTES] };
+    let component = spec.components[0];
+    let rule = IndexRule::new(spec.policy.negative, component.dim);
+    let (outer, inner, stride, mut first, mut missed) =
+        (*args.outer(), *args.inner(), args.stride(), *plane.at(), false);
     for _ in 0..outer.n {
-        let mut at = plane;
+        let mut at = first;
         for _ in 0..inner.n {
-            // SAFETY: K3 for this index.
-            let (x, inside) = rule.check(unsafe { at.index.wrapping_offset(component).cast::<I>().read_unaligned() });
+            // SAFETY: K3: the cursor stands at an iteration of the plane's loops.
+            let index = unsafe { at.index.wrapping_offset(component.index).cast::<I>().read_unaligned() };
+            let (x, inside) = rule.check(index);
             if !FILLS && !inside {
                 return true;
             }
@@ -77,7 +70,7 @@ unsafe fn plane<const BYTES: usize, I: Index, const FILLS: bool>(args: &IndexArg
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(&inner);
         }
-        plane = plane.step(&outer);
+        first = first.step(&outer);
     }
     missed
 }
@@ -91,13 +84,8 @@ pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
     bytes
 }
 
-/// [`one_by_one`] as the kernel of a plane.
-///
-/// # Safety
-/// The kernel contract for the arguments; K9: there are one or two loops and one component, and the policy is `Error`
-/// or `Zero`.
-pub(crate) unsafe fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
+/// [`one_by_one`] as the kernel of a plane (K9).
+pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
-    // SAFETY: the caller's promise.
-    Outcome { out_of_range: unsafe { one_by_one::<BYTES, I>(args, &args.origin) } }
+    Outcome { out_of_range: one_by_one::<BYTES, I>(Plane::of(args)) }
 }

@@ -11,60 +11,45 @@
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, SelectFn};
-use crate::kernels::resolve::block::{BLOCK, Block, Positions};
+use crate::kernels::moves::{MoveJob, ResolvedRows};
+use crate::kernels::resolve::block::{BLOCK, Positions};
 
 /// Moves the rows of a resolved block whose indices are in range, and fills the others: rows by `move_rows`, or by
-/// `select` where there is one.
-///
-/// # Safety
-/// K1, K2, K4 and K6 to K9 for the rows, which were resolved into the block and are at most [`BLOCK`]. `select` is that
-/// of their width; `move_rows` may be called for any of them whose indices are in range.
+/// `select`, that of their width, where there is one.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn move_some<L: Isa>(
+pub(crate) fn move_some<L: Isa>(
     level: L,
     args: &IndexArgs<'_>,
-    job: &MoveJob,
-    block: &Block,
+    rows: &ResolvedRows,
     fill: &mut FillRow,
     select: Option<SelectFn>,
     move_rows: &mut dyn FnMut(&MoveJob),
 ) {
-    debug_assert!(job.n <= BLOCK && block.has_bad());
-    // SAFETY: the caller's promise: as many positions have been written.
-    let positions = unsafe { core::slice::from_raw_parts(job.positions, job.n) };
-    let row = args.spec.row;
+    let (spec, block, positions) = (args.spec(), rows.block(), rows.positions());
+    debug_assert!(rows.n() <= BLOCK && block.has_bad());
     if positions.iter().fold(true, |all, &position| all & block.is_bad(position)) {
-        // SAFETY: K1 and K6 for the rows.
-        return unsafe { fill.fill(args, job.out, job.n) };
+        return fill.fill(spec, rows.outputs());
     }
     if let Some(select) = select
-        && row <= MOST_SELECTED
+        && spec.row <= MOST_SELECTED
     {
-        // SAFETY: K6 for rows that are short.
-        let fill = unsafe { fill.row(args) };
-        return select(&FillJob { job, fill, least: block.least() });
+        return select(&FillJob::new(rows, fill.row(spec)));
     }
-    if matches!(row, 1 | 2 | 4 | 8) && job.out_step == row as isize && select.is_none() {
+    if matches!(spec.row, 1 | 2 | 4 | 8) && rows.outputs().step() == spec.row as isize && select.is_none() {
         let mut inside = Positions::new();
-        inside.write(positions.iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
-        move_rows(&MoveJob { positions: inside.as_ptr(), ..*job });
-        // SAFETY: K6 for rows that are short.
-        let fill = unsafe { fill.row(args) };
-        // SAFETY: the caller's promise; all rows have been written, and follow one another.
-        return level.entry::<Blend>()(&FillJob { job, fill, least: block.least() });
+        move_rows(&rows.with_zeros(&mut inside));
+        // All rows have been written, and follow one another.
+        return level.entry::<Blend>()(&FillJob::new(rows, fill.row(spec)));
     }
     let mut first = 0;
-    for rows in positions.chunk_by(|&a, &b| block.is_bad(a) == block.is_bad(b)) {
-        let run = MoveJob { n: rows.len(), ..job.from(first) };
-        first += rows.len();
-        if block.is_bad(rows[0]) {
-            // SAFETY: K1 and K6 for the rows.
-            unsafe { fill.fill(args, run.out, run.n) };
+    for run in positions.chunk_by(|&a, &b| block.is_bad(a) == block.is_bad(b)) {
+        if block.is_bad(run[0]) {
+            fill.fill(spec, rows.outputs().part(first, run.len()));
         } else {
-            move_rows(&run);
+            move_rows(&rows.run(first, run.len()));
         }
+        first += run.len();
     }
 }

@@ -22,7 +22,7 @@ mod strided;
 mod width;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use blocks::next_slice;
+pub(crate) use blocks::next_slice_at;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
 #[cfg(target_arch = "x86_64")]
@@ -31,29 +31,23 @@ pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;
 pub(crate) use width::gathers_rows;
 
-use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::by_level::level_pointers;
 use crate::kernels::kernel::IndexKernel;
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::resolve::block::{Block, Positions};
+use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::{MoveJob, ResolvedRows};
+use crate::kernels::plane::{Plane, Strip};
+use crate::kernels::resolve::block::{Block, Positions, ResolveFns};
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// Runs the plane at a cursor.
-///
-/// # Safety
-/// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
-///
-/// The cursor is borrowed: to copy one that has just been written field by field would wait for the fields.
-pub(crate) type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
+/// Runs a plane.
+pub(crate) type Body = fn(&mut State, Plane<'_>);
 
 /// Moves resolved rows.
-///
-/// # Safety
-/// K1, K2, K4 and K6 to K9 for the rows.
 pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob);
 
 /// [`MoveFn`], compiled for a level.
@@ -68,7 +62,8 @@ pub(crate) const MOST_PREFETCHED: usize = 256;
 #[inline(never)]
 #[must_use]
 pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
-    match args.spec.method {
+    let spec = args.spec();
+    match spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
         _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
         Method::Chunks => chunks::chunks::<W, I, L>,
@@ -78,7 +73,7 @@ pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Bod
         Method::Prefetched => prefetched::prefetched::<W, I, L>,
         Method::Table if const { size_of::<I>() == 1 } && blocks::are_bytes(args) => blocks::byte_table::<I, L>,
         Method::Table => blocks::table::<W, I, L>,
-        Method::Streamed if args.spec.row <= MOST_PREFETCHED => prefetched::streamed::<I, L>,
+        Method::Streamed if spec.row <= MOST_PREFETCHED => prefetched::streamed::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
         Method::StridedCopy => strided::strided::<W, I, L::Plain>,
         _ => direct::direct::<W, I, L::Plain>,
@@ -92,7 +87,7 @@ pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, packed
     W::one_pass::<I, L::Plain>(size, packed)
 }
 
-/// The arguments that all planes of one run of a kernel share.
+/// What all planes of one run of a kernel share.
 pub(crate) struct State {
     positions: Positions,
     block: Block,
@@ -115,6 +110,23 @@ impl State {
             out_of_range: false,
             fill: FillRow::new(),
         }
+    }
+
+    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::BLOCK) iterations, unless they are those of
+    /// the block before; returns its rows. Where the strip is `whole`, the inner loop may come back to its indices.
+    #[inline(always)]
+    fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> ResolvedRows {
+        let State { positions, block, resolved, out_of_range, .. } = self;
+        let index = strip.at().index;
+        // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is
+        // not come back to: what begins where it does may be longer.
+        if !whole || index != *resolved {
+            *resolved = if whole { index } else { core::ptr::null() };
+            *out_of_range |= block.resolve(positions, strip, fns);
+        }
+        // SAFETY: the positions of the strip: they have just been resolved, or were for another whole strip, which has
+        // the same indices, since it begins where this one does and steps as it does.
+        unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }
     }
 
     /// The outcome of a run.

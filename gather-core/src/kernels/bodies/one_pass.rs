@@ -11,13 +11,14 @@ use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
+use crate::kernels::args::{Component, IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::kernel::IndexKernel;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
+use crate::kernels::plane::{Indices, Plane, Strip, Strips};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -36,78 +37,66 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
     const NARROW: bool = C::MOST <= NARROW;
 
+    /// K9: along the inner loop indices and rows are contiguous, and data does not move; there are one or two loops; and
+    /// `PACKED` says whether elements of data are contiguous too.
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();
-        let pass = Pass::new::<C>(args, PACKED);
-        if let [_] = args.loops {
-            // SAFETY: the caller's promise.
-            let done = unsafe { pass.run::<C, I>(&args.origin) };
-            // SAFETY: as above.
-            return if done == pass.n { OK } else { unsafe { go_on::<C, I, L>(args, &args.origin, done, 1) } };
-        }
-        let (outer, mut at) = (*args.outer(), args.origin);
-        for left in (1..=outer.n).rev() {
-            // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-            let done = unsafe { pass.run::<C, I>(&at) };
+        let (pass, mut strips) = (Pass::new::<C>(args, PACKED), Plane::of(args).strips());
+        while let Some(strip) = strips.next() {
+            let done = pass.run::<C, I>(&strip);
             if done < pass.n {
-                // SAFETY: as above.
-                return unsafe { go_on::<C, I, L>(args, &at, done, left) };
+                return go_on::<C, I, L>(&strip.from(done), strips);
             }
-            at = at.step(&outer);
         }
-        OK
+        Outcome { out_of_range: false }
     }
 }
 
-/// Every index was in range.
-const OK: Outcome = Outcome { out_of_range: false };
-
-/// Runs what is left of a plane: the inner loop at a cursor from row `done` on, whose index is out of range, and the
-/// inner loops after it. There are `left` of these, the first one counted.
-///
-/// # Safety
-/// As for [`OnePass`], for these rows.
+/// Runs what is left of a plane: a strip whose first index is out of range, and the inner loops after it.
 #[cold]
 #[inline(never)]
-unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize, left: usize) -> Outcome {
-    if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+fn go_on<'a, C: CopyRow, I: Index, L: Isa>(strip: &Strip<'a>, later: Strips<'a>) -> Outcome {
+    if strip.spec().policy.out_of_bounds == OutOfBounds::Zero {
         // SAFETY: K7: kernels of the level alone name this function.
         let level = unsafe { L::of_kernel() };
-        let rest = Left { args, at: *at, done, left, widen: None };
+        let rest = Left::new(*strip, later);
         if const { size_of::<I>() >= 4 } {
-            level.entry::<MoveOrFill<C, I, false>>()(&rest)
+            level.entry::<MoveOrFill<C, I, false>>()(rest);
         } else if const { I::TYPE.is_signed() } {
-            level.entry::<MoveOrFill<C, i32, false>>()(&Left { widen: Some(level.entry::<Widen<I>>()), ..rest })
+            level.entry::<MoveOrFill<C, i32, false>>()(Left { widen: Some(level.entry::<Widen<I>>()), ..rest });
         } else {
-            level.entry::<MoveOrFill<C, u32, false>>()(&Left { widen: Some(level.entry::<Widen<I>>()), ..rest })
+            level.entry::<MoveOrFill<C, u32, false>>()(Left { widen: Some(level.entry::<Widen<I>>()), ..rest });
         }
     }
     Outcome { out_of_range: true }
 }
 
-/// The rest of a plane: the inner loop at a cursor from row `done` on, and `left - 1` inner loops after it.
+/// The rest of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one component;
+/// along the inner loop indices and rows are contiguous (K9).
 pub(crate) struct Left<'a> {
-    pub(crate) args: &'a IndexArgs<'a>,
-    pub(crate) at: Cursor,
-    pub(crate) done: usize,
-    pub(crate) left: usize,
+    first: Strip<'a>,
+    later: Strips<'a>,
     /// Widens the indices to the type that they are read as, where they have another one.
-    pub(crate) widen: Option<WidenFn>,
+    widen: Option<WidenFn>,
 }
 
-/// Indices to be widened: `n <= PROBED` of the contiguous ones at an address, from number `first` on.
+impl<'a> Left<'a> {
+    /// The rest of a plane, whose indices have the type that they are read as.
+    #[inline(always)]
+    pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
+        debug_assert!(first.spec().policy.out_of_bounds == OutOfBounds::Zero);
+        Left { first, later, widen: None }
+    }
+}
+
+/// Indices to be widened, at most [`PROBED`].
 pub(crate) struct WidenJob<'a> {
-    index: *const u8,
-    first: usize,
-    n: usize,
+    indices: Indices,
     to: &'a mut [MaybeUninit<i32>; PROBED],
 }
 
 /// Writes the indices of a job as numbers of 32 bits.
-///
-/// # Safety
-/// K7; the indices may be read, at any alignment, and are of the function's type.
 pub(crate) type WidenFn = for<'a> fn(WidenJob<'a>);
 
 /// [`WidenFn`] for a type of 8 or 16 bits.
@@ -118,12 +107,10 @@ impl<I: Index> LevelFn for Widen<I> {
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, WidenJob { index, first, n, to }: WidenJob<'_>) {
-        let index = index.cast::<I>().wrapping_add(first);
-        for (i, to) in to[..n].iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let index = unsafe { index.wrapping_add(i).read_unaligned() };
-            to.write(index.widen() as i32);
+    fn call<Here: Token>(_: Here, WidenJob { indices, to }: WidenJob<'_>) {
+        let indices = indices.adjacent::<I>();
+        for (i, to) in to[..indices.n()].iter_mut().enumerate() {
+            to.write(indices.read::<I>(i).widen() as i32);
         }
     }
 }
@@ -143,31 +130,33 @@ impl<I: Index> LevelFn for Widen<I> {
 pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
 
 impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
-    type Args<'a> = &'a Left<'a>;
+    type Args<'a> = Left<'a>;
     type Output = ();
 
+    /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has 32
+    /// bits then.
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &Left { args, mut at, mut done, left, widen }: &Left<'_>) {
-        let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
+    fn call<Here: Token>(_: Here, Left { first, later, widen }: Left<'_>) {
+        let (args, spec) = (first.args(), first.spec());
+        let Pass { rule, component, row, stride, .. } = Pass::new::<C>(args, false);
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
-        // SAFETY: K6 for rows that are short.
-        let filled = if short { unsafe { fill.row(args) } } else { core::ptr::null() };
+        let filled = if short { fill.row(spec).as_ptr() } else { core::ptr::null() };
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
-        for _ in 0..left {
-            let first_index = at.index.wrapping_offset(component);
-            while done < n {
+        for strip in core::iter::once(first).chain(later) {
+            let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
+            while done < strip.n() {
                 // Where the index of row 0 lies, or would lie, and up to which row indices lie there.
                 let (index, n) = match widen {
-                    None => (first_index.cast::<I>(), n),
+                    None => (indices.at().cast::<I>(), strip.n()),
                     Some(widen) => {
-                        let some = PROBED.min(n - done);
-                        widen(WidenJob { index: first_index, first: done, n: some, to: &mut widened });
+                        let some = PROBED.min(strip.n() - done);
+                        widen(WidenJob { indices: indices.part(done, some), to: &mut widened });
                         (widened.as_ptr().cast::<I>().wrapping_sub(done), done + some)
                     }
                 };
-                // SAFETY: K3 for this index; indices are contiguous. Or it has been widened.
+                // SAFETY: K3: index `i < n` of the strip, which are contiguous; or it has been widened.
                 let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
                 let inside = |i: usize| position(i).1;
                 let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
@@ -189,8 +178,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                         while done < n && !inside(done) {
                             done += 1;
                         }
-                        // SAFETY: K1 and K6 for these rows.
-                        unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
+                        fill.fill(spec, strip.outputs().part(first, done - first));
                         continue;
                     }
                     let (mut data, mut out) =
@@ -209,13 +197,12 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                     }
                     while done < end {
-                        // SAFETY: as above.
+                        // SAFETY: K1, K2 and K4 for a row whose index is in range; or the fill, which is as long.
                         unsafe { copy.copy(next(position(done)), out) };
                         (out, done) = (out.wrapping_add(row), done + 1);
                     }
                 }
             }
-            (at, done) = (at.step(&outer), 0);
         }
     }
 }
@@ -227,42 +214,37 @@ const PROBES: usize = 8;
 /// The fields that one pass along the inner loop needs, read up front: otherwise the compiler reads them again after
 /// every store.
 #[derive(Clone, Copy)]
-struct Pass {
+struct Pass<'a> {
     n: usize,
     rule: IndexRule,
-    /// Bytes from an index to its component.
-    component: isize,
+    component: &'a Component,
     row: usize,
     stride: isize,
 }
 
-impl Pass {
+impl<'a> Pass<'a> {
     #[inline(always)]
-    fn new<C: CopyRow>(args: &IndexArgs<'_>, packed: bool) -> Self {
-        debug_assert_eq!(args.spec.components.len(), 1, "K9: one component");
-        let Component { dim, index: component, .. } = args.spec.components[0];
-        let row = C::BYTES.unwrap_or(args.spec.row);
-        let rule = IndexRule::new(args.spec.policy.negative, dim);
-        let stride = if packed { row as isize } else { args.stride };
+    fn new<C: CopyRow>(args: &IndexArgs<'a>, packed: bool) -> Self {
+        let spec = args.spec();
+        debug_assert_eq!(spec.components.len(), 1, "K9: one component");
+        let (component, row) = (&spec.components[0], C::BYTES.unwrap_or(spec.row));
+        let rule = IndexRule::new(spec.policy.negative, component.dim);
+        let stride = if packed { row as isize } else { args.stride() };
         Pass { n: args.inner().n, rule, component, row, stride }
     }
 
-    /// Resolves each row of the inner loop at a cursor and moves it, up to the first whose index is out of range;
-    /// returns how many. The cursor is borrowed, as that of a [`Body`](super::Body) is.
-    ///
-    /// # Safety
-    /// As for [`OnePass`].
+    /// Resolves each row of an inner loop and moves it, up to the first whose index is out of range; returns how many.
+    /// The strip is borrowed, as the cursor of a [`Plane`] is.
     #[inline(always)]
-    unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
+    fn run<C: CopyRow, I: Index>(self, strip: &Strip<'_>) -> usize {
         let Pass { n, rule, component, row, stride } = self;
-        let index = at.index.wrapping_offset(component).cast::<I>();
+        let (indices, at) = (strip.indices(component).adjacent::<I>(), strip.at());
         let (copy, mut out, mut done) = (C::of(row), at.out, 0);
         // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
             let mut group = [(0, false); GROUP];
             for (i, x) in group.iter_mut().enumerate() {
-                // SAFETY: K3 for this index; they are contiguous.
-                *x = rule.check(unsafe { index.wrapping_add(done + i).read_unaligned() });
+                *x = rule.check(indices.read::<I>(done + i));
             }
             if group.iter().any(|&(_, inside)| !inside) {
                 break;
@@ -276,9 +258,7 @@ impl Pass {
             done += GROUP;
         }
         for done in done..n {
-            // SAFETY: K3 for this index; they are contiguous.
-            let index = unsafe { index.wrapping_add(done).read_unaligned() };
-            let Some(x) = rule.check_valid_first(index) else { return done };
+            let Some(x) = rule.check_valid_first(indices.read::<I>(done)) else { return done };
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
             // SAFETY: K1, K2 and K4 for this row, whose index is in range.
             unsafe { copy.copy(from, out) };

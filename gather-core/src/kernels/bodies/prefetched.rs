@@ -10,19 +10,19 @@
 //! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
 //! round ahead, also where one round ends and the next begins.
 
-use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::IndexWidth;
-use crate::kernels::bodies::State;
+use crate::kernels::args::KernelSpec;
 use crate::kernels::bodies::filled::move_some;
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{FillRow, SelectFn};
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::moves::{ByWay, MoveJob};
+use crate::kernels::moves::{ByWay, MoveJob, ResolvedRows};
+use crate::kernels::plane::{Plane, Strip};
 use crate::kernels::resolve::TupleJob;
-use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
+use crate::kernels::resolve::block::{BLOCK, Positions, ResolveFns};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -31,31 +31,23 @@ use crate::types::policy::OutOfBounds;
 const INDICES_AHEAD: usize = 4 << 10;
 /// The most bytes of a tuple that is prefetched. Longer ones the hardware follows, and to prefetch them takes time
 /// (workload `gather_nd/k3_elems_128x128x128_1M`).
-const MOST_ASKED: usize = 16;
+const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
-///
-/// # Safety
-/// As for [`Body`](super::Body).
-pub(super) unsafe fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: K7.
+pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let row = args.spec.row;
+    let row = plane.spec().row;
     let way = Way { move_rows: W::by_way(row, AtLevel(level)), select: W::select(level, row) };
-    // SAFETY: the caller's promise.
-    unsafe { planes(level, state, args, at, way, ResolveFns::of::<I, L>(level)) }
+    planes(level, state, plane, way, ResolveFns::of::<I, L>(level));
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
-///
-/// # Safety
-/// As for [`Body`](super::Body).
-pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: K7.
+pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let way = Way { move_rows: level.entry::<StreamRows>(), select: None };
-    // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { planes(level, state, args, at, way, ResolveFns::of::<I, L>(level)) };
+    planes(level, state, plane, way, ResolveFns::of::<I, L>(level));
     stream::fence();
 }
 
@@ -79,122 +71,91 @@ struct Way {
 }
 
 /// Runs a plane. Only `fns` know the index type.
-///
-/// # Safety
-/// As for [`Body`](super::Body) and [`MovePrefetchingFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-unsafe fn planes<L: Isa>(level: L, state: &mut State, args: &IndexArgs<'_>, at: &Cursor, way: Way, fns: ResolveFns) {
-    let (outer, mut at) = (args.outer(), *at);
-    for _ in 0..outer.n {
-        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { run_tuples(level, state, args, at, way, fns) };
-        if !done {
-            // SAFETY: as above.
-            unsafe { run(level, state, args, at, way, fns) };
+fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
+    for strip in plane.strips() {
+        if !run_tuples(level, state, &strip, way, fns) {
+            run(level, state, &strip, way, fns);
         }
-        at = at.step(outer);
     }
 }
 
 /// Runs the inner loop.
-///
-/// # Safety
-/// As for [`planes`].
 #[inline(always)]
-unsafe fn run<L: Isa>(level: L, state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) {
+fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
-    let (inner, round) = (args.inner(), round(args));
-
-    let mut left = inner.n;
-    let mut rolling = Rolling::new(level, args, at, way, fill);
-    while left > 0 {
-        let (index, n) = (rolling.at.index, left.min(round));
-        // SAFETY: K2 and K3 for these indices; they are at most a block.
-        *out_of_range |= unsafe { block.resolve(rooms[0], args, index, n, fns) };
-        left -= n;
-        ask_for_indices(index, inner.index, n, LINE);
-        // SAFETY: the caller's promise; the positions have been written.
-        if !unsafe { rolling.go_on(rooms[0].as_ptr(), n, block) } {
+    let mut rolling = Rolling::new(level, strip, way, fill);
+    while rolling.left.n() > 0 {
+        let round = rolling.left.part(0, round(strip.spec()));
+        *out_of_range |= block.resolve(rooms[0], &round, fns);
+        prefetch_indices(&round, LINE);
+        // SAFETY: the positions of the round have just been written. They stay until the round after it has been
+        // resolved, which goes to the other buffer, and moved.
+        let rows = unsafe { ResolvedRows::new(&round, rooms[0].as_ptr(), NextSlice::NONE, *block) };
+        if !rolling.go_on(&rows) {
             return;
         }
         rooms.swap(0, 1);
     }
-    // SAFETY: the caller's promise.
-    unsafe { rolling.finish() };
+    rolling.finish();
 }
 
 /// Runs the inner loop by one call of the level for all rounds. Only tuples that are contiguous are run so, by levels
-/// that have a way of their own for as many components. For others nothing is done, and `false` returned.
-///
-/// # Safety
-/// As for [`planes`].
+/// that have a way of their own for the number of components. For others nothing is done, and `false` returned.
 #[inline(always)]
-unsafe fn run_tuples<L: Isa>(
-    level: L,
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    at: Cursor,
-    way: Way,
-    fns: ResolveFns,
-) -> bool {
-    let Some(resolve_tuples) = fns.of_tuples(args) else {
+fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -> bool {
+    let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {
         return false;
     };
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
-    let mut rooms = [positions.as_mut_ptr(), other.as_mut_ptr()];
-    let job = TupleJob {
-        index: at.index,
-        n: args.inner().n,
-        chunk: round(args),
-        components: &args.spec.components,
-        policy: args.spec.policy,
-        rooms,
-    };
-    let mut rolling = Rolling::new(level, args, at, way, fill);
+    let mut rooms = [positions.as_ptr(), other.as_ptr()];
+    let job = TupleJob::new(strip, round(strip.spec()), [positions, &mut other]);
+    let mut rolling = Rolling::new(level, strip, way, fill);
     let mut goes_on = true;
     let mut each = |n, bad| {
-        ask_for_indices(rolling.at.index, args.inner().index, n, MOST_ASKED);
+        let round = rolling.left.first(n);
+        prefetch_indices(&round, MOST_PREFETCHED_OF_A_TUPLE);
         block.note(bad);
         *out_of_range |= bad;
-        // SAFETY: the caller's promise; the positions of these rows have been written.
-        goes_on = unsafe { rolling.go_on(rooms[0], n, block) };
+        // SAFETY: the positions of these tuples have just been written. They stay until the round after it has been
+        // resolved, which goes to the other buffer, and moved.
+        let rows = unsafe { ResolvedRows::new(&round, rooms[0], NextSlice::NONE, *block) };
+        goes_on = rolling.go_on(&rows);
         rooms.swap(0, 1);
         goes_on
     };
     let done = resolve_tuples((&job, &mut each));
     if done && goes_on {
-        // SAFETY: the caller's promise.
-        unsafe { rolling.finish() };
+        rolling.finish();
     }
     done
 }
 
-/// Prefetches the indices that follow `n` from `index` on after [`INDICES_AHEAD`] bytes, if they lie at most `most`
-/// bytes apart.
+/// Prefetches the indices that follow those of a round after [`INDICES_AHEAD`] bytes, if they lie at most `most` bytes
+/// apart.
 #[inline(always)]
-fn ask_for_indices(index: *const u8, step: isize, n: usize, most: usize) {
+fn prefetch_indices(round: &Strip<'_>, most: usize) {
+    let step = round.args().inner().index;
     if (1..=most as isize).contains(&step) {
-        prefetch(index.wrapping_add(INDICES_AHEAD), n * step as usize);
+        prefetch(round.at().index.wrapping_add(INDICES_AHEAD), round.n() * step as usize);
     }
 }
 
 /// Rows of a round.
 #[inline(always)]
-fn round(args: &IndexArgs<'_>) -> usize {
-    args.spec.prefetch_distance.clamp(1, BLOCK)
+fn round(spec: &KernelSpec) -> usize {
+    spec.prefetch_distance.clamp(1, BLOCK)
 }
 
 /// The inner loop on its way: the rows of a round are moved while those of the next round are prefetched.
 struct Rolling<'a, L> {
-    args: &'a IndexArgs<'a>,
-    /// The cursor of the round that is resolved next.
-    at: Cursor,
-    /// The rows that were prefetched last, and which of their indices are out of range.
-    asked: MoveJob,
-    block: Block,
+    /// The iterations whose rows have not been prefetched.
+    left: Strip<'a>,
+    /// The rows that were prefetched last.
+    prefetched: ResolvedRows,
     way: Way,
     fill: &'a mut FillRow,
     level: L,
@@ -203,51 +164,35 @@ struct Rolling<'a, L> {
 impl<'a, L: Isa> Rolling<'a, L> {
     /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
-    fn new(level: L, args: &'a IndexArgs<'a>, at: Cursor, way: Way, fill: &'a mut FillRow) -> Self {
-        let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);
-        Rolling { args, at, asked, block: Block::new(), way, fill, level }
+    fn new(level: L, strip: &Strip<'a>, way: Way, fill: &'a mut FillRow) -> Self {
+        Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, fill, level }
     }
 
-    /// Prefetches the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
-    /// round before; returns whether to go on: not where an index is out of range and that is an error.
-    ///
-    /// # Safety
-    /// As for [`planes`], for these rows; `positions` holds their positions up to the end of the next call.
+    /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where an
+    /// index is out of range and that is an error.
     #[inline(never)]
-    unsafe fn go_on(&mut self, positions: *const i32, n: usize, block: &Block) -> bool {
-        let next = MoveJob::new(self.args, self.at, positions, n, NextSlice::NONE);
-        // SAFETY: K1, K2, K4, K6 and K7 for the rows of both whose positions are in range; others are only prefetched.
-        unsafe { self.move_asked(&next) };
-        self.block = *block;
-        (self.at, self.asked) = (self.at.skip(self.args.inner(), n), next);
-        !(block.has_bad() && self.args.spec.policy.out_of_bounds == OutOfBounds::Error)
+    fn go_on(&mut self, next: &ResolvedRows) -> bool {
+        self.move_prefetched(next);
+        self.prefetched = *next;
+        self.left = self.left.from(next.n());
+        !(next.block().has_bad() && self.left.spec().policy.out_of_bounds == OutOfBounds::Error)
     }
 
     /// Moves the rows of the last round.
-    ///
-    /// # Safety
-    /// As for [`Rolling::go_on`].
     #[inline(never)]
-    unsafe fn finish(&mut self) {
-        // SAFETY: the caller's promise; nothing is prefetched.
-        unsafe { self.move_asked(&MoveJob { n: 0, ..self.asked }) };
+    fn finish(&mut self) {
+        self.move_prefetched(&self.prefetched.without_rows());
     }
 
     /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
-    ///
-    /// # Safety
-    /// As for [`Rolling::go_on`].
     #[inline(always)]
-    unsafe fn move_asked(&mut self, ahead: &MoveJob) {
-        let Way { move_rows, select } = self.way;
-        if !self.block.has_bad() {
-            return move_rows((&self.asked, ahead));
+    fn move_prefetched(&mut self, ahead: &ResolvedRows) {
+        let (Way { move_rows, select }, prefetched) = (self.way, self.prefetched);
+        if let Some(job) = prefetched.in_range() {
+            return move_rows((job, ahead));
         }
-        let nothing = |job: &MoveJob| MoveJob { n: 0, ..*job };
-        move_rows((&nothing(ahead), ahead));
-        let mut move_rows = |job: &MoveJob| move_rows((job, &nothing(job)));
-        let (asked, block) = (self.asked, self.block);
-        // SAFETY: the contract of these rows, which were resolved into the block.
-        unsafe { move_some(self.level, self.args, &asked, &block, self.fill, select, &mut move_rows) };
+        move_rows((&ahead.nothing(), ahead));
+        let mut move_rows = |job: &MoveJob| move_rows((job, &prefetched.without_rows()));
+        move_some(self.level, self.left.args(), &prefetched, self.fill, select, &mut move_rows);
     }
 }

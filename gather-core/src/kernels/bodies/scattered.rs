@@ -11,17 +11,17 @@
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
 //! In rounds, the rows of the next block are handed over too, to be prefetched.
 
-use crate::kernels::args::{Cursor, IndexArgs, Loop};
-use crate::kernels::bodies::blocks::{next_slice, resolve_block};
+use crate::kernels::args::{Cursor, IndexArgs, KernelSpec, Loop};
+use crate::kernels::bodies::blocks::next_slice;
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
+use crate::kernels::moves::{MoveJob, ResolvedRows};
+use crate::kernels::plane::{Plane, Strip};
 use crate::kernels::reduce::scatter::{
     Chosen, Ends, IndexedFns, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved,
 };
-use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
 use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
@@ -33,7 +33,7 @@ use crate::types::policy::OutOfBounds;
 #[inline(never)]
 #[must_use]
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
-    match args.spec.method {
+    match args.spec().method {
         Method::Direct => direct_scattered::<I>,
         _ if const { L::LEVEL.is_fallback() } => scattered::<I, L, BLOCK>,
         Method::Prefetched => scattered_in_rounds::<I, L>,
@@ -43,75 +43,61 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 }
 
 /// Runs a plane of a scatter in blocks of up to `N` rows.
-///
-/// # Safety
-/// As for [`Body`](super::Body), with the contract of a scatter.
-unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, plane: Plane<'_>) {
     const { assert!(N <= BLOCK) };
-    // SAFETY: K7.
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    // SAFETY: the caller's promise.
-    unsafe { in_blocks(state, args, at, &Resolver::of::<I, L>(level), N) }
+    in_blocks(state, plane, &Resolver::of::<I, L>(level), N);
 }
 
-/// As [`scattered`], for an index type and a level that only resolving knows.
-///
-/// # Safety
-/// As for [`scattered`]; a block has up to `most` rows, which are at most [`BLOCK`].
+/// As [`scattered`], in blocks of up to `most` rows, for an index type and a level that only resolving knows.
 #[inline(never)]
-unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolver: &Resolver, most: usize) {
-    // SAFETY: S3.
-    let sink = unsafe { sink(args) };
+fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usize) {
+    let (args, spec, sink) = (plane.args(), plane.spec(), sink(plane));
     if sink.only_checks() {
-        // SAFETY: the caller's promise.
-        return unsafe { check(state, args, *at, resolver) };
+        return check(state, plane, resolver);
     }
     if let Some(by_index) = sink.by_index() {
-        if args.spec.components.len() == 1 {
+        if spec.components.len() == 1 {
             // SAFETY: the contract of a scatter for the plane: S4.
-            state.out_of_range |= unsafe { by_index.reduce(&indexed(args, *at, resolver)) };
+            state.out_of_range |= unsafe { by_index.reduce(&indexed(plane, resolver)) };
             return;
         }
-        // SAFETY: the caller's promise; S4.
-        return unsafe { by_tuple(state, args, *at, resolver, by_index) };
+        return by_tuple(state, plane, resolver, by_index);
     }
-    let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
-    let ahead = args.spec.outer_prefetch_distance;
-    for _ in 0..outer.n {
+    let (outer, inner, mut which) = (args.outer(), args.inner(), Which::new());
+    let ahead = spec.outer_prefetch_distance;
+    for strip in plane.strips() {
         if ahead != 0 {
-            let later = plane.skip(outer, ahead);
+            let later = strip.at().skip(outer, ahead);
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        for start in (0..inner.n).step_by(most) {
-            let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
-            // SAFETY: K2 and K3 for `n` indices from here on.
-            unsafe { resolve_block(state, args, at.index, n, resolver.fns) };
+        for start in (0..strip.n()).step_by(most) {
+            let block = strip.part(start, most);
+            let rows = state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
             if most == CHUNK_OF_SCATTERS {
-                ask_for_streams(args, at, n);
-                next_slice(args, plane, start).fetch_steps(n);
+                prefetch_streams(&block);
+                next_slice(&strip, start).fetch_steps(block.n());
             }
-            let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
-            // SAFETY: the positions of these rows have just been resolved.
-            let rows = unsafe { chosen(args, &rows, &state.block, &mut which) };
-            // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
-            unsafe { sink.take(args, rows, None) };
+            // SAFETY: S1 to S3: rows of a strip of the scatter, which the sink is that of.
+            unsafe { sink.take(args, chosen(spec, &rows, &mut which), None) };
         }
-        plane = plane.step(outer);
     }
 }
 
-/// The plane at a cursor, whose elements are taken by their indices.
+/// The elements of a plane, which are taken by their indices.
 #[inline(always)]
-fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob {
-    let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert_eq!(args.spec.components.len(), 1, "S4");
+fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedJob {
+    let (args, spec, strip, at) = (plane.args(), plane.spec(), plane.first(), plane.at());
+    let (component, inner) = (&spec.components[0], args.inner());
+    debug_assert_eq!(spec.components.len(), 1, "S4");
     IndexedJob {
         n: inner.n,
         outer: *args.outer(),
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
-        policy: args.spec.policy,
+        policy: spec.policy,
         index_bytes: resolver.index_bytes,
         is_signed: resolver.is_signed,
         moved: resolver.moved,
@@ -119,9 +105,9 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob 
         index_step: inner.index,
         updates_step: inner.out,
         destination: at.data.cast_mut(),
-        stride: args.stride,
+        stride: args.stride(),
         destination_step: inner.data,
-        next: next_slice(args, at, 0),
+        next: next_slice(&strip, 0),
     }
 }
 
@@ -130,45 +116,30 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob 
 const CHUNK_OF_SCATTERS: usize = 128;
 
 /// Takes the elements of a plane whose inner loop stays at one tuple of indices: the tuple is resolved, and all of the
-/// loop has its position.
-///
-/// # Safety
-/// As for [`in_blocks`]; S4 for `by_index`.
+/// loop has its position (S4).
 #[inline(never)]
-unsafe fn by_tuple(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    mut plane: Cursor,
-    resolver: &Resolver,
-    by_index: &IndexedFns,
-) {
-    let (outer, inner) = (args.outer(), args.inner());
+fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &IndexedFns) {
+    let (args, outer, inner) = (plane.args(), plane.args().outer(), plane.args().inner());
     debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
-    for _ in 0..planes {
-        // SAFETY: K2 and K3 for the tuple.
-        unsafe { resolve_block(state, args, plane.index, 1, resolver.fns) };
-        if !state.block.has_bad() {
-            // SAFETY: the position has just been resolved.
-            let position = unsafe { state.positions.as_ptr().read() };
-            let data = plane.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-            let mut at = Cursor { data, ..plane };
+    for strip in plane.strips().take(planes) {
+        let row = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
+        if row.in_range().is_some() {
+            let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
                 // SAFETY: the contract of a scatter for these elements, which the tuple reaches.
-                unsafe { by_index.reduce_strided(first, [inner.out, inner.data], inner.n) };
+                unsafe { by_index.reduce_strided(first, [inner.out, inner.data], args.inner().n) };
                 at = at.step(&stays);
             }
         }
-        plane = plane.step(outer);
     }
 }
 
-/// Prefetches the indices and updates of a few iterations, those that follow `n` of the inner loop, where they are
-/// contiguous.
+/// Prefetches the indices and updates that follow those of a strip, where they are contiguous.
 #[inline(always)]
-fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
-    let (inner, row) = (args.inner(), args.spec.row);
+fn prefetch_streams(strip: &Strip<'_>) {
+    let (inner, row, at, n) = (strip.args().inner(), strip.spec().row, strip.at(), strip.n());
     prefetch(at.index.wrapping_add(STREAM_AHEAD), n * inner.index.unsigned_abs().min(LINE));
     if inner.out == row as isize && row < LINE {
         prefetch(at.out.wrapping_add(STREAM_AHEAD), n * row);
@@ -176,38 +147,26 @@ fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
 }
 
 /// Runs a plane of a scatter in rounds: the rows of the next indices are prefetched while those of some are taken.
-///
-/// # Safety
-/// As for [`Body`](super::Body), with the contract of a scatter.
-unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: K7.
+fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    // SAFETY: the caller's promise.
-    unsafe { in_rounds(state, args, at, &Resolver::of::<I, L>(level)) }
+    in_rounds(state, plane, &Resolver::of::<I, L>(level));
 }
 
 /// As [`scattered_in_rounds`], for an index type and a level that only resolving knows.
-///
-/// # Safety
-/// As for [`scattered_in_rounds`].
 #[inline(never)]
-unsafe fn in_rounds(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolver: &Resolver) {
-    // SAFETY: S3.
-    let sink = unsafe { sink(args) };
+fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
+    let sink = sink(plane);
     if sink.only_checks() {
-        // SAFETY: the caller's promise.
-        return unsafe { check(state, args, *at, resolver) };
+        return check(state, plane, resolver);
     }
-    let (outer, mut plane) = (args.outer(), *at);
     let State { positions, block, out_of_range, .. } = state;
     let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
     let (mut which, mut other_which) = (Which::new(), Which::new());
     let mut these = Round { positions, block, which: &mut which };
     let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
-    for _ in 0..outer.n {
-        // SAFETY: the caller's promise, for the inner loop.
-        *out_of_range |= unsafe { rounds(args, sink, plane, resolver.fns, &mut these, &mut next) };
-        plane = plane.step(outer);
+    for strip in plane.strips() {
+        *out_of_range |= rounds(sink, strip, resolver.fns, &mut these, &mut next);
     }
 }
 
@@ -219,57 +178,39 @@ struct Round<'a> {
 }
 
 /// Runs the inner loop in rounds; returns whether an index was out of range.
-///
-/// # Safety
-/// As for [`scattered_in_rounds`].
 #[inline(always)]
-unsafe fn rounds<'a>(
-    args: &IndexArgs<'_>,
-    sink: &Sink,
-    mut at: Cursor,
-    fns: ResolveFns,
-    these: &mut Round<'a>,
-    next: &mut Round<'a>,
-) -> bool {
-    let (inner, round) = (args.inner(), args.spec.prefetch_distance.clamp(1, BLOCK));
-    let (mut n, mut left, mut out_of_range) = (0, inner.n, false);
+fn rounds<'a>(sink: &Sink, mut left: Strip<'_>, fns: ResolveFns, these: &mut Round<'a>, next: &mut Round<'a>) -> bool {
+    let (args, spec) = (left.args(), left.spec());
+    let (mut round, mut out_of_range) = (left.first(0), false);
     loop {
-        let (after, n_next) = (at.skip(inner, n), left.min(round));
-        // SAFETY: K2 and K3 for these indices; they are at most a block.
-        out_of_range |= unsafe { next.block.resolve(next.positions, args, after.index, n_next, fns) };
-        left -= n_next;
-        ask_for_streams(args, after, n_next);
-        let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
-        let later = MoveJob::new(args, after, next.positions.as_ptr(), n_next, NextSlice::NONE);
-        // SAFETY: the positions of these rows were resolved in the round before, if there are any.
-        let rows = unsafe { chosen(args, &rows, these.block, these.which) };
+        let after = left.part(0, spec.prefetch_distance.clamp(1, BLOCK));
+        out_of_range |= next.block.resolve(next.positions, &after, fns);
+        left = left.from(after.n());
+        prefetch_streams(&after);
+        // SAFETY: the positions of these rows were resolved in the round before, into the other buffer.
+        let rows = unsafe { ResolvedRows::new(&round, these.positions.as_ptr(), NextSlice::NONE, *these.block) };
         // SAFETY: the positions of these rows have just been resolved.
-        let later = unsafe { chosen(args, &later, next.block, next.which) };
-        // SAFETY: the contract of a scatter for the rows of both: every position is in range, or left out.
-        unsafe { sink.take(args, rows, Some(later)) };
+        let later = unsafe { ResolvedRows::new(&after, next.positions.as_ptr(), NextSlice::NONE, *next.block) };
+        // SAFETY: S1 to S3: rows of a strip of the scatter, which the sink is that of.
+        unsafe { sink.take(args, chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which))) };
         core::mem::swap(these, next);
-        if n_next == 0 || (these.block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
+        if after.n() == 0 || (these.block.has_bad() && spec.policy.out_of_bounds == OutOfBounds::Error) {
             return out_of_range;
         }
-        (at, n) = (after, n_next);
+        round = after;
     }
 }
 
 /// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
-///
-/// # Safety
-/// The positions of the rows, at most a block, have been resolved into `block`.
 #[inline(always)]
-unsafe fn chosen<'a>(args: &IndexArgs<'_>, rows: &'a MoveJob, block: &Block, which: &'a mut Which) -> Chosen<'a> {
-    let has_bad = rows.n > 0 && block.has_bad();
-    if has_bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
-        return Chosen { rows, which: Some(&[]) };
-    }
-    if !has_bad {
+fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows, which: &'a mut Which) -> Chosen<'a> {
+    if rows.n() == 0 || rows.in_range().is_some() {
         return Chosen { rows, which: None };
     }
-    // SAFETY: the caller's promise.
-    unsafe { which.choose(rows, |position| block.is_bad(position)) };
+    if spec.policy.out_of_bounds == OutOfBounds::Error {
+        return Chosen { rows, which: Some(&[]) };
+    }
+    which.choose(rows);
     Chosen { rows, which: Some(which.rows()) }
 }
 
@@ -297,70 +238,48 @@ impl Resolver {
 }
 
 /// Checks the indices of a plane, whose rows are not taken: those that are not valid are resolved.
-///
-/// # Safety
-/// K2, K3 and K7 for the plane.
-unsafe fn check(state: &mut State, args: &IndexArgs<'_>, mut plane: Cursor, resolver: &Resolver) {
-    let (outer, inner) = (args.outer(), args.inner());
-    let planes = if outer.index == 0 { 1 } else { outer.n };
-    for _ in 0..planes {
-        for start in (0..inner.n).step_by(BLOCK) {
-            let (index, n) = (plane.skip(inner, start).index, (inner.n - start).min(BLOCK));
-            if let [component] = args.spec.components.as_slice() {
-                let job = ResolveJob::new(core::ptr::null_mut(), args, component, index, n);
-                if (resolver.check)(&job) {
-                    continue;
-                }
+fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
+    let planes = if plane.args().outer().index == 0 { 1 } else { plane.args().outer().n };
+    for strip in plane.strips().take(planes) {
+        for start in (0..strip.n()).step_by(BLOCK) {
+            let block = strip.part(start, BLOCK);
+            if let [component] = plane.spec().components.as_slice()
+                && (resolver.check)((&block.indices(component), component.dim as i32))
+            {
+                continue;
             }
-            // SAFETY: K2 and K3 for these indices.
-            unsafe { resolve_block(state, args, index, n, resolver.fns) };
+            state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
         }
-        plane = plane.step(outer);
     }
 }
 
 /// Runs a plane of a scatter row by row, in 64 bits.
-///
-/// # Safety
-/// As for [`Body`](super::Body), with the contract of a scatter.
-unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: S3.
-    let sink = unsafe { sink(args) };
-    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
-    for _ in 0..outer.n {
-        let mut at = plane;
-        for _ in 0..inner.n {
-            // SAFETY: K2 and K3 for this index.
-            match unsafe { resolve_tuple::<I>(args, &args.spec.components, at.index) } {
-                // SAFETY: the contract of a scatter for this row.
-                Some(position) => unsafe { take_row(args, sink, at, position) },
+fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
+    let (args, sink) = (plane.args(), sink(plane));
+    for mut strip in plane.strips() {
+        while strip.n() > 0 {
+            match resolve_tuple::<I>(&strip, &plane.spec().components) {
+                Some(position) => take_row(args, sink, &strip, position),
                 None => state.out_of_range = true,
             }
-            at = at.step(inner);
+            strip.step();
         }
-        plane = plane.step(outer);
     }
 }
 
-/// Takes a row.
-///
-/// # Safety
-/// The contract of a scatter for this row, whose position is in range.
+/// Takes the first row of a strip, whose position is in range.
 #[inline(never)]
-unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64) {
-    let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-    let zero = 0i32;
-    let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
-    // SAFETY: the caller's promise: its position is in its address already.
+fn take_row(args: &IndexArgs<'_>, sink: &Sink, strip: &Strip<'_>, position: i64) {
+    let zero = 0;
+    // SAFETY: the position has just been resolved, and is in range.
+    let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
+    // SAFETY: S1 to S3: a row of a strip of the scatter, which the sink is that of.
     unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
 }
 
 /// The sink of a scatter.
-///
-/// # Safety
-/// S3.
 #[inline(always)]
-unsafe fn sink<'a>(args: &IndexArgs<'a>) -> &'a Sink {
-    // SAFETY: the caller's promise.
-    unsafe { &*args.params.cast::<Sink>() }
+fn sink<'a>(plane: Plane<'a>) -> &'a Sink {
+    // SAFETY: S3: the arguments of a scatter have a sink, which outlives the call.
+    unsafe { &*plane.args().params().cast::<Sink>() }
 }

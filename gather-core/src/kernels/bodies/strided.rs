@@ -1,31 +1,24 @@
 //! Strided copy: one index serves the whole inner loop. Its rows then lie a step apart.
 
-use crate::kernels::args::{Cursor, IndexArgs, Loop};
-use crate::kernels::bodies::IndexWidth;
-use crate::kernels::bodies::State;
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::ByWay;
 use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::plane::Plane;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
-///
-/// # Safety
-/// As for [`Body`](super::Body).
-pub(super) unsafe fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: K7.
+pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    // SAFETY: the caller's promise.
-    unsafe { planes(state, args, at, W::by_way(args.spec.row, AtLevel(level)), ResolveFns::of::<I, L>(level)) }
+    planes(state, plane, W::by_way(plane.spec().row, AtLevel(level)), ResolveFns::of::<I, L>(level));
 }
 
 /// Moves rows that lie a step apart.
-///
-/// # Safety
-/// K1, K2, K4, K6 and K7 for the rows.
 type MoveStridedFn = fn(&StridedRows);
 
 /// [`MoveStrided`] at a level.
@@ -41,42 +34,17 @@ impl<L: Isa> ByWay for AtLevel<L> {
 }
 
 /// Runs a plane. Only `fns` know the index type.
-///
-/// # Safety
-/// As for [`Body`](super::Body) and [`MoveStridedFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-unsafe fn planes(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStridedFn, fns: ResolveFns) {
-    let (outer, mut at) = (args.outer(), *at);
-    for _ in 0..outer.n {
-        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run(state, args, at, move_rows, fns) };
-        at = at.step(outer);
-    }
-}
-
-/// Runs the inner loop.
-///
-/// # Safety
-/// As for [`planes`].
-#[inline(always)]
-unsafe fn run(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStridedFn, fns: ResolveFns) {
-    let State { positions, block, resolved, out_of_range, fill } = state;
-    if at.index != *resolved {
-        *resolved = at.index;
-        // SAFETY: K2 and K3 for the index.
-        *out_of_range |= unsafe { block.resolve(positions, args, at.index, 1, fns) };
-    }
-    let Loop { n, out, data, .. } = *args.inner();
-    if block.has_bad() {
-        if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-            // SAFETY: K1 and K6 for the rows.
-            unsafe { fill.fill(args, at.out, n) };
+fn planes(state: &mut State, plane: Plane<'_>, move_rows: MoveStridedFn, fns: ResolveFns) {
+    let spec = plane.spec();
+    for strip in plane.strips() {
+        let row = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
+        if let Some(job) = row.in_range() {
+            // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row of
+            // data of each iteration (K2), which shares no byte with that of the output (K4).
+            move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step(), strip.outputs(), spec.row) });
+        } else if spec.policy.out_of_bounds == OutOfBounds::Zero {
+            state.fill.fill(spec, strip.outputs());
         }
-        return;
     }
-    // SAFETY: the position of the index has been written.
-    let position = unsafe { positions.as_ptr().read() };
-    let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-    let rows = StridedRows { from, from_step: data, to: at.out, to_step: out, n, row: args.spec.row };
-    move_rows(&rows);
 }

@@ -226,6 +226,13 @@ impl<'a, P: Params> GivenParams<'a, P> {
         GivenParams { lookups, data, by_element, ahead }
     }
 
+    /// The values for an element of a row of the kernel that these are given to.
+    #[inline(always)]
+    pub(super) fn at(&self, place: Place) -> P {
+        // SAFETY: K8: the lengths of what is given were compared with the axis and with data, in which the place lies.
+        unsafe { P::at(&self.lookups, place) }
+    }
+
     /// Prefetches the values that elements have of their own.
     pub(crate) fn prefetch_elements(&self, element: usize, elements: usize) {
         for ahead in self.ahead.iter().filter(|ahead| ahead.is_by_element()) {

@@ -30,13 +30,13 @@ pub(crate) mod row;
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::bodies::{CompiledMoveFn, MoveFn, State, direct_converted, run_blocks};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::map::{Convert, GivenParams, Params};
 pub(crate) use crate::kernels::convert::map::{ErasedParams, Place};
 pub(crate) use crate::kernels::convert::pieces::RowFn;
-use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, pieces_scalar};
+use crate::kernels::convert::pieces::{PIECE, Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::kernel::IndexKernel;
@@ -45,6 +45,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
+use crate::kernels::plane::Plane;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
@@ -100,41 +101,27 @@ pub(crate) fn kernel_of(index: IndexType) -> fn(Level, Method) -> IndexKernel {
 }
 
 /// A kernel that converts block by block.
-///
-/// # Safety
-/// The kernel contract for `args`, with K8.
-unsafe fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, blocks::<I, L>) }
+fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
+    index_nest_any(args, blocks::<I, L>)
 }
 
 /// A kernel that converts row by row, of any shape.
-///
-/// # Safety
-/// The kernel contract for `args`, with K8.
-unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, direct::<I>) }
+fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    index_nest_any(args, direct::<I>)
 }
 
-/// # Safety
-/// As for [`Body`](crate::kernels::bodies::Body), with K8.
-unsafe fn blocks<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: K7.
+fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    // SAFETY: the caller's promise.
-    unsafe { run_blocks(level, state, args, at, convert_fn(args), None, ResolveFns::of::<I, L>(level)) }
+    run_blocks(level, state, plane, convert_fn(plane.args()), None, ResolveFns::of::<I, L>(level));
 }
 
-/// # Safety
-/// As for [`Body`](crate::kernels::bodies::Body), with K8.
-unsafe fn direct<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: the caller's promise.
-    unsafe { direct_converted::<I>(state, args, at, convert_fn(args)) }
+fn direct<I: Index>(state: &mut State, plane: Plane<'_>) {
+    direct_converted::<I>(state, plane, convert_fn(plane.args()));
 }
 
 fn conversion(args: &IndexArgs<'_>) -> Conversion {
-    args.spec.conversion.expect("K8: the plan of a map has a conversion")
+    args.spec().conversion.expect("K8: the plan of a map has a conversion")
 }
 
 fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
@@ -145,12 +132,9 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
 /// arguments, so that the compiler knows them to be apart.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
-        /// # Safety
-        /// As for [`MoveFn`], for the types of the map. K7: the machine has the level.
         $(#[$level])*
-        pub(crate) unsafe fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-            // SAFETY: the caller's promise; the function is that of the level.
-            unsafe { convert_rows::<C>(args, job, $pieces, $row::<C>) }
+        pub(crate) fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+            convert_rows::<C>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<C>);
         }
 
         /// # Safety
@@ -167,26 +151,22 @@ macro_rules! levels {
             let given = unsafe { &*given.cast::<GivenParams<'_, C::Params>>() };
             let (from, to) = (from.cast::<C::In>(), to.cast::<MaybeUninit<C::Out>>());
             debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-            // SAFETY: K8: as many values of the input, aligned for it.
+            // SAFETY: K8: `elements` values of the input, aligned for it.
             let from = unsafe { core::slice::from_raw_parts(from, elements) };
-            // SAFETY: K8: room for as many values of the output, aligned for it, that nothing else uses.
+            // SAFETY: K8: memory for `elements` values of the output, aligned for it, that nothing else uses.
             let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
-            // SAFETY: the caller's promise.
-            unsafe { $typed::<C>(from, to, given, place) }
+            $typed::<C>(from, to, given, place);
         }
 
-        /// # Safety
-        /// K8 for the row. K7: the machine has the level.
         #[inline(never)]
         $(#[$level])*
-        unsafe fn $typed<C: Convert>(
+        fn $typed<C: Convert>(
             from: &[C::In],
             to: &mut [MaybeUninit<C::Out>],
             given: &GivenParams<'_, C::Params>,
             place: Place,
         ) {
-            // SAFETY: the caller's promise.
-            unsafe { convert_row::<C>(from, to, given, place) }
+            convert_row::<C>(from, to, given, place);
         }
     )*};
 }
@@ -199,38 +179,33 @@ levels! {
 }
 
 /// Converts resolved rows by a map: row by row, or element by element where a row is one of a few bytes.
-///
-/// # Safety
-/// As for [`MoveFn`], for the types of the map, as is the function of its rows. Both functions are those of the level.
 #[inline(always)]
-unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, pieces_fn: PiecesFn, row_fn: RowFn) {
+fn convert_rows<C: Convert>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob),
+    row_fn: RowFn,
+) {
     // SAFETY: K8: what is given for this map's parameters.
-    let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
+    let given = unsafe { &*args.params().cast::<GivenParams<'_, C::Params>>() };
     if const { size_of::<C::Out>() > WIDE_ELEMENT } || conversion(args).elements > 1 {
         let fetch = |element, elements| given.prefetch_elements(element, elements);
         let pieces = Pieces {
             row_fn,
-            given: args.params,
+            given: args.params(),
             data: given.data,
             size_out: size_of::<C::Out>(),
             by_element: given.by_element,
             fetch: &fetch,
         };
-        // SAFETY: the caller's promise; all of it is of this map.
-        return unsafe { pieces_fn(&pieces, args, job) };
+        return convert(&pieces, args, job);
     }
-    for i in 0..job.n {
-        // SAFETY: `positions` has `n` entries.
-        let position = unsafe { job.positions.wrapping_add(i).read() };
-        // SAFETY: `i < n`.
-        let from: *const C::In = unsafe { job.source(i) }.cast();
-        let to: *mut C::Out = job.target(i).cast();
+    for i in 0..job.n() {
+        let (from, to): (*const C::In, *mut C::Out) = (job.source(i).cast(), job.target(i).cast());
         debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-        // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
+        // Valid for row-major data; unused otherwise.
         let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-        let place = Place { row: job.first_position + position as usize, element };
-        // SAFETY: K8 for this element.
-        let params = unsafe { C::Params::at(&given.lookups, place) };
+        let params = given.at(Place { row: job.row_of_data(i), element });
         // SAFETY: K2 and K8: a value of the map's input, aligned for it.
         let value = unsafe { from.read() };
         // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
@@ -256,11 +231,8 @@ fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
 /// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.
 ///
 /// Slices are arguments of their own, so that the compiler knows them to be apart.
-///
-/// # Safety
-/// K8 for the row.
 #[inline(always)]
-unsafe fn convert_row<C: Convert>(
+fn convert_row<C: Convert>(
     from: &[C::In],
     to: &mut [MaybeUninit<C::Out>],
     given: &GivenParams<'_, C::Params>,
@@ -269,13 +241,11 @@ unsafe fn convert_row<C: Convert>(
     debug_assert_eq!(from.len(), to.len());
     if const { C::Params::COUNT > 0 } && given.by_element {
         for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
-            // SAFETY: K8 for this element of the row.
-            let params = unsafe { C::Params::at(&given.lookups, Place { element: place.element + i, ..place }) };
+            let params = given.at(Place { element: place.element + i, ..place });
             convert_one::<C>(to, value, params);
         }
     } else {
-        // SAFETY: K8 for the row.
-        let params = unsafe { C::Params::at(&given.lookups, place) };
+        let params = given.at(place);
         for (to, &value) in to.iter_mut().zip(from) {
             convert_one::<C>(to, value, params);
         }

@@ -42,21 +42,12 @@ pub(super) struct Pieces<'a> {
     pub(super) fetch: &'a dyn Fn(usize, usize),
 }
 
-/// [`Pieces::convert`] at a level.
-///
-/// # Safety
-/// As for [`MoveFn`](crate::kernels::bodies::MoveFn). All that `pieces` has is of the one map of K8; `row_fn` is of a
-/// level that the machine has.
-pub(super) type PiecesFn = unsafe fn(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob);
-
 macro_rules! levels {
     ($($(#[$level:meta])* $name:ident, $vector:literal;)*) => {$(
-        /// # Safety
-        /// As for [`PiecesFn`]. K7: the machine has the level.
+        /// [`Pieces::convert`] at a level.
         $(#[$level])*
-        pub(super) unsafe fn $name(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob) {
-            // SAFETY: the caller's promise.
-            unsafe { pieces.convert::<$vector>(args, job) }
+        pub(super) fn $name(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob) {
+            pieces.convert::<$vector>(args, job);
         }
     )*};
 }
@@ -76,23 +67,17 @@ struct Row {
 }
 
 impl Pieces<'_> {
-    /// Converts the rows of a job.
-    ///
-    /// # Safety
-    /// As for [`PiecesFn`]. K7: where vectors of `VECTOR` bytes are.
+    /// Converts the rows of a job, at a level with vectors of `VECTOR` bytes.
     #[inline(always)]
-    unsafe fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+    fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
         #[cfg(target_arch = "x86_64")]
-        if args.spec.method == Method::Streamed {
-            // SAFETY: the caller's promise; K9: rows are contiguous.
-            return unsafe { self.stream::<VECTOR>(args, job) };
+        if args.spec().method == Method::Streamed {
+            return self.stream::<VECTOR>(args, job);
         }
         let (elements, size) = self.sizes(args);
         let most = evened(elements, (PIECE / size).max(1));
-        for i in 0..job.n {
-            // SAFETY: K8; `i < n`.
-            let row = unsafe { self.row(job, i, size) };
-            let to = job.target(i);
+        for i in 0..job.n() {
+            let (row, to) = (self.row(job, i, size), job.target(i));
             let Some(later) = row.later else {
                 // SAFETY: K1, K2, K4 and K8 for the row; the function and what is given are of one map.
                 unsafe { (self.row_fn)(row.from, to, elements, self.given, row.place) };
@@ -108,21 +93,18 @@ impl Pieces<'_> {
         }
     }
 
-    /// [`Self::convert`], with whole lines of the output written by non-temporal stores.
-    ///
-    /// # Safety
-    /// As for [`Self::convert`], for rows that are contiguous in the output, of elements that may be streamed.
+    /// [`Self::convert`], with whole lines of the output written by non-temporal stores: rows that are contiguous there,
+    /// of elements that may be streamed (K9).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+    fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
         let (elements, size) = self.sizes(args);
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
-        debug_assert_eq!(job.out_step, (elements * self.size_out) as isize, "K9: rows that are not contiguous");
+        debug_assert_eq!(job.out_step(), (elements * self.size_out) as isize, "K9: rows that are not contiguous");
         let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
-        let mut pending = Pending::<VECTOR>::new(job.out);
-        for i in 0..job.n {
-            // SAFETY: K8; `i < n`.
-            let row = unsafe { self.row(job, i, size) };
+        let mut pending = Pending::<VECTOR>::new(job.out());
+        for i in 0..job.n() {
+            let row = self.row(job, i, size);
             if let Some(later) = row.later {
                 self.fetch_given(later, size, elements);
             }
@@ -147,23 +129,12 @@ impl Pieces<'_> {
     }
 
     /// Row `i`.
-    ///
-    /// # Safety
-    /// K8 for the rows; `i < n`.
     #[inline(always)]
-    unsafe fn row(&self, job: &MoveJob, i: usize, size: usize) -> Row {
-        // SAFETY: `positions` has `n` entries.
-        let position = unsafe { job.positions.wrapping_add(i).read() };
-        // SAFETY: `i < n`.
-        let from = unsafe { job.source(i) };
+    fn row(&self, job: &MoveJob, i: usize, size: usize) -> Row {
+        let (from, ahead) = (job.source(i), job.prefetch_distance());
         let element = if self.by_element { from.addr().wrapping_sub(self.data) / size } else { 0 };
-        // SAFETY: below `n`.
-        let later = || unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
-        Row {
-            from,
-            place: Place { row: job.first_position + position as usize, element },
-            later: (job.prefetch_distance > 0).then(later),
-        }
+        let later = || job.source((i + ahead).min(job.n() - 1));
+        Row { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
     }
 
     /// Prefetches the parameters of the elements of a row.
@@ -174,14 +145,14 @@ impl Pieces<'_> {
         }
     }
 
-    /// Converts a piece of a row.
+    /// Converts a piece of a row to `to`.
     ///
     /// # Safety
-    /// As for [`RowFn`], for the piece.
+    /// `to` may be written for what the piece becomes, aligned for it, and nothing else uses it.
     #[inline(always)]
     unsafe fn convert_piece(&self, row: &Row, size: usize, piece: Piece, to: *mut u8) {
         let place = Place { element: row.place.element.wrapping_add(piece.at), ..row.place };
-        // SAFETY: the caller's promise.
+        // SAFETY: K2 and K8 for a piece of a row of the job; the function and what is given are of one map.
         unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.given, place) };
     }
 }

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use crate::kernels::args::IndexArgs;
 use crate::kernels::by_level::by_level;
 use crate::kernels::convert::map::Place;
-use crate::kernels::convert::pieces::{Pieces, PiecesFn, RowFn, pieces_scalar};
+use crate::kernels::convert::pieces::{Pieces, RowFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::convert::{ConvertFns, prefetch_given};
@@ -189,12 +189,9 @@ fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ConvertFns {
 /// arguments, so that the compiler knows them to be apart.
 macro_rules! levels {
     ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
-        /// # Safety
-        /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data.
         $(#[$feature])*
-        unsafe fn $rows<T: Float, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
-            // SAFETY: the caller's promise; the function is that of the level.
-            unsafe { convert_rows::<T, PER>(args, job, $pieces, $row::<T, PER, D>) }
+        fn $rows<T: Float, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
+            convert_rows::<T, PER>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<T, PER, D>);
         }
 
         /// # Safety
@@ -209,19 +206,16 @@ macro_rules! levels {
         ) {
             // SAFETY: K8: what is given with data of this type of scales.
             let given = unsafe { &*given.cast::<Quantized<'_, T>>() };
-            // SAFETY: K8: as many bytes of data.
+            // SAFETY: K8: `bytes` bytes of data.
             let from = unsafe { core::slice::from_raw_parts(from, bytes) };
-            // SAFETY: K8: room for the values of as many bytes, aligned for them, that nothing else uses.
+            // SAFETY: K8: memory for the values of the bytes, aligned for them, that nothing else uses.
             let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<[T; PER]>>(), bytes) };
-            // SAFETY: the caller's promise.
-            unsafe { $typed::<T, PER, D>(given, from, to, place.element) }
+            $typed::<T, PER, D>(given, from, to, place.element);
         }
 
-        /// # Safety
-        /// K7: the machine has the level.
         #[inline(never)]
         $(#[$feature])*
-        unsafe fn $typed<T: Float, const PER: usize, D: Decode<PER>>(
+        fn $typed<T: Float, const PER: usize, D: Decode<PER>>(
             given: &Quantized<'_, T>,
             from: &[u8],
             to: &mut [MaybeUninit<[T; PER]>],
@@ -239,30 +233,25 @@ levels! {
     quantized_avx512, pieces_avx512, row_avx512, typed_avx512;
 }
 
-/// Converts resolved rows.
-///
-/// # Safety
-/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data, of which `row_fn` converts
-/// rows. Both functions are those of the level.
-unsafe fn convert_rows<T: Float, const PER: usize>(
+/// Converts resolved rows of codes.
+fn convert_rows<T: Float, const PER: usize>(
     args: &IndexArgs<'_>,
     job: &MoveJob,
-    pieces_fn: PiecesFn,
+    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob),
     row_fn: RowFn,
 ) {
     // SAFETY: K8: what is given with data of this type of scales.
-    let given = unsafe { &*args.params.cast::<Quantized<'_, T>>() };
+    let given = unsafe { &*args.params().cast::<Quantized<'_, T>>() };
     let fetch = |element, elements| given.prefetch(PER, element, elements);
     let pieces = Pieces {
         row_fn,
-        given: args.params,
+        given: args.params(),
         data: given.data,
         size_out: size_of::<[T; PER]>(),
         by_element: true,
         fetch: &fetch,
     };
-    // SAFETY: the caller's promise; all of it is of this map.
-    unsafe { pieces_fn(&pieces, args, job) }
+    convert(&pieces, args, job);
 }
 
 /// Converts bytes, the first of which is number `at` of data, block by block.

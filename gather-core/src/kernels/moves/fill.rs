@@ -9,34 +9,49 @@ use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::IndexArgs;
+use crate::kernels::args::KernelSpec;
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::ResolvedRows;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::plane::OutputRows;
 
 /// The most bytes of a row whose source is selected: longer ones take longer than a mispredicted branch.
 pub(crate) const MOST_SELECTED: usize = 256;
 
-/// Rows to be moved, or to be filled where their position is below `least`.
+/// Rows to be moved, or to be filled where their index is out of range.
 pub struct FillJob<'a> {
-    pub(crate) job: &'a MoveJob,
-    /// A row of fill.
-    pub(crate) fill: *const u8,
-    pub(crate) least: i32,
+    rows: &'a ResolvedRows,
+    fill: &'a RowOfFill,
 }
 
-/// Moves rows by their positions. Those whose position is below `least` get the row at `fill`.
-///
-/// # Safety
-/// K1, K2, K4, K6 and K7 for the rows whose position is not below `least`; K1 for the others. `fill` reaches a row.
+impl<'a> FillJob<'a> {
+    /// The rows, and a row of fill of their bytes.
+    #[inline(always)]
+    pub(crate) fn new(rows: &'a ResolvedRows, fill: &'a RowOfFill) -> Self {
+        debug_assert!(rows.row() <= MOST_SELECTED);
+        FillJob { rows, fill }
+    }
+}
+
+/// Moves rows by their positions, and fills those out of range.
 pub(crate) type SelectFn = fn(&FillJob<'_>);
 
-/// A row of fill, made when it is first asked for: until then it costs nothing.
+/// A row of fill: of the plan's bytes, where these are at most [`MOST_SELECTED`].
 #[repr(align(64))]
+pub(crate) struct RowOfFill([MaybeUninit<u8>; MOST_SELECTED]);
+
+impl RowOfFill {
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        self.0.as_ptr().cast()
+    }
+}
+
+/// The fill of a run of a kernel. Its row is made when it is first asked for: until then it costs nothing.
 pub(crate) struct FillRow {
-    row: [MaybeUninit<u8>; MOST_SELECTED],
+    row: RowOfFill,
     kind: Kind,
 }
 
@@ -54,71 +69,57 @@ enum Kind {
 impl FillRow {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        FillRow { row: [const { MaybeUninit::uninit() }; MOST_SELECTED], kind: Kind::Unknown }
+        FillRow { row: RowOfFill([const { MaybeUninit::uninit() }; MOST_SELECTED]), kind: Kind::Unknown }
     }
 
-    /// A row of fill.
-    ///
-    /// # Safety
-    /// K6, for rows of at most [`MOST_SELECTED`] bytes. It has been asked for by the same arguments alone.
+    /// A row of fill, of the spec that all calls name.
     #[inline(always)]
-    pub(crate) unsafe fn row(&mut self, args: &IndexArgs<'_>) -> *const u8 {
-        debug_assert!(args.spec.row <= MOST_SELECTED, "a row of {} bytes", args.spec.row);
-        // SAFETY: the caller's promise.
-        unsafe { self.kind(args) };
-        self.row.as_ptr().cast()
+    pub(crate) fn row(&mut self, spec: &KernelSpec) -> &RowOfFill {
+        debug_assert!(spec.row <= MOST_SELECTED, "a row of {} bytes", spec.row);
+        self.kind(spec);
+        &self.row
     }
 
     /// The fill. Makes the row of it, if that is short.
-    ///
-    /// # Safety
-    /// K6; as for [`FillRow::row`].
     #[inline(always)]
-    unsafe fn kind(&mut self, args: &IndexArgs<'_>) -> Kind {
+    fn kind(&mut self, spec: &KernelSpec) -> Kind {
         if let Kind::Unknown = self.kind {
-            // SAFETY: the caller's promise.
-            unsafe { self.make(args) };
+            self.make(spec);
         }
         self.kind
     }
 
     /// As [`FillRow::kind`], at the first time.
-    ///
-    /// # Safety
-    /// As for [`FillRow::kind`].
     #[cold]
     #[inline(never)]
-    unsafe fn make(&mut self, args: &IndexArgs<'_>) {
-        self.kind = match args.spec.fill.as_slice() {
+    fn make(&mut self, spec: &KernelSpec) {
+        self.kind = match spec.fill.as_slice() {
             &[first, ref rest @ ..] if rest.iter().all(|&byte| byte == first) => Kind::Byte(first),
             _ => Kind::Bytes,
         };
-        if args.spec.row <= MOST_SELECTED {
-            // SAFETY: there is room for the row, apart from the plan's fill.
-            unsafe { fill_bytes(self.kind, &args.spec.fill, self.row.as_mut_ptr().cast(), args.spec.row) };
+        if spec.row <= MOST_SELECTED {
+            // SAFETY: the buffer has at least the bytes of the row, apart from the plan's fill, which divides them (K6).
+            unsafe { fill_bytes(self.kind, &spec.fill, self.row.0.as_mut_ptr().cast(), spec.row) };
         }
     }
 
-    /// Fills `n` rows of the inner loop from `out` on.
-    ///
-    /// # Safety
-    /// K1 and K6 for the rows; as for [`FillRow::row`].
+    /// Fills rows of the output.
     #[inline(never)]
-    pub(crate) unsafe fn fill(&mut self, args: &IndexArgs<'_>, out: *mut u8, n: usize) {
-        let (row, step, fill) = (args.spec.row, args.inner().out, &args.spec.fill);
-        // SAFETY: the caller's promise.
-        let kind = unsafe { self.kind(args) };
+    pub(crate) fn fill(&mut self, spec: &KernelSpec, rows: OutputRows) {
+        let (row, fill, n, step) = (spec.row, &spec.fill, rows.n(), rows.step());
+        let kind = self.kind(spec);
         if step == row as isize {
-            // SAFETY: K1: the rows follow one another; K6 for each.
-            return unsafe { fill_bytes(kind, fill, out, n * row) };
+            // SAFETY: K1: the rows follow one another, and the fill divides each (K6).
+            return unsafe { fill_bytes(kind, fill, rows.at(), n * row) };
         }
         if row <= MOST_SELECTED {
-            let rows = StridedRows { from: self.row.as_ptr().cast(), from_step: 0, to: out, to_step: step, n, row };
+            // SAFETY: the row of fill has been made, and lies apart from the rows of the output (K1).
+            let rows = unsafe { StridedRows::new(self.row.as_ptr(), 0, rows, row) };
             return by_size!(RowSize::of(row), |Way| scalar::<MoveStrided<Way>>(&rows));
         }
-        for i in 0..n as isize {
-            // SAFETY: K1 and K6 for the row.
-            unsafe { fill_bytes(kind, fill, out.wrapping_offset(step.wrapping_mul(i)), row) };
+        for i in 0..n {
+            // SAFETY: K1: row `i < n` of the output, which the fill divides (K6).
+            unsafe { fill_bytes(kind, fill, rows.part(i, 1).at(), row) };
         }
     }
 }
@@ -154,22 +155,21 @@ impl<C: CopyRow> LevelFn for Select<C> {
     const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &FillJob { job, fill, least }: &FillJob<'_>) {
-        let copy = C::of(job.row);
-        let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
-        job.next.fetch_steps(job.n);
-        for i in 0..job.n {
+    fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
+        let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
+        let copy = C::of(job.row());
+        let (mut data, mut out, ahead) = (job.data(), job.out(), job.prefetch_distance());
+        job.next().fetch_steps(job.n());
+        for i in 0..job.n() {
             if ahead != 0 {
-                // SAFETY: below `n`. A prefetch takes any address.
-                prefetch(unsafe { job.source((i + ahead).min(job.n - 1)) }, job.row);
+                prefetch(job.source((i + ahead).min(job.n() - 1)), job.row());
             }
-            // SAFETY: `positions` has `n` entries.
-            let position = unsafe { job.positions.wrapping_add(i).read() };
-            let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
+            let position = job.position(i);
+            let from = data.wrapping_offset(job.stride().wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
-            // SAFETY: K1, K2 and K4 for a row whose position is in range; or the fill, which is as long.
+            // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the output.
             unsafe { copy.copy(from, out) };
-            (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
+            (data, out) = (data.wrapping_offset(job.data_step()), out.wrapping_offset(job.out_step()));
         }
     }
 }
@@ -183,23 +183,23 @@ impl LevelFn for Blend {
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &FillJob { job, fill, least }: &FillJob<'_>) {
+    fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
+        let (job, least) = (rows.addresses(), rows.block().least());
+        debug_assert_eq!(job.out_step(), job.row() as isize);
         macro_rules! of {
             ($unit:ty) => {{
-                // SAFETY: the caller's promise: the fill has the bytes of an element.
-                let fill = unsafe { fill.cast::<$unit>().read_unaligned() };
-                for i in 0..job.n {
-                    // SAFETY: `positions` has `n` entries.
-                    let position = unsafe { job.positions.wrapping_add(i).read() };
-                    let to = job.out.cast::<$unit>().wrapping_add(i);
-                    // SAFETY: the caller's promise: an element that has been written.
+                // SAFETY: the row of fill has the bytes of an element.
+                let fill = unsafe { fill.as_ptr().cast::<$unit>().read_unaligned() };
+                for i in 0..job.n() {
+                    let to = job.out().cast::<$unit>().wrapping_add(i);
+                    // SAFETY: element `i < n` of the output, all of which have been written, one beside the other.
                     let element = unsafe { to.read_unaligned() };
-                    // SAFETY: K1 for the element.
-                    unsafe { to.write_unaligned(if position < least { fill } else { element }) };
+                    // SAFETY: the same element.
+                    unsafe { to.write_unaligned(if job.position(i) < least { fill } else { element }) };
                 }
             }};
         }
-        match job.row {
+        match job.row() {
             1 => of!(u8),
             2 => of!(u16),
             4 => of!(u32),

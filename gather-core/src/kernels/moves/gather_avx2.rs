@@ -22,13 +22,14 @@ use core::arch::x86_64::{
 };
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
-use crate::kernels::bodies::next_slice;
+use crate::kernels::bodies::next_slice_at;
+use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
-use crate::kernels::resolve::ResolveJob;
+use crate::kernels::plane::Plane;
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::words::{Eight, Words};
 use crate::types::index::Index;
@@ -39,8 +40,9 @@ const EIGHT: usize = 8;
 
 /// [`GatherFn`](crate::kernels::moves::GatherFn) with AVX2.
 #[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
+    let (args, at) = (plane.args(), plane.at());
     // SAFETY: the caller's promise.
     unsafe { gather_positions::gather::<BYTES, I>(args, at, rest::<BYTES, I>) }
 }
@@ -49,7 +51,7 @@ pub(crate) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cu
 ///
 /// # Safety
 /// As for [`RestFn`](gather_positions::RestFn); K7 for AVX2.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, first: usize, left: usize) -> bool {
     let (inner, outer, mut first) = (Inner::<BYTES>::new(args), *args.outer(), first);
     for _ in 0..left {
@@ -66,9 +68,9 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
 /// Prefetches indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
 #[inline(always)]
 fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
-    if args.spec.outer_prefetch_distance != 0 {
-        let later = at.skip(outer, args.spec.outer_prefetch_distance);
-        prefetch(later.index.wrapping_offset(args.spec.components[0].index), args.inner().n * size_of::<I>());
+    if args.spec().outer_prefetch_distance != 0 {
+        let later = at.skip(outer, args.spec().outer_prefetch_distance);
+        prefetch(later.index.wrapping_offset(args.spec().components[0].index), args.inner().n * size_of::<I>());
         for line in (0..args.inner().n * BYTES).step_by(LINE) {
             prefetch_to_write(later.out.wrapping_add(line));
         }
@@ -88,15 +90,13 @@ struct Inner<'a, const BYTES: usize> {
 
 impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'a>) -> Self {
-        let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
-        let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
+        let (component, data_step) = (&args.spec().components[0], args.inner().data as i32);
         Inner {
             component,
-            // SAFETY: K7: AVX2.
-            bounds: unsafe { Bounds::of(&job) },
-            stride: _mm256_set1_epi32(args.stride as i32),
+            bounds: Bounds::of(Avx2::here(), component.dim as i32, args.spec().policy),
+            stride: _mm256_set1_epi32(args.stride() as i32),
             offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
             step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),
         }
@@ -108,12 +108,12 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// # Safety
     /// As for [`gather`].
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) -> bool {
-        let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
+        let (n, prefetches) = (args.inner().n, args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0);
         let (steps, mut step) = (n / EIGHT, first / EIGHT);
         while step < steps {
-            step = match (args.spec.packed, prefetches) {
+            step = match (args.spec().packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.
                 (true, false) => unsafe { self.steps::<I, true, false>(args, at, step) },
                 // SAFETY: as above.
@@ -126,12 +126,12 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             if step == steps {
                 break;
             }
-            if args.spec.policy.out_of_bounds == OutOfBounds::Wrap {
+            if args.spec().policy.out_of_bounds == OutOfBounds::Wrap {
                 // SAFETY: the caller's promise, for the rows from this step on.
                 unsafe { self.wrapped_steps::<I>(args, at, step) };
                 break;
             }
-            if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+            if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
                 // SAFETY: the caller's promise, for the rows from this step on.
                 return unsafe { gather_positions::filling::<BYTES, I>(args, at, step * EIGHT, 1) };
             }
@@ -142,7 +142,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             step += 1;
         }
         let done = steps * EIGHT;
-        if done < n && args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+        if done < n && args.spec().policy.out_of_bounds == OutOfBounds::Zero {
             // SAFETY: the caller's promise, for the rows from `done` on.
             return unsafe { gather_positions::filling::<BYTES, I>(args, at, done, 1) };
         }
@@ -156,7 +156,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// # Safety
     /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(
         &self,
         args: &IndexArgs<'_>,
@@ -164,8 +164,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         first: usize,
     ) -> usize {
         let index = at.index.wrapping_offset(self.component.index).cast::<I>();
-        let next = if PREFETCH { next_slice(args, at, 0) } else { NextSlice::NONE };
-        let (distance, steps) = (args.spec.prefetch_distance, args.inner().n / EIGHT);
+        let next = if PREFETCH { next_slice_at(args, at, 0) } else { NextSlice::NONE };
+        let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
         let mut offset = self.offset_at(first);
         for step in first..steps {
             if PREFETCH {
@@ -177,7 +177,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 }
             }
             // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let resolved = unsafe { self.bounds.resolve_at(index.wrapping_add(step * EIGHT)) };
+            let resolved = unsafe { self.bounds.resolve_from(index.wrapping_add(step * EIGHT)) };
             if !Eight::any_negative(resolved) {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
                 // and K9 that other offsets fit in 32 bits.
@@ -192,14 +192,14 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 
     /// Bytes of data from the first row to each of the eight of a step.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     fn offset_at(&self, step: usize) -> __m256i {
         _mm256_add_epi32(self.offset, _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), self.step))
     }
 
     /// Where the eight rows of a step lie, in elements where `PACKED` and else in bytes.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     fn offsets<const PACKED: bool>(&self, positions: __m256i, offset: __m256i) -> __m256i {
         if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) }
     }
@@ -210,7 +210,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// K1, K2 and K4 for the rows, whose positions are in range; `PACKED` says whether the plan found the rows packed,
     /// and else offsets of data fit in 32 bits.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn move_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
         let to = at.out.wrapping_add(step * EIGHT * BYTES);
         if !matches!(BYTES, 4 | 8) {
@@ -231,7 +231,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// As for [`gather`] under `OutOfBounds::Zero`, of elements of 4 or 8 bytes; `fill` has as many. `PACKED` says
     /// whether the plan found them packed.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn filled_steps<I: Index, const PACKED: bool>(
         &self,
         args: &IndexArgs<'_>,
@@ -243,7 +243,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         let mut offset = self.offset_at(first);
         for step in first..args.inner().n / EIGHT {
             // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let resolved = unsafe { self.bounds.resolve_at(index.wrapping_add(step * EIGHT)) };
+            let resolved = unsafe { self.bounds.resolve_from(index.wrapping_add(step * EIGHT)) };
             let positions = _mm256_max_epi32(resolved, _mm256_setzero_si256());
             let offsets = self.offsets::<PACKED>(positions, offset);
             // SAFETY: K2 and K5 for eight positions in range. `PACKED` is the caller's promise, and K9 that other
@@ -268,18 +268,18 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// As for [`gather`] under `OutOfBounds::Wrap`.
     #[cold]
     #[inline(never)]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn wrapped_steps<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) {
         let index = at.index.wrapping_offset(self.component.index).cast::<I>();
         for step in first..args.inner().n / EIGHT {
             let index = index.wrapping_add(step * EIGHT);
             // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let mut positions = unsafe { self.bounds.resolve_at(index) };
+            let mut positions = unsafe { self.bounds.resolve_from(index) };
             if Eight::any_negative(positions) {
                 // SAFETY: as above; the axis has elements.
                 positions = unsafe { wrap(index, self.component.dim, positions) };
             }
-            if args.spec.packed {
+            if args.spec().packed {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range; the plan found them packed.
                 unsafe { self.move_eight::<true>(at, step, positions, self.offset) };
             } else {
@@ -304,14 +304,14 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         n: usize,
         fill: *const u8,
     ) -> bool {
-        let (policy, dim) = (args.spec.policy, self.component.dim);
+        let (policy, dim) = (args.spec().policy, self.component.dim);
         let mut at = at.skip(args.inner(), first);
         for _ in 0..n {
             let index = at.index.wrapping_offset(self.component.index).cast::<I>();
             // SAFETY: K3: the index of a row.
             let value = unsafe { index.read_unaligned() };
             let from = match policy.resolve(value, dim) {
-                Some(position) => at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)),
+                Some(position) => at.data.wrapping_offset(args.stride().wrapping_mul(position as isize)),
                 None if fill.is_null() => return true,
                 None => fill,
             };
@@ -329,7 +329,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 /// # Safety
 /// As for [`RestFn`](gather_positions::RestFn), under `OutOfBounds::Zero`; K7 for AVX2.
 #[inline(never)]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     args: &IndexArgs<'_>,
     mut at: Cursor,
@@ -338,13 +338,12 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
 ) {
     let (inner, outer, n) = (Inner::<BYTES>::new(args), *args.outer(), args.inner().n);
     let mut fill = FillRow::new();
-    // SAFETY: K6.
-    let one = unsafe { fill.row(args) };
+    let one = fill.row(args.spec()).as_ptr();
     let at_zero = _mm256_setzero_si256();
     // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
     let [fill, _] = unsafe { eight::<BYTES, true>(one, at_zero) };
     for _ in 0..left {
-        if args.spec.packed {
+        if args.spec().packed {
             // SAFETY: the caller's promise; the plan found the elements packed.
             unsafe { inner.filled_steps::<I, true>(args, at, first / EIGHT, fill) };
         } else {
@@ -366,7 +365,7 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
 /// K3 for the indices, on an axis of `dim > 0` elements.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn wrap<I: Index>(index: *const I, dim: i64, resolved: __m256i) -> __m256i {
     let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
     // SAFETY: room for eight.
@@ -387,7 +386,7 @@ unsafe fn wrap<I: Index>(index: *const I, dim: i64, resolved: __m256i) -> __m256
 /// # Safety
 /// K1, K2 and K4 for the rows, whose positions are in range.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256i, out: *mut u8) {
     let (low, high) = (_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions));
     let pairs =
@@ -402,21 +401,21 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-    if !matches!(BYTES, 4 | 8) || !job.packed {
+    if !matches!(BYTES, 4 | 8) || !job.packed() {
         return moves::move_fixed::<BYTES>(job);
     }
-    let steps = job.n / EIGHT;
+    let steps = job.n() / EIGHT;
     for step in 0..steps {
-        job.next.fetch(step);
+        job.next().fetch(step);
         // SAFETY: eight of the `n` positions.
-        let positions = unsafe { _mm256_loadu_si256(job.positions.wrapping_add(step * EIGHT).cast()) };
-        let to = job.out.wrapping_add(step * EIGHT * BYTES);
+        let positions = unsafe { _mm256_loadu_si256(job.positions().wrapping_add(step * EIGHT).cast()) };
+        let to = job.out().wrapping_add(step * EIGHT * BYTES);
         // SAFETY: K1 and K2: eight rows, whose positions are in range.
-        let elements = unsafe { eight::<BYTES, true>(job.data, positions) };
+        let elements = unsafe { eight::<BYTES, true>(job.data(), positions) };
         // SAFETY: as above.
         unsafe { store_eight::<BYTES>(to, elements) };
     }
-    moves::move_fixed::<BYTES>(&MoveJob { next: NextSlice::NONE, ..job.from(steps * EIGHT) })
+    moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
 }

@@ -16,10 +16,10 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, prefetch_near};
-use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::words::{Eight, Indices, Words, is_wide};
 use crate::types::index::Index;
@@ -42,7 +42,7 @@ type Offsets = [MaybeUninit<i32>; MOST];
 /// # Safety
 /// As for [`GatherFn`](crate::kernels::moves::GatherFn), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
 /// K7 for AVX2, and for the level of `rest`.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
     let (outer, n) = (*args.outer(), args.inner().n);
     let (panel, mut offsets) = (Panel::<BYTES>::new(args), [const { MaybeUninit::uninit() }; MOST]);
@@ -72,11 +72,11 @@ struct Panel<const BYTES: usize> {
 
 impl<const BYTES: usize> Panel<BYTES> {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'_>) -> Self {
-        let job = ResolveJob::new(core::ptr::null_mut(), args, &args.spec.components[0], core::ptr::null(), 0);
-        // SAFETY: K7: AVX2.
-        Panel { bounds: unsafe { Bounds::of(&job) }, stride: unsafe { Eight::splat(args.stride as i32) } }
+        let (level, component) = (Avx2::here(), &args.spec().components[0]);
+        let bounds = Bounds::of(level, component.dim as i32, args.spec().policy);
+        Panel { bounds, stride: Eight::splat(level, args.stride() as i32) }
     }
 
     /// Turns the indices of `rows` rows from a cursor on into offsets, row after row, and prefetches later indices and
@@ -85,11 +85,11 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// # Safety
     /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
         let (outer, inner) = (args.outer(), args.inner());
         debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
-        let (component, ahead) = (args.spec.components[0].index, args.spec.outer_prefetch_distance);
+        let (component, ahead) = (args.spec().components[0].index, args.spec().outer_prefetch_distance);
         let mut are_positions = Eight::lanes(self.stride, true);
         for row in 0..rows {
             let index = at.index.wrapping_offset(component);
@@ -106,7 +106,7 @@ impl<const BYTES: usize> Panel<BYTES> {
                 // The last eight may share some with those before.
                 let first = first.min(inner.n - EIGHT);
                 // SAFETY: K3: eight of the `n` indices of the row, which are contiguous.
-                let indices = unsafe { Indices::<Eight>::load(index.cast::<I>().wrapping_add(first)) };
+                let indices = unsafe { Indices::<Eight>::load(self.stride, index.cast::<I>().wrapping_add(first)) };
                 are_positions = Eight::both(are_positions, self.bounds.positions(indices));
                 let positions = if is_wide::<I>() { Eight::wide_in_order(indices.low) } else { indices.low };
                 // K9: they fit in 32 bits.
@@ -126,7 +126,7 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written
     /// for all of these, none of which is out of range.
     #[inline(never)]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
         let (outer, n) = (args.outer(), args.inner().n);
         for row in offsets.chunks_exact(n).take(rows) {

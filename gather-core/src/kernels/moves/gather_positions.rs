@@ -13,12 +13,13 @@
 //! (`bodies/one_pass.rs`).
 
 use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::{Left, MoveOrFill, next_slice};
+use crate::kernels::bodies::{Left, MoveOrFill, next_slice_at};
 use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::moves::{copy_fixed, gather_avx2, gather_panels};
+use crate::kernels::plane::Strips;
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::OutOfBounds;
 
@@ -58,6 +59,7 @@ pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
 ///
 /// # Safety
 /// As for [`RestFn`], under `OutOfBounds::Zero`; K7 for AVX2.
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     args: &IndexArgs<'_>,
     at: Cursor,
@@ -69,14 +71,14 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
         unsafe { gather_avx2::filling::<BYTES, I>(args, at, first, left) };
         return false;
     }
-    let rest = &Left { args, at, done: first, left, widen: None };
-    if args.spec.packed {
-        // SAFETY: the caller's promise; K9: there is one component, and indices and rows are contiguous. The plan
-        // found the rows packed.
-        unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, false>>(rest) };
+    // SAFETY: the cursor is that of a coordinate of the outer loop, of which `left` remain.
+    let mut strips = unsafe { Strips::new(args, at, left) };
+    let Some(strip) = strips.next() else { return false };
+    let rest = Left::new(strip.from(first), strips);
+    if args.spec().packed {
+        avx2::<MoveOrFill<Exactly<BYTES>, I, false>>(rest);
     } else {
-        // SAFETY: as above.
-        unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest) };
+        avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest);
     }
     false
 }
@@ -92,19 +94,19 @@ unsafe fn planes<const BYTES: usize, I: Index>(
     rest: RestFn,
     filling: RestFn,
 ) -> bool {
-    if args.spec.offsets_first {
+    if args.spec().offsets_first {
         // SAFETY: the caller's promise.
         return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
     }
     // Other panels, whose output is prefetched by outer coordinates, take as long either way.
-    let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
-    let is_adjacent = args.spec.packed || args.inner().data == BYTES as isize;
-    if !is_adjacent || args.spec.outer_prefetch_distance != 0 {
+    let prefetches = args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0;
+    let is_adjacent = args.spec().packed || args.inner().data == BYTES as isize;
+    if !is_adjacent || args.spec().outer_prefetch_distance != 0 {
         // SAFETY: the caller's promise, for all of the plane.
         return unsafe { rest(args, *at, 0, args.outer().n) };
     }
-    let rest = if args.spec.policy.out_of_bounds == OutOfBounds::Zero { filling } else { rest };
-    match (args.spec.packed, prefetches) {
+    let rest = if args.spec().policy.out_of_bounds == OutOfBounds::Zero { filling } else { rest };
+    match (args.spec().packed, prefetches) {
         // SAFETY: the caller's promise; the plan found the rows packed.
         (true, false) => unsafe { plane::<BYTES, I, true, false>(args, *at, rest) },
         // SAFETY: as above.
@@ -121,7 +123,7 @@ unsafe fn planes<const BYTES: usize, I: Index>(
 /// # Safety
 /// As for [`planes`].
 #[inline(never)]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn plane<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
     args: &IndexArgs<'_>,
     mut at: Cursor,
@@ -146,16 +148,16 @@ unsafe fn plane<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH
 /// # Safety
 /// As for [`plane`], for the inner loop.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
     args: &IndexArgs<'_>,
     at: Cursor,
 ) -> usize {
-    let component = &args.spec.components[0];
+    let component = &args.spec().components[0];
     let index = at.index.wrapping_offset(component.index).cast::<I>();
-    let (dim, n, distance) = (component.dim as u64, args.inner().n, args.spec.prefetch_distance);
-    let (stride, step) = if PACKED { (BYTES as isize, 0) } else { (args.stride, BYTES as isize) };
-    let next = if PREFETCH { next_slice(args, at, 0) } else { NextSlice::NONE };
+    let (dim, n, distance) = (component.dim as u64, args.inner().n, args.spec().prefetch_distance);
+    let (stride, step) = if PACKED { (BYTES as isize, 0) } else { (args.stride(), BYTES as isize) };
+    let next = if PREFETCH { next_slice_at(args, at, 0) } else { NextSlice::NONE };
     let (mut data, mut done) = (at.data, 0);
     // Where row `done + k` lies: a macro, because it may end the function.
     macro_rules! place {

@@ -3,10 +3,12 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use crate::kernels::args::KernelSpec;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::rows::{copy_halves, copy_long};
+use crate::kernels::plane::OutputRows;
 
 /// Rows that are resolved before they are moved.
 pub(crate) const FEW: usize = 64;
@@ -22,13 +24,31 @@ pub(crate) type Sources = [MaybeUninit<*const u8>; FEW];
 
 /// Rows to be moved: from `sources[i]` to `out + i · out_step`, for every `i` below `n`.
 pub(crate) struct PlacedRows<'a> {
-    pub(crate) sources: &'a Sources,
-    pub(crate) n: usize,
-    pub(crate) out: *mut u8,
-    pub(crate) out_step: isize,
-    pub(crate) row: usize,
-    /// Rows that are fetched ahead; 0 for none.
-    pub(crate) prefetch_distance: usize,
+    sources: &'a Sources,
+    to: OutputRows,
+    row: usize,
+    prefetch_distance: usize,
+}
+
+impl<'a> PlacedRows<'a> {
+    /// Rows to be moved from `sources`, as a spec says.
+    ///
+    /// # Safety
+    /// There is a source for each row of `to`, at most [`FEW`], which has been written. A row may be read there, which
+    /// shares no byte with those.
+    #[inline(always)]
+    pub(crate) unsafe fn new(sources: &'a Sources, to: OutputRows, spec: &KernelSpec) -> Self {
+        debug_assert!(to.n() <= FEW);
+        PlacedRows { sources, to, row: spec.row, prefetch_distance: spec.prefetch_distance }
+    }
+
+    /// Where row `i < n` lies.
+    #[inline(always)]
+    fn source(&self, i: usize) -> *const u8 {
+        debug_assert!(i < self.to.n());
+        // SAFETY: the source of each of the `n` rows has been written.
+        unsafe { self.sources[i].assume_init() }
+    }
 }
 
 /// A way to copy a row.
@@ -54,7 +74,7 @@ pub trait CopyRow: Copy {
     #[inline(always)]
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
         for (k, from) in from.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: row `k` of four contiguous ones.
             unsafe { self.copy(from, to.wrapping_add(k * row)) };
         }
     }
@@ -214,24 +234,18 @@ impl<C: CopyRow> LevelFn for MovePlaced<C> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, rows: &PlacedRows<'_>) {
-        debug_assert!(rows.n <= FEW);
-        let copy = C::of(rows.row);
-        let source = |i: usize| {
-            // SAFETY: the caller's promise: `i < n` below.
-            unsafe { rows.sources[i].assume_init() }
-        };
-        let ahead = rows.prefetch_distance;
-        for i in 0..rows.n.min(ahead) {
-            prefetch(source(i), rows.row.min(FIRST_BYTES));
+        let (copy, n, ahead) = (C::of(rows.row), rows.to.n(), rows.prefetch_distance);
+        for i in 0..n.min(ahead) {
+            prefetch(rows.source(i), rows.row.min(FIRST_BYTES));
         }
-        let mut out = rows.out;
-        for i in 0..rows.n {
-            if ahead != 0 && i + ahead < rows.n {
-                prefetch(source(i + ahead), rows.row.min(FIRST_BYTES));
+        let mut out = rows.to.at();
+        for i in 0..n {
+            if ahead != 0 && i + ahead < n {
+                prefetch(rows.source(i + ahead), rows.row.min(FIRST_BYTES));
             }
-            // SAFETY: the caller's promise.
-            unsafe { copy.copy(source(i), out) };
-            out = out.wrapping_offset(rows.out_step);
+            // SAFETY: the source of row `i`, and row `i` of the output, apart from it.
+            unsafe { copy.copy(rows.source(i), out) };
+            out = out.wrapping_offset(rows.to.step());
         }
     }
 }

@@ -3,17 +3,14 @@
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::moves::{MoveJob, ResolvedRows};
 
-/// A job, and the one after it.
-pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a MoveJob);
+/// A job, and the rows of the one after it, some of which may be out of range: they are only prefetched.
+pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a ResolvedRows);
 
 /// Moves the rows of a job while those of the one after it are prefetched.
-///
-/// # Safety
-/// K1, K2, K4, K6 and K7 for the rows of both jobs.
 pub(crate) type MovePrefetchingFn = fn(JobAndNext<'_>);
 
 /// Moves the rows of a job, each by the way `C`, and prefetches those of the job after it, one with each.
@@ -27,44 +24,32 @@ impl<C: CopyRow> LevelFn for MovePrefetching<C> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
-        if C::BYTES.is_some() && job.packed {
-            // SAFETY: the caller's promise; the plan found the rows packed.
-            unsafe { run::<C, true>(job, ahead) }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { run::<C, false>(job, ahead) }
-        }
+        if C::BYTES.is_some() && job.packed() { run::<C, true>(job, ahead) } else { run::<C, false>(job, ahead) }
     }
 }
 
 /// As [`MovePrefetching`]; `PACKED` says whether the rows are.
-///
-/// # Safety
-/// As for [`MovePrefetching`].
 #[inline(always)]
-unsafe fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &MoveJob) {
-    let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
-    let out_step = if PACKED { row as isize } else { job.out_step };
-    let (mut from, mut next, mut out) = (Sources::<PACKED>::new(job, row), Sources::<PACKED>::new(ahead, row), job.out);
+fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &ResolvedRows) {
+    let (copy, row) = (C::of(job.row()), C::BYTES.unwrap_or(job.row()));
+    let out_step = if PACKED { row as isize } else { job.out_step() };
+    let (mut from, mut next) = (Sources::<PACKED>::of(job, row), Sources::<PACKED>::ahead(ahead, row));
+    let mut out = job.out();
     let mut move_row = |from| {
-        // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+        // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
         unsafe { copy.copy(from, out) };
         out = out.wrapping_offset(out_step);
     };
-    let both = job.n.min(ahead.n);
+    let both = job.n().min(ahead.n());
     for _ in 0..both {
-        // SAFETY: `both` is at most `ahead.n`.
-        ask::<C>(unsafe { next.next() }, row);
-        // SAFETY: `both` is at most `job.n`.
-        move_row(unsafe { from.next() });
+        ask::<C>(next.next(), row);
+        move_row(from.next());
     }
-    for _ in both..ahead.n {
-        // SAFETY: up to `ahead.n`.
-        ask::<C>(unsafe { next.next() }, row);
+    for _ in both..ahead.n() {
+        ask::<C>(next.next(), row);
     }
-    for _ in both..job.n {
-        // SAFETY: up to `job.n`.
-        move_row(unsafe { from.next() });
+    for _ in both..job.n() {
+        move_row(from.next());
     }
 }
 
@@ -88,21 +73,40 @@ pub(super) struct Sources<const PACKED: bool> {
     data_step: isize,
     stride: isize,
     positions: *const i32,
+    #[cfg(debug_assertions)]
+    left: usize,
 }
 
 impl<const PACKED: bool> Sources<PACKED> {
     #[inline(always)]
-    pub(super) fn new(job: &MoveJob, row: usize) -> Self {
-        debug_assert!(!PACKED || job.stride == row as isize);
-        let stride = if PACKED { row as isize } else { job.stride };
-        Sources { data: job.data, data_step: job.data_step, stride, positions: job.positions }
+    pub(super) fn of(job: &MoveJob, row: usize) -> Self {
+        debug_assert!(!PACKED || job.stride() == row as isize);
+        let stride = if PACKED { row as isize } else { job.stride() };
+        Sources {
+            data: job.data(),
+            data_step: job.data_step(),
+            stride,
+            positions: job.positions(),
+            #[cfg(debug_assertions)]
+            left: job.n(),
+        }
     }
 
-    /// # Safety
-    /// It has been called fewer times than the job has rows, whose positions have been written.
+    /// Of rows that are only prefetched.
     #[inline(always)]
-    pub(super) unsafe fn next(&mut self) -> *const u8 {
-        // SAFETY: the caller's promise.
+    pub(super) fn ahead(rows: &ResolvedRows, row: usize) -> Self {
+        Sources::of(rows.addresses(), row)
+    }
+
+    /// The next row, of those that the job has.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> *const u8 {
+        #[cfg(debug_assertions)]
+        {
+            assert!(self.left > 0, "a row more than the job has");
+            self.left -= 1;
+        }
+        // SAFETY: the position of a row of the job, which has been called once for each row before it.
         let position = unsafe { self.positions.read() };
         let row = self.data.wrapping_offset(self.stride.wrapping_mul(position as isize));
         self.positions = self.positions.wrapping_add(1);

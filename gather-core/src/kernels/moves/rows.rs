@@ -27,7 +27,7 @@ impl LevelFn for MoveRows {
     fn call<Here: Token>(_: Here, job: &MoveJob) {
         macro_rules! fixed {
         ($($bytes:literal)*) => {
-            match job.row {
+            match job.row() {
                 $($bytes => return move_fixed::<$bytes>(job),)*
                 _ => {}
             }
@@ -36,36 +36,33 @@ impl LevelFn for MoveRows {
         macro_rules! each {
             ($copy:expr) => {{
                 let move_row = |i| {
-                    // SAFETY: `i < n`.
-                    let from = unsafe { job.source(i) };
-                    // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-                    unsafe { $copy(from, job.target(i), job.row) };
+                    // SAFETY: a row of the job: `row` bytes at both ends, apart from each other.
+                    unsafe { $copy(job.source(i), job.target(i), job.row()) };
                 };
-                let fetched = if job.prefetch_distance == 0 { 0 } else { job.n.saturating_sub(job.prefetch_distance) };
+                let ahead = job.prefetch_distance();
+                let fetched = if ahead == 0 { 0 } else { job.n().saturating_sub(ahead) };
                 for i in 0..fetched {
-                    // SAFETY: `i + prefetch_distance < n`.
-                    prefetch(unsafe { job.source(i + job.prefetch_distance) }, job.row);
+                    prefetch(job.source(i + ahead), job.row());
                     move_row(i);
                 }
-                for i in fetched..job.n {
+                for i in fetched..job.n() {
                     move_row(i);
                 }
             }};
         }
-        if job.row == LINE && job.prefetch_distance == 0 {
+        if job.row() == LINE && job.prefetch_distance() == 0 {
             return move_fixed::<LINE>(job);
         }
         fixed!(1 2 3 6 12 24 32);
-        match job.row {
+        match job.row() {
             4..=8 => each!(copy_halves::<4>),
             9..=15 => each!(copy_halves::<8>),
             16..=32 => each!(copy_halves::<16>),
             33..=64 => each!(copy_halves::<32>),
             65..=128 => each!(copy_halves::<64>),
             129..=256 => each!(copy_halves::<128>),
-            // SAFETY: the caller's promise; rows have more than 256 bytes, since a plan that runs has no empty ones
-            // (P4).
-            _ => unsafe { move_long(job) },
+            // Rows of more than 256 bytes: a plan that runs has no empty ones (P4).
+            _ => move_long(job),
         }
     }
 }
@@ -83,28 +80,20 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
     unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
-/// Moves long rows, and prefetches later ones meanwhile if the plan says so.
-///
-/// # Safety
-/// K1, K2, K4 for the job, whose rows have a [`STEP`] or more.
+/// Moves rows of a [`STEP`] or more, and prefetches later ones meanwhile if the plan says so.
 #[inline(always)]
-unsafe fn move_long(job: &MoveJob) {
-    if job.prefetch_distance == 0 {
-        for i in 0..job.n {
-            // SAFETY: `i < n`.
-            let from = unsafe { job.source(i) };
-            // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-            unsafe { copy_long(from, job.target(i), job.row) };
+fn move_long(job: &MoveJob) {
+    let ahead = job.prefetch_distance();
+    for i in 0..job.n() {
+        let (from, to, row) = (job.source(i), job.target(i), job.row());
+        if ahead == 0 {
+            // SAFETY: a row of the job: `row` bytes at both ends, apart from each other.
+            unsafe { copy_long(from, to, row) };
+        } else {
+            let later = job.source((i + ahead).min(job.n() - 1));
+            // SAFETY: as above.
+            unsafe { copy_fetching(from, to, row, later) };
         }
-        return;
-    }
-    for i in 0..job.n {
-        // SAFETY: below `n`.
-        let later = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
-        // SAFETY: `i < n`.
-        let from = unsafe { job.source(i) };
-        // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-        unsafe { copy_fetching(from, job.target(i), job.row, later) };
     }
 }
 

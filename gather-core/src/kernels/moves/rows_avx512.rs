@@ -64,9 +64,9 @@ impl<const VECTOR: usize, const OVERLAPS: bool> CopyRow for Masked<VECTOR, OVERL
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]
 fn whole(job: &MoveJob, vector: usize) -> usize {
-    debug_assert!(job.out_step == job.row as isize && job.row <= vector);
-    match (job.n * job.row).checked_sub(vector) {
-        Some(last) => last / job.row + 1,
+    debug_assert!(job.out_step() == job.row() as isize && job.row() <= vector);
+    match (job.n() * job.row()).checked_sub(vector) {
+        Some(last) => last / job.row() + 1,
         None => 0,
     }
 }
@@ -75,8 +75,8 @@ fn whole(job: &MoveJob, vector: usize) -> usize {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn move_rows(job: &MoveJob) {
-    let is_dense = job.out_step == job.row as isize && !job.next.is_some();
-    match job.row {
+    let is_dense = job.out_step() == job.row() as isize && !job.next().is_some();
+    match job.row() {
         6 | 12 | 24 => avx2::<MoveRows>(job),
         // SAFETY: the caller's promise, for contiguous rows that one mask covers.
         5..=15 if is_dense => unsafe { masked::<16>(job) },
@@ -97,7 +97,7 @@ unsafe fn masked<const VECTOR: usize>(job: &MoveJob) {
     // SAFETY: the caller's promise; the vectors of these rows end inside the job.
     unsafe { each::<Masked<VECTOR, true>>(job, 0, whole) };
     // SAFETY: the caller's promise.
-    unsafe { each::<Masked<VECTOR, false>>(job, whole, job.n) };
+    unsafe { each::<Masked<VECTOR, false>>(job, whole, job.n()) };
 }
 
 /// Moves the rows from `first` to `end`.
@@ -106,14 +106,12 @@ unsafe fn masked<const VECTOR: usize>(job: &MoveJob) {
 /// As for [`move_rows`], for `C`.
 #[inline(always)]
 unsafe fn each<C: CopyRow>(job: &MoveJob, first: usize, end: usize) {
-    let copy = C::of(job.row);
+    let copy = C::of(job.row());
     for i in first..end {
-        if job.prefetch_distance != 0 {
-            // SAFETY: below `n`.
-            prefetch(unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) }, job.row);
+        if job.prefetch_distance() != 0 {
+            prefetch(job.source((i + job.prefetch_distance()).min(job.n() - 1)), job.row());
         }
-        // SAFETY: `i < n`.
-        let from = unsafe { job.source(i) };
+        let from = job.source(i);
         // SAFETY: K1, K2 and K4 for the row, and the caller's promise.
         unsafe { copy.copy(from, job.target(i)) };
     }

@@ -27,22 +27,19 @@ impl LevelFn for StreamRows {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
-        let row = job.row;
+        let row = job.row();
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-        let (mut from, mut next) = (Sources::<false>::new(job, row), Sources::<false>::new(ahead, row));
+        let (mut from, mut next) = (Sources::<false>::of(job, row), Sources::<false>::ahead(ahead, row));
         let mut rows =
-            Rows { out: job.out, step: job.out_step, row, left: job.n, is_begun: false, shared: Shared::new() };
-        for i in 0..job.n {
-            // SAFETY: `i < n`.
-            let source = unsafe { from.next() };
-            // SAFETY: below `ahead.n`. Where no row follows, to prefetch this one does no harm.
-            let later = if i < ahead.n { unsafe { next.next() } } else { source };
+            Rows { out: job.out(), step: job.out_step(), row, left: job.n(), is_begun: false, shared: Shared::new() };
+        for i in 0..job.n() {
+            let source = from.next();
+            let later = if i < ahead.n() { next.next() } else { source };
             // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
             unsafe { rows.stream(source, later) };
         }
-        for _ in job.n..ahead.n {
-            // SAFETY: up to `ahead.n`.
-            prefetch_row(unsafe { next.next() }, row);
+        for _ in job.n()..ahead.n() {
+            prefetch_row(next.next(), row);
         }
     }
 }

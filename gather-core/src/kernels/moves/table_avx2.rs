@@ -31,8 +31,7 @@ use core::arch::x86_64::{
     _mm256_storeu_si256, _mm256_subs_epi8, _mm256_xor_si256,
 };
 
-use crate::kernels::moves::MoveJob;
-use crate::kernels::resolve::ResolveJob;
+use crate::kernels::moves::{BytesJob, MoveJob};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -53,8 +52,8 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-    debug_assert!(job.packed && job.table_entries <= entries(BYTES), "K9: a table of {}", job.table_entries);
-    match (BYTES, job.table_entries) {
+    debug_assert!(job.packed() && job.table_entries() <= entries(BYTES), "K9: a table of {}", job.table_entries());
+    match (BYTES, job.table_entries()) {
         // SAFETY: the caller's promise.
         (1, ..=16) => unsafe { bytes::<1>(job) },
         // SAFETY: the caller's promise.
@@ -123,14 +122,14 @@ impl Words {
 #[target_feature(enable = "avx2")]
 unsafe fn words(moves: &MoveJob) -> usize {
     // SAFETY: K9: the entries are contiguous, and may be read.
-    let table = Words::new(&unsafe { padded::<64>(moves.data, moves.table_entries * 4) });
-    let steps = moves.n / 8;
+    let table = Words::new(&unsafe { padded::<64>(moves.data(), moves.table_entries() * 4) });
+    let steps = moves.n() / 8;
     for step in 0..steps {
         // SAFETY: eight of the `n` positions.
-        let positions = unsafe { _mm256_loadu_si256(moves.positions.wrapping_add(step * 8).cast()) };
+        let positions = unsafe { _mm256_loadu_si256(moves.positions().wrapping_add(step * 8).cast()) };
         let found = table.at(positions);
         // SAFETY: K1: eight moves.
-        unsafe { _mm256_storeu_si256(moves.out.wrapping_add(step * VECTOR).cast(), found) };
+        unsafe { _mm256_storeu_si256(moves.out().wrapping_add(step * VECTOR).cast(), found) };
     }
     steps * 8
 }
@@ -143,16 +142,16 @@ unsafe fn words(moves: &MoveJob) -> usize {
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(moves: &MoveJob) -> usize {
     // SAFETY: K9: the entries are contiguous, and may be read.
-    let table = Words::new(&unsafe { padded::<64>(moves.data, moves.table_entries * 8) });
-    let steps = moves.n / 4;
+    let table = Words::new(&unsafe { padded::<64>(moves.data(), moves.table_entries() * 8) });
+    let steps = moves.n() / 4;
     for step in 0..steps {
         // SAFETY: four of the `n` positions.
-        let positions = unsafe { _mm_loadu_si128(moves.positions.wrapping_add(step * 4).cast()) };
+        let positions = unsafe { _mm_loadu_si128(moves.positions().wrapping_add(step * 4).cast()) };
         let even = _mm256_slli_epi64::<1>(_mm256_cvtepu32_epi64(positions));
         let odd = _mm256_add_epi64(_mm256_slli_epi64::<32>(even), _mm256_set1_epi64x(1 << 32));
         let found = table.at(_mm256_or_si256(even, odd));
         // SAFETY: K1: four moves.
-        unsafe { _mm256_storeu_si256(moves.out.wrapping_add(step * VECTOR).cast(), found) };
+        unsafe { _mm256_storeu_si256(moves.out().wrapping_add(step * VECTOR).cast(), found) };
     }
     steps * 4
 }
@@ -160,20 +159,20 @@ unsafe fn pairs(moves: &MoveJob) -> usize {
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
-    debug_assert!(moves.packed && moves.table_entries <= entries(1) && job.stride == 1, "K9");
+pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
+    debug_assert!(job.table_entries() <= entries(1) && job.indices().stride() == 1, "K9");
     if size_of::<I>() != 1 {
         return 0;
     }
-    match moves.table_entries {
+    match job.table_entries() {
         // SAFETY: the caller's promise.
-        0..=16 => unsafe { straight::<I, 1>(job, moves) },
+        0..=16 => unsafe { straight::<I, 1>(job) },
         // SAFETY: the caller's promise.
-        17..=64 => unsafe { straight::<I, 4>(job, moves) },
+        17..=64 => unsafe { straight::<I, 4>(job) },
         // SAFETY: the caller's promise.
-        65..=128 => unsafe { straight::<I, 8>(job, moves) },
+        65..=128 => unsafe { straight::<I, 8>(job) },
         // SAFETY: the caller's promise.
-        _ => unsafe { straight::<I, 16>(job, moves) },
+        _ => unsafe { straight::<I, 16>(job) },
     }
 }
 
@@ -183,21 +182,21 @@ pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usiz
 /// As for [`look_up_bytes`].
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn straight<I: Index, const TABLES: usize>(job: &ResolveJob, moves: &MoveJob) -> usize {
+unsafe fn straight<I: Index, const TABLES: usize>(job: &BytesJob) -> usize {
     // SAFETY: K9: the entries are contiguous, and may be read.
-    let table = unsafe { padded::<256>(moves.data, moves.table_entries) };
+    let table = unsafe { padded::<256>(job.data(), job.table_entries()) };
     let chain = chain::<TABLES>(&table);
     let signed = I::TYPE.fixed_width() == IndexType::I8;
     let from_end =
-        signed && (job.policy.negative == NegativeIndex::FromEnd || job.policy.out_of_bounds == OutOfBounds::Wrap);
+        signed && (job.policy().negative == NegativeIndex::FromEnd || job.policy().out_of_bounds == OutOfBounds::Wrap);
     // Modulo 256: an axis of 256 adds nothing, and the bits of -1 are 255 already.
-    let add = _mm256_set1_epi8(if from_end { job.dim as i8 } else { 0 });
-    let last = _mm256_set1_epi8((job.dim - 1) as i8);
+    let add = _mm256_set1_epi8(if from_end { job.dim() as i8 } else { 0 });
+    let last = _mm256_set1_epi8((job.dim() - 1) as i8);
     let zero = _mm256_setzero_si256();
-    let steps = moves.n / VECTOR;
+    let steps = job.indices().n() / VECTOR;
     for step in 0..steps {
         // SAFETY: K3: 32 of the `n` indices.
-        let x = unsafe { _mm256_loadu_si256(job.index.wrapping_add(step * VECTOR).cast()) };
+        let x = unsafe { _mm256_loadu_si256(job.indices().at().wrapping_add(step * VECTOR).cast()) };
         let negative = if signed { _mm256_cmpgt_epi8(zero, x) } else { zero };
         let x = _mm256_add_epi8(x, _mm256_and_si256(negative, add));
         let inside = _mm256_cmpeq_epi8(_mm256_min_epu8(x, last), x);
@@ -208,7 +207,7 @@ unsafe fn straight<I: Index, const TABLES: usize>(job: &ResolveJob, moves: &Move
         }
         let found = follow(&chain, x);
         // SAFETY: K1: 32 moves.
-        unsafe { _mm256_storeu_si256(moves.out.wrapping_add(step * VECTOR).cast(), found) };
+        unsafe { _mm256_storeu_si256(job.out().wrapping_add(step * VECTOR).cast(), found) };
     }
     steps * VECTOR
 }
@@ -221,16 +220,16 @@ unsafe fn straight<I: Index, const TABLES: usize>(job: &ResolveJob, moves: &Move
 #[target_feature(enable = "avx2")]
 unsafe fn bytes<const TABLES: usize>(moves: &MoveJob) -> usize {
     // SAFETY: K9: the entries are contiguous, and may be read.
-    let table = unsafe { padded::<256>(moves.data, moves.table_entries) };
+    let table = unsafe { padded::<256>(moves.data(), moves.table_entries()) };
     let chain = chain::<TABLES>(&table);
-    let steps = moves.n / VECTOR;
+    let steps = moves.n() / VECTOR;
     for step in 0..steps {
-        let positions = moves.positions.wrapping_add(step * VECTOR);
+        let positions = moves.positions().wrapping_add(step * VECTOR);
         // SAFETY: 32 of the `n` positions.
         let indices = unsafe { narrow(positions) };
         let found = follow(&chain, indices);
         // SAFETY: K1: 32 moves.
-        unsafe { _mm256_storeu_si256(moves.out.wrapping_add(step * VECTOR).cast(), found) };
+        unsafe { _mm256_storeu_si256(moves.out().wrapping_add(step * VECTOR).cast(), found) };
     }
     steps * VECTOR
 }

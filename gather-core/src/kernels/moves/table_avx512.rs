@@ -20,8 +20,7 @@ use core::arch::x86_64::{
     _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
-use crate::kernels::moves::MoveJob;
-use crate::kernels::resolve::ResolveJob;
+use crate::kernels::moves::{BytesJob, MoveJob};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -112,20 +111,20 @@ impl ByteTable for Table<4> {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-    debug_assert!(job.packed && job.table_entries <= entries(BYTES), "K9: a table of {}", job.table_entries);
+    debug_assert!(job.packed() && job.table_entries() <= entries(BYTES), "K9: a table of {}", job.table_entries());
     if entries(BYTES) == 0 {
         return 0;
     }
-    if BYTES == 1 && job.table_entries > 128 {
+    if BYTES == 1 && job.table_entries() > 128 {
         // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<4>::load(job.data, job.table_entries) };
+        let table = unsafe { Table::<4>::load(job.data(), job.table_entries()) };
         // SAFETY: the machine has the level.
         let at = |positions| unsafe { ByteTable::at(table, positions) };
         // SAFETY: the caller's promise.
         unsafe { each_vector::<1>(job, at) };
     } else {
         // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<2>::load(job.data, job.table_entries * BYTES) };
+        let table = unsafe { Table::<2>::load(job.data(), job.table_entries() * BYTES) };
         let at = |positions| table.at::<BYTES>(positions);
         // SAFETY: the caller's promise.
         unsafe { each_vector::<BYTES>(job, at) };
@@ -142,17 +141,17 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
 unsafe fn each_vector<const BYTES: usize>(job: &MoveJob, at: impl Fn(__m512i) -> __m512i) {
     let lanes = VECTOR / BYTES;
     let mut done = 0;
-    while job.n - done >= lanes {
+    while job.n() - done >= lanes {
         // SAFETY: a vector of the `n` positions.
-        let positions = unsafe { load_positions::<BYTES>(job.positions.wrapping_add(done), u64::MAX) };
+        let positions = unsafe { load_positions::<BYTES>(job.positions().wrapping_add(done), u64::MAX) };
         // SAFETY: K1: as many rows.
-        unsafe { store(job.out.wrapping_add(done * BYTES), u64::MAX, at(positions)) };
+        unsafe { store(job.out().wrapping_add(done * BYTES), u64::MAX, at(positions)) };
         done += lanes;
     }
-    let (left, to) = (job.n - done, job.out.wrapping_add(done * BYTES));
+    let (left, to) = (job.n() - done, job.out().wrapping_add(done * BYTES));
     if left > 0 {
         // SAFETY: the positions that are left; the mask leaves the others out.
-        let positions = unsafe { load_positions::<BYTES>(job.positions.wrapping_add(done), first_lanes(left)) };
+        let positions = unsafe { load_positions::<BYTES>(job.positions().wrapping_add(done), first_lanes(left)) };
         // SAFETY: K1: the rows that are left.
         unsafe { store(to, first_lanes(left * BYTES), at(positions)) };
     }
@@ -203,21 +202,21 @@ unsafe fn load_positions<const BYTES: usize>(positions: *const i32, lanes: u64) 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
-    debug_assert!(moves.packed && moves.table_entries <= entries(1) && job.stride == 1, "K9");
+pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
+    debug_assert!(job.table_entries() <= entries(1) && job.indices().stride() == 1, "K9");
     if size_of::<I>() != 1 {
         return 0;
     }
-    if moves.table_entries > 128 {
+    if job.table_entries() > 128 {
         // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<4>::load(moves.data, moves.table_entries) };
+        let table = unsafe { Table::<4>::load(job.data(), job.table_entries()) };
         // SAFETY: the caller's promise.
-        unsafe { straight::<I>(job, moves, table) }
+        unsafe { straight::<I>(job, table) }
     } else {
         // SAFETY: as above.
-        let table = unsafe { Table::<2>::load(moves.data, moves.table_entries) };
+        let table = unsafe { Table::<2>::load(job.data(), job.table_entries()) };
         // SAFETY: the caller's promise.
-        unsafe { straight::<I>(job, moves, table) }
+        unsafe { straight::<I>(job, table) }
     }
 }
 
@@ -227,12 +226,12 @@ pub(crate) fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usiz
 /// As for [`look_up_bytes`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn straight<I: Index>(job: &ResolveJob, moves: &MoveJob, table: impl ByteTable) -> usize {
+unsafe fn straight<I: Index>(job: &BytesJob, table: impl ByteTable) -> usize {
     let bounds = Bounds::new::<I>(job);
     let mut done = 0;
-    while moves.n - done >= VECTOR {
+    while job.indices().n() - done >= VECTOR {
         // SAFETY: K3: 64 of the `n` indices.
-        let indices = unsafe { _mm512_loadu_si512(job.index.wrapping_add(done).cast()) };
+        let indices = unsafe { _mm512_loadu_si512(job.indices().at().wrapping_add(done).cast()) };
         let (positions, inside) = bounds.resolve(indices);
         if inside != u64::MAX {
             return done;
@@ -240,12 +239,12 @@ unsafe fn straight<I: Index>(job: &ResolveJob, moves: &MoveJob, table: impl Byte
         // SAFETY: the machine has the level.
         let found = unsafe { table.at(positions) };
         // SAFETY: K1: 64 rows.
-        unsafe { _mm512_storeu_si512(moves.out.wrapping_add(done).cast(), found) };
+        unsafe { _mm512_storeu_si512(job.out().wrapping_add(done).cast(), found) };
         done += VECTOR;
     }
-    let lanes = first_lanes(moves.n - done);
+    let lanes = first_lanes(job.indices().n() - done);
     // SAFETY: K3: the indices that are left.
-    let indices = unsafe { _mm512_maskz_loadu_epi8(lanes, job.index.wrapping_add(done).cast()) };
+    let indices = unsafe { _mm512_maskz_loadu_epi8(lanes, job.indices().at().wrapping_add(done).cast()) };
     let (positions, inside) = bounds.resolve(indices);
     if inside & lanes != lanes {
         return done;
@@ -253,8 +252,8 @@ unsafe fn straight<I: Index>(job: &ResolveJob, moves: &MoveJob, table: impl Byte
     // SAFETY: the machine has the level.
     let found = unsafe { table.at(positions) };
     // SAFETY: K1: the rows that are left.
-    unsafe { store(moves.out.wrapping_add(done), lanes, found) };
-    moves.n
+    unsafe { store(job.out().wrapping_add(done), lanes, found) };
+    job.indices().n()
 }
 
 /// The vectors that 64 indices of one byte are compared with.
@@ -272,13 +271,13 @@ struct Bounds {
 impl Bounds {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn new<I: Index>(job: &ResolveJob) -> Self {
+    fn new<I: Index>(job: &BytesJob) -> Self {
         let signed = I::TYPE.fixed_width() == IndexType::I8;
-        let from_end =
-            signed && (job.policy.negative == NegativeIndex::FromEnd || job.policy.out_of_bounds == OutOfBounds::Wrap);
+        let from_end = signed
+            && (job.policy().negative == NegativeIndex::FromEnd || job.policy().out_of_bounds == OutOfBounds::Wrap);
         // Modulo 256: an axis of 256 adds nothing, and the bits of -1 are 255 already.
-        let add = _mm512_set1_epi8(if from_end { job.dim as i8 } else { 0 });
-        Bounds { signed, from_end, add, last: _mm512_set1_epi8((job.dim - 1) as i8) }
+        let add = _mm512_set1_epi8(if from_end { job.dim() as i8 } else { 0 });
+        Bounds { signed, from_end, add, last: _mm512_set1_epi8((job.dim() - 1) as i8) }
     }
 
     /// Positions, and which of them are in range.

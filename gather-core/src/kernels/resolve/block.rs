@@ -2,8 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::IndexArgs;
+use crate::kernels::args::KernelSpec;
 use crate::kernels::levels::Isa;
+use crate::kernels::plane::Strip;
 use crate::kernels::resolve::{ResolveFn, ResolveJob, TupleJob, TuplesFn};
 use crate::types::index::Index;
 
@@ -32,7 +33,7 @@ impl Positions {
         self.0.as_mut_ptr().cast()
     }
 
-    /// Writes the first positions, at most as many as there is room for.
+    /// Writes the first positions, up to the length of the buffer.
     #[inline(always)]
     pub(crate) fn write(&mut self, positions: impl Iterator<Item = i32>) {
         self.0.iter_mut().zip(positions).for_each(|(room, position)| {
@@ -68,8 +69,8 @@ impl ResolveFns {
 
     /// The function for tuples that are contiguous, if the level has one and these are.
     #[inline(always)]
-    pub(crate) fn of_tuples(self, args: &IndexArgs<'_>) -> Option<TuplesFn> {
-        self.tuples.filter(|_| args.spec.adjacent_tuples)
+    pub(crate) fn of_tuples(self, spec: &KernelSpec) -> Option<TuplesFn> {
+        self.tuples.filter(|_| spec.adjacent_tuples)
     }
 }
 
@@ -91,78 +92,49 @@ impl Block {
         Block { has_bad: false, least: 0 }
     }
 
-    /// Resolves `n <= BLOCK` indices from `index` on, each of all its components. Those out of range get a position
-    /// that [`Block::is_bad`] knows; returns whether there are any.
-    ///
-    /// # Safety
-    /// K2 and K3 for these indices, of whose type the functions are; K7 for their level.
+    /// Resolves the indices of a strip of at most [`BLOCK`] iterations, each of all its components. Those out of range
+    /// get a position that [`Block::is_bad`] knows; returns whether there are any.
     #[inline(always)]
-    pub(crate) unsafe fn resolve(
-        &mut self,
-        positions: &mut Positions,
-        args: &IndexArgs<'_>,
-        index: *const u8,
-        n: usize,
-        fns: ResolveFns,
-    ) -> bool {
-        match args.spec.components.as_slice() {
+    pub(crate) fn resolve(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
+        match strip.spec().components.as_slice() {
             [component] => {
-                let job = ResolveJob::new(positions.as_mut_ptr(), args, component, index, n);
-                let out_of_range = (fns.one)(&job);
+                let out_of_range = (fns.one)(&ResolveJob::new(strip, component, positions));
                 self.note(out_of_range);
-                // SAFETY: `n` positions have just been written.
-                let positions = unsafe { positions.written(n) };
+                // SAFETY: the position of each iteration of the strip has just been written.
+                let positions = unsafe { positions.written(strip.n()) };
                 debug_assert!(positions.iter().all(|&x| (-1..component.dim).contains(&x.into())), "K2: {positions:?}");
                 out_of_range
             }
-            // SAFETY: the caller's promise.
-            _ => unsafe { self.resolve_tuples(positions, args, index, n, fns) },
+            _ => self.resolve_tuples(positions, strip, fns),
         }
     }
 
     /// As [`Block::resolve`], of several components.
-    ///
-    /// # Safety
-    /// As for [`Block::resolve`].
     #[inline(never)]
-    unsafe fn resolve_tuples(
-        &mut self,
-        positions: &mut Positions,
-        args: &IndexArgs<'_>,
-        index: *const u8,
-        n: usize,
-        fns: ResolveFns,
-    ) -> bool {
-        let components = args.spec.components.as_slice();
-        if let Some(resolve_tuples) = fns.of_tuples(args) {
-            let (out, policy, mut out_of_range) = (positions.as_mut_ptr(), args.spec.policy, false);
-            let job = TupleJob { index, n, chunk: n, components, policy, rooms: [out; 2] };
+    fn resolve_tuples(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
+        let (spec, n) = (strip.spec(), strip.n());
+        if let Some(resolve_tuples) = fns.of_tuples(spec) {
+            let mut out_of_range = false;
             let mut note = |_, bad| {
                 out_of_range = bad;
                 true
             };
-            if resolve_tuples((&job, &mut note)) {
+            if resolve_tuples((&TupleJob::one_chunk(strip, positions), &mut note)) {
                 self.note(out_of_range);
                 return out_of_range;
             }
         }
         self.note(false);
         let mut next = Positions::new();
-        for (k, component) in components.iter().enumerate() {
-            let job = ResolveJob::new(next.as_mut_ptr(), args, component, index, n);
-            let out_of_range = (fns.one)(&job);
-            // SAFETY: `n` positions have just been written.
+        for (k, component) in spec.components.iter().enumerate() {
+            let out_of_range = (fns.one)(&ResolveJob::new(strip, component, &mut next));
+            // SAFETY: the position of each iteration of the strip has just been written.
             let resolved = unsafe { next.written(n) };
             let scale = component.scale as i32;
             if k == 0 {
-                // SAFETY: they are written here, before they are read.
-                let sums =
-                    unsafe { core::slice::from_raw_parts_mut(positions.as_mut_ptr().cast::<MaybeUninit<i32>>(), n) };
-                sums.iter_mut().zip(&*resolved).for_each(|(sum, position)| {
-                    sum.write(position.wrapping_mul(scale));
-                });
+                positions.write(resolved.iter().map(|position| position.wrapping_mul(scale)));
             }
-            // SAFETY: the first component wrote them.
+            // SAFETY: the first component has written them.
             let sums = unsafe { positions.written(n) };
             if k > 0 && !self.has_bad {
                 sums.iter_mut().zip(&*resolved).for_each(|(sum, position)| {

@@ -3,92 +3,70 @@
 //! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
 //! an index.
 
+use core::marker::PhantomData;
+use core::ops::BitOr;
+
+use num_traits::WrappingSub;
+
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::resolve::ResolveJob;
+use crate::kernels::plane::Indices;
 use crate::types::index::Index;
 
-/// Says whether all indices of a job are valid indices. It may say no where all are.
-///
-/// # Safety
-/// K3 and K7 for the job.
-pub(crate) type CheckFn = fn(&ResolveJob) -> bool;
+/// Says whether all indices are valid along an axis of a size. It may say no where all are.
+pub(crate) type CheckFn = for<'a> fn((&'a Indices, i32)) -> bool;
 
 /// The [`CheckFn`] for an index type, at a level.
 #[inline(always)]
 pub(crate) fn of<I: Index>(level: impl Token) -> CheckFn {
     match size_of::<I>() {
-        4 => level.entry::<ArePositions<4>>(),
-        8 => level.entry::<ArePositions<8>>(),
-        _ => never,
+        4 => level.entry::<ArePositions<i32>>(),
+        8 => level.entry::<ArePositions<i64>>(),
+        // Indices of fewer bytes are not looked at.
+        _ => |_| false,
     }
 }
 
-/// For indices of fewer bytes, which are not looked at.
-fn never(_: &ResolveJob) -> bool {
-    false
-}
-
-/// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An
+/// Says whether indices of the bytes of `I`, a signed type, are positions: whether `x` and `dim - 1 - x` have no sign. An
 /// unsigned index too large for a signed one has one.
-enum ArePositions<const BYTES: usize> {}
+struct ArePositions<I>(PhantomData<I>);
 
-impl<const BYTES: usize> LevelFn for ArePositions<BYTES> {
-    type Args<'a> = &'a ResolveJob;
+impl<I> LevelFn for ArePositions<I>
+where
+    I: Index + From<i32> + PartialOrd + BitOr<Output = I> + WrappingSub,
+{
+    type Args<'a> = (&'a Indices, i32);
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &ResolveJob) -> bool {
+    fn call<Here: Token>(_: Here, (indices, dim): (&Indices, i32)) -> bool {
+        let last = I::from(dim - 1);
+        let signs = |indices: Indices| {
+            (0..indices.n()).fold(I::ZERO, |signs, at| {
+                let x = indices.read::<I>(at);
+                signs | x | last.wrapping_sub(&x)
+            })
+        };
         // Contiguous ones are loaded by vectors.
-        match job.stride == BYTES as isize {
-            // SAFETY: the caller's promise.
-            true => unsafe { are_positions::<BYTES>(job, BYTES as isize) },
-            // SAFETY: as above.
-            false => unsafe { are_positions::<BYTES>(job, job.stride) },
-        }
-    }
-}
-
-/// As [`ArePositions`], for indices that are `stride` bytes apart.
-///
-/// # Safety
-/// As for [`ArePositions`]; the stride is the job's.
-#[inline(always)]
-unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob, stride: isize) -> bool {
-    debug_assert_eq!(stride, job.stride);
-    let place = |at: usize| job.index.wrapping_offset(stride.wrapping_mul(at as isize));
-    let last = job.dim - 1;
-    if const { BYTES == 4 } {
-        let mut signs = 0i32;
-        for at in 0..job.n {
-            // SAFETY: K3: one of the `n` indices.
-            let x = unsafe { place(at).cast::<i32>().read_unaligned() };
-            signs |= x | last.wrapping_sub(x);
-        }
-        signs >= 0
-    } else {
-        let (last, mut signs) = (i64::from(last), 0i64);
-        for at in 0..job.n {
-            // SAFETY: K3: one of the `n` indices.
-            let x = unsafe { place(at).cast::<i64>().read_unaligned() };
-            signs |= x | last.wrapping_sub(x);
-        }
-        signs >= 0
+        let signs = match indices.contiguous(size_of::<I>()) {
+            Some(indices) => signs(indices),
+            None => signs(*indices),
+        };
+        signs >= I::ZERO
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::policy::IndexPolicy;
+    use crate::kernels::level_fn::Scalar;
 
-    fn job_of<I: Index>(values: &[I], dim: i32) -> ResolveJob {
-        let (index, stride) = (values.as_ptr().cast(), size_of::<I>() as isize);
-        ResolveJob { index, stride, n: values.len(), dim, policy: IndexPolicy::default(), out: core::ptr::null_mut() }
+    fn indices_of<I: Index>(values: &[I]) -> Indices {
+        // SAFETY: the values of the slice, which outlives them here.
+        unsafe { Indices::new(values.as_ptr().cast(), size_of::<I>() as isize, values.len()) }
     }
 
     fn is_taken<I: Index>(values: &[I], dim: i32) -> bool {
-        // SAFETY: the job is that of the values; the scalar level is everywhere.
-        of::<I>(crate::kernels::level_fn::Scalar)(&job_of(values, dim))
+        of::<I>(Scalar)((&indices_of(values), dim))
     }
 
     #[test]
@@ -110,9 +88,9 @@ mod tests {
         // Two apart.
         let apart = [0i32, 9, 0, 9, 0];
         for (first, valid) in [(0, true), (1, false)] {
-            let job = ResolveJob { index: apart[first..].as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
             // SAFETY: every second of five, from the first or the second on.
-            assert_eq!(ArePositions::<4>::call(crate::kernels::level_fn::Scalar, &job), valid);
+            let indices = unsafe { Indices::new(apart[first..].as_ptr().cast(), 8, 2) };
+            assert_eq!(of::<i32>(Scalar)((&indices, 7)), valid);
         }
     }
 }

@@ -17,13 +17,15 @@ pub(crate) mod tuples;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vectors;
 
-use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::args::Component;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn;
+use crate::kernels::plane::{Indices, Strip};
+use crate::kernels::resolve::block::Positions;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::words::Eight;
+use crate::kernels::words::{self, Eight, Words};
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Available;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
@@ -33,83 +35,213 @@ use crate::types::policy::{IndexPolicy, OutOfBounds};
 pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
-///
-/// # Safety
-/// K3 and K7; `job.out` has room for `job.n`.
 pub(crate) type ResolveFn = fn(&ResolveJob) -> bool;
 level_pointers! { ResolveFn, unsafe fn(&ResolveJob) -> bool; }
 
 /// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
 /// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
-///
-/// # Safety
-/// K3 and K7; `job.out` has room for a chunk.
 pub(crate) type ChunksFn = for<'a> fn(ChunksArgs<'a>);
 
 /// The job, and what is called after each chunk.
-pub(crate) type ChunksArgs<'a> = (&'a ResolveJob, &'a mut dyn FnMut(usize, bool) -> bool);
+pub(crate) type ChunksArgs<'a> = (&'a ChunksJob, &'a mut dyn FnMut(usize, bool) -> bool);
 
 /// Resolves tuples and adds their components up, in chunks, whose positions go to two buffers by turns. After each
 /// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
-/// first call that returns `false`. Returns `false`, and resolves nothing, where the level has no algorithm for as many
-/// components.
-///
-/// # Safety
-/// K2, K3 and K7; each buffer has `job.chunk` places.
+/// first call that returns `false`. Returns `false`, and resolves nothing, where the level has no algorithm for the
+/// number of components.
 pub(crate) type TuplesFn = for<'a> fn(TuplesArgs<'a>) -> bool;
 
 /// The job, and what is called after each chunk.
 pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
-/// Indices to resolve: `n` of one component, `stride` bytes apart, into `out`.
+/// Indices to resolve along an axis, into a buffer with a place for each.
 #[derive(Clone, Copy)]
 pub struct ResolveJob {
-    pub(crate) index: *const u8,
-    pub(crate) stride: isize,
-    pub(crate) n: usize,
+    indices: Indices,
     /// K2: the size of the axis, which fits.
-    pub(crate) dim: i32,
-    pub(crate) policy: IndexPolicy,
-    pub(crate) out: *mut i32,
+    dim: i32,
+    policy: IndexPolicy,
+    out: *mut i32,
 }
 
 impl ResolveJob {
-    /// `n` indices of a component from `index` on, along the inner loop.
+    /// The indices of a component of a strip, at most [`BLOCK`](block::BLOCK), into a buffer.
     #[inline(always)]
-    pub(crate) fn new(out: *mut i32, args: &IndexArgs<'_>, component: &Component, index: *const u8, n: usize) -> Self {
-        debug_assert!(i32::try_from(component.dim).is_ok(), "K2: an axis of {}", component.dim);
-        ResolveJob {
-            index: index.wrapping_offset(component.index),
-            stride: args.inner().index,
-            n,
-            dim: component.dim as i32,
-            policy: args.spec.policy,
-            out,
-        }
+    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+        debug_assert!(strip.n() <= block::BLOCK);
+        ResolveJob::of(strip, component, out)
     }
 
-    /// The `n` indices from `first` on, to be resolved into the same room.
     #[inline(always)]
-    pub(crate) fn chunk(&self, first: usize, n: usize) -> ResolveJob {
-        ResolveJob { index: self.index.wrapping_offset(self.stride.wrapping_mul(first as isize)), n, ..*self }
+    fn of(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+        debug_assert!(i32::try_from(component.dim).is_ok(), "K2: an axis of {}", component.dim);
+        let (indices, policy) = (strip.indices(component), strip.spec().policy);
+        ResolveJob { indices, dim: component.dim as i32, policy, out: out.as_mut_ptr() }
+    }
+
+    /// Indices of no loop nest, into a slice.
+    #[inline(always)]
+    pub(crate) fn to_slice(indices: Indices, dim: i32, policy: IndexPolicy, out: &mut [i32]) -> Self {
+        assert_eq!(indices.n(), out.len(), "a place for each index");
+        ResolveJob { indices, dim, policy, out: out.as_mut_ptr() }
+    }
+
+    /// The same job, if the indices lie side by side.
+    #[inline(always)]
+    fn contiguous<I: Index>(&self) -> Option<Self> {
+        let indices = self.indices.contiguous(size_of::<I>())?;
+        Some(ResolveJob { indices, ..*self })
+    }
+
+    #[inline(always)]
+    pub(crate) fn indices(&self) -> &Indices {
+        &self.indices
+    }
+
+    /// The number of indices.
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.indices.n()
+    }
+
+    /// The size of the axis.
+    #[inline(always)]
+    pub(crate) fn dim(&self) -> i32 {
+        self.dim
+    }
+
+    #[inline(always)]
+    pub(crate) fn policy(&self) -> IndexPolicy {
+        self.policy
+    }
+
+    /// Position `at` of those that have been written.
+    #[inline(always)]
+    pub(crate) fn position(&self, at: usize) -> i32 {
+        debug_assert!(at < self.n());
+        // SAFETY: the buffer has `n` places, and the caller, which is of this module, has written this one.
+        unsafe { self.out.wrapping_add(at).read() }
+    }
+
+    /// Writes position `at`.
+    #[inline(always)]
+    pub(crate) fn write(&self, at: usize, position: i32) {
+        debug_assert!(at < self.n());
+        // SAFETY: the buffer has a place for each of the `n` indices.
+        unsafe { self.out.wrapping_add(at).write(position) };
+    }
+
+    /// Writes the positions of a vector, from place `at` on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
+        debug_assert!(at + W::N <= self.n());
+        // SAFETY: the buffer has a place for each of the `n` indices, and the vector ends with one of them.
+        unsafe { W::store(positions, self.out.wrapping_add(at)) };
     }
 }
 
-/// Tuples to be resolved and added up: `n` of them, contiguous, their components too. Every scale is positive: of an
-/// axis without a stride, a component out of range would scale to 0.
+/// Indices to resolve chunk by chunk, into a buffer for one chunk.
+#[derive(Clone, Copy)]
+pub struct ChunksJob(ResolveJob);
+
+impl ChunksJob {
+    /// The indices of a component of a strip, of any length.
+    #[inline(always)]
+    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+        const { assert!(CHUNK <= block::BLOCK) };
+        ChunksJob(ResolveJob::of(strip, component, out))
+    }
+
+    /// The same job, if the indices lie side by side.
+    #[inline(always)]
+    fn contiguous<I: Index>(&self) -> Option<Self> {
+        self.0.contiguous::<I>().map(ChunksJob)
+    }
+
+    /// The number of indices.
+    #[inline(always)]
+    fn n(&self) -> usize {
+        self.0.n()
+    }
+
+    /// The size of the axis.
+    #[inline(always)]
+    fn dim(&self) -> i32 {
+        self.0.dim
+    }
+
+    #[inline(always)]
+    fn policy(&self) -> IndexPolicy {
+        self.0.policy
+    }
+
+    /// The `n <= CHUNK` indices from `first` on.
+    #[inline(always)]
+    fn chunk(&self, first: usize, n: usize) -> ResolveJob {
+        debug_assert!(n <= CHUNK);
+        ResolveJob { indices: self.0.indices.part(first, n), ..self.0 }
+    }
+
+    /// The indices from `first` on.
+    #[inline(always)]
+    fn from(&self, first: usize) -> ChunksJob {
+        ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
+    }
+}
+
+/// Tuples to be resolved and added up: contiguous, their components too. Every scale is positive: of an axis without a
+/// stride, a component out of range would scale to 0.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
-    pub(crate) index: *const u8,
-    pub(crate) n: usize,
+    index: *const u8,
+    n: usize,
     /// Tuples that are resolved at a time: at least one, if there are any.
-    pub(crate) chunk: usize,
-    pub(crate) components: &'a [Component],
-    pub(crate) policy: IndexPolicy,
-    /// Where the positions of chunks go, by turns, from the first room on.
-    pub(crate) rooms: [*mut i32; 2],
+    chunk: usize,
+    components: &'a [Component],
+    policy: IndexPolicy,
+    /// Where the positions of chunks go, by turns, from the first buffer on.
+    out: [*mut i32; 2],
 }
 
-impl TupleJob<'_> {
+impl<'a> TupleJob<'a> {
+    /// The tuples of a strip, which the plan found adjacent, in chunks of at most [`BLOCK`](block::BLOCK).
+    #[inline(always)]
+    pub(crate) fn new(strip: &Strip<'a>, chunk: usize, out: [&mut Positions; 2]) -> Self {
+        let [first, second] = out.map(Positions::as_mut_ptr);
+        TupleJob::of(strip, chunk, [first, second])
+    }
+
+    /// The tuples of a strip as one chunk.
+    #[inline(always)]
+    pub(crate) fn one_chunk(strip: &Strip<'a>, out: &mut Positions) -> Self {
+        TupleJob::of(strip, strip.n(), [out.as_mut_ptr(); 2])
+    }
+
+    #[inline(always)]
+    fn of(strip: &Strip<'a>, chunk: usize, out: [*mut i32; 2]) -> Self {
+        let spec = strip.spec();
+        debug_assert!(spec.adjacent_tuples && chunk <= block::BLOCK && (chunk > 0 || strip.n() == 0));
+        let (index, n) = (strip.at().index, strip.n());
+        TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
+    }
+
+    /// The number of tuples.
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    #[inline(always)]
+    pub(crate) fn components(&self) -> &'a [Component] {
+        self.components
+    }
+
+    #[inline(always)]
+    pub(crate) fn policy(&self) -> IndexPolicy {
+        self.policy
+    }
+
     /// Takes the next chunk off what is left, if anything is.
     #[inline(always)]
     pub(crate) fn next_chunk<I: Index>(&mut self) -> Option<Self> {
@@ -119,58 +251,62 @@ impl TupleJob<'_> {
         let chunk = TupleJob { n: self.n.min(self.chunk), ..*self };
         self.index = self.index.wrapping_add(chunk.n * self.components.len() * size_of::<I>());
         self.n -= chunk.n;
-        self.rooms = [self.rooms[1], self.rooms[0]];
+        self.out = [self.out[1], self.out[0]];
         Some(chunk)
     }
 
-    /// Resolves one tuple; returns whether a component was out of range (-1 stands for the tuple then).
-    ///
-    /// # Safety
-    /// `at < n`, whose components may be read as `I`; there is room for `n`.
+    /// A vector of the components of all tuples, from component `at` on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::Indices<W> {
+        debug_assert!(at + W::N <= self.n * self.components.len());
+        // SAFETY: `N` of the components, which lie side by side, as values of the index type (K3); the other vector shows
+        // that the machine has the level.
+        unsafe { words::Indices::load(like, self.index.cast::<I>().wrapping_add(at)) }
+    }
+
+    /// Writes the positions of a vector, from place `at` on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
+        debug_assert!(at + W::N <= self.n);
+        // SAFETY: each buffer has a place for each tuple of a chunk, and the vector ends with one of them.
+        unsafe { W::store(positions, self.out[0].wrapping_add(at)) };
+    }
+
+    /// Resolves one tuple of a chunk; returns whether a component was out of range (-1 stands for the tuple then).
     #[inline(never)]
-    unsafe fn resolve_one<I: Index>(&self, at: usize) -> bool {
-        debug_assert!(at < self.n);
+    fn resolve_one<I: Index>(&self, at: usize) -> bool {
+        debug_assert!(at < self.n && self.n <= self.chunk);
         let first = self.index.cast::<I>().wrapping_add(at * self.components.len());
         let position = self.components.iter().enumerate().try_fold(0i32, |sum, (k, component)| {
-            // SAFETY: the caller's promise.
+            // SAFETY: a component of tuple `at < n`, as a value of the index type (K3).
             let value = unsafe { first.wrapping_add(k).read_unaligned() };
             let position = self.policy.resolve(value, component.dim)?;
             Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
         });
-        // SAFETY: the caller's promise.
-        unsafe { self.rooms[0].wrapping_add(at).write(position.unwrap_or(-1)) };
+        // SAFETY: the buffer has a place for each tuple of a chunk.
+        unsafe { self.out[0].wrapping_add(at).write(position.unwrap_or(-1)) };
         position.is_none()
     }
 
-    /// Resolves the tuples after the first `done` one by one; returns whether one was out of range. These are few, so
-    /// that one function serves all levels.
-    ///
-    /// # Safety
-    /// K2 and K3 for the tuples; there is room for `n`.
+    /// Resolves the tuples of a chunk after the first `done` one by one; returns whether one was out of range. These are
+    /// few, so that one function serves all levels.
     #[inline(never)]
-    pub(crate) unsafe fn resolve_rest<I: Index>(&self, done: usize) -> bool {
-        let mut out_of_range = false;
-        for at in done..self.n {
-            // SAFETY: the caller's promise.
-            out_of_range |= unsafe { self.resolve_one::<I>(at) };
-        }
-        out_of_range
+    pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
+        (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))
     }
 
     /// Resolves those of the first `done` tuples again that have a component out of range, one by one: under
-    /// `OutOfBounds::Wrap` all are then in range.
-    ///
-    /// # Safety
-    /// K2 and K3 for the tuples; their positions have been written.
+    /// `OutOfBounds::Wrap` all are then in range. Their positions have been written.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn wrap<I: Index>(&self, done: usize) {
+    pub(crate) fn wrap<I: Index>(&self, done: usize) {
         debug_assert!(self.policy.out_of_bounds == OutOfBounds::Wrap && done <= self.n);
         for at in 0..done {
-            // SAFETY: the buffer holds `done` positions.
-            if unsafe { self.rooms[0].wrapping_add(at).read() } < 0 {
-                // SAFETY: the caller's promise; `at < done <= n`.
-                unsafe { self.resolve_one::<I>(at) };
+            // SAFETY: one of the first `done` positions of the chunk, which have been written.
+            if unsafe { self.out[0].wrapping_add(at).read() } < 0 {
+                self.resolve_one::<I>(at);
             }
         }
     }
@@ -190,12 +326,9 @@ pub(crate) fn resolve<I: Index>(job: &ResolveJob) -> bool {
         if inside { x } else { -1 }
     };
     match job.policy.out_of_bounds {
-        // SAFETY: the caller's promise.
-        OutOfBounds::Error | OutOfBounds::Zero => unsafe { each::<I>(job, check) },
-        // SAFETY: the caller's promise.
-        OutOfBounds::Clamp => unsafe { each::<I>(job, move |index| rule.clamp(index) as i32) },
-        // SAFETY: the caller's promise.
-        OutOfBounds::Wrap => unsafe { each::<I>(job, move |index| rule.wrap(index) as i32) },
+        OutOfBounds::Error | OutOfBounds::Zero => each::<I>(job, check),
+        OutOfBounds::Clamp => each::<I>(job, move |index| rule.clamp(index) as i32),
+        OutOfBounds::Wrap => each::<I>(job, move |index| rule.wrap(index) as i32),
     }
 }
 
@@ -208,8 +341,8 @@ pub(crate) fn chunks<I: Index>(args: ChunksArgs<'_>) {
 #[inline(always)]
 fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     let mut done = 0;
-    while done < job.n {
-        let n = (job.n - done).min(CHUNK);
+    while done < job.n() {
+        let n = (job.n() - done).min(CHUNK);
         let out_of_range = resolve(&job.chunk(done, n));
         done += n;
         if !each(n, out_of_range) {
@@ -223,7 +356,7 @@ fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
 pub struct Resolvers {
     by_level: ByLevel<unsafe fn(&ResolveJob) -> bool>,
     /// For axes beyond 32 bits.
-    pub(crate) wide: fn(&WideJob) -> bool,
+    pub(crate) wide: fn(WideJob<'_>) -> bool,
 }
 
 impl Resolvers {
@@ -248,61 +381,46 @@ impl Resolvers {
 }
 
 /// As [`ResolveJob`], for an axis of any size.
-#[derive(Clone, Copy)]
-pub(crate) struct WideJob {
-    pub(crate) index: *const u8,
-    pub(crate) stride: isize,
-    pub(crate) n: usize,
-    pub(crate) dim: i64,
-    pub(crate) policy: IndexPolicy,
-    pub(crate) out: *mut i64,
+pub(crate) struct WideJob<'a> {
+    indices: Indices,
+    dim: i64,
+    policy: IndexPolicy,
+    out: &'a mut [i64],
+}
+
+impl<'a> WideJob<'a> {
+    /// Indices of no loop nest, into a slice.
+    pub(crate) fn to_slice(indices: Indices, dim: i64, policy: IndexPolicy, out: &'a mut [i64]) -> Self {
+        assert_eq!(indices.n(), out.len(), "a place for each index");
+        WideJob { indices, dim, policy, out }
+    }
 }
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
 #[inline(never)]
-fn resolve_wide<I: Index>(job: &WideJob) -> bool {
+fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
     let mut signs = 0;
-    for at in 0..job.n {
-        let index: *const I = job.index.wrapping_offset(job.stride.wrapping_mul(at as isize)).cast();
-        // SAFETY: the caller promises `n` readable values `stride` apart; this is the one at `at`.
-        let value = unsafe { index.read_unaligned() };
-        let position = job.policy.resolve(value, job.dim).unwrap_or(-1);
-        signs |= position;
-        // SAFETY: `at < n`, and `out` has room for `n`.
-        unsafe { job.out.wrapping_add(at).write(position) };
+    for (at, out) in job.out.iter_mut().enumerate() {
+        *out = job.policy.resolve(job.indices.read::<I>(at), job.dim).unwrap_or(-1);
+        signs |= *out;
     }
     signs < 0
 }
 
 /// Maps every index of a block; returns whether a result was negative.
-///
-/// # Safety
-/// As for [`resolve`].
 #[inline(always)]
-unsafe fn each<I: Index>(job: &ResolveJob, map: impl Fn(I) -> i32) -> bool {
+fn each<I: Index>(job: &ResolveJob, map: impl Fn(I) -> i32) -> bool {
     let mut signs = 0i32;
-    let contiguous = job.stride == size_of::<I>() as isize;
-    if contiguous {
-        let index = job.index.cast::<I>();
-        for at in 0..job.n {
-            // SAFETY: the caller promises `n` readable values `stride` apart, here one after the other.
-            let value = unsafe { index.wrapping_add(at).read_unaligned() };
-            let position = map(value);
+    let mut run = |indices: Indices| {
+        for at in 0..indices.n() {
+            let position = map(indices.read(at));
             signs |= position;
-            // SAFETY: `at < n`, and `out` has room for `n`.
-            unsafe { job.out.wrapping_add(at).write(position) };
+            job.write(at, position);
         }
-    } else {
-        let mut index = job.index;
-        for at in 0..job.n {
-            // SAFETY: the caller promises `n` readable values `stride` apart; this is the one at `at`.
-            let value = unsafe { index.cast::<I>().read_unaligned() };
-            let position = map(value);
-            signs |= position;
-            // SAFETY: `at < n`, and `out` has room for `n`.
-            unsafe { job.out.wrapping_add(at).write(position) };
-            index = index.wrapping_offset(job.stride);
-        }
+    };
+    match job.indices.contiguous(size_of::<I>()) {
+        Some(indices) => run(indices),
+        None => run(job.indices),
     }
     signs < 0
 }

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::resolve::{TupleJob, TuplesArgs};
-use crate::kernels::words::{Indices, MOST_LANES, Numbers, Words, is_wide};
+use crate::kernels::words::{MOST_LANES, Numbers, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -25,14 +25,12 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (job, each): TuplesArgs<'_>) -> bool {
-        match job.components.len() {
-            // SAFETY: the caller's promise; there are two components.
-            2 => unsafe { in_chunks::<I, W, 2>(job, each) },
-            // SAFETY: as above, three.
-            3 => unsafe { in_chunks::<I, W, 3>(job, each) },
-            // SAFETY: as above, four.
-            4 => unsafe { in_chunks::<I, W, 4>(job, each) },
+    fn call<Here: Token>(here: Here, (job, each): TuplesArgs<'_>) -> bool {
+        let Some(level) = W::level(here) else { return false };
+        match job.components().len() {
+            2 => in_chunks::<I, W, 2>(level, job, each),
+            3 => in_chunks::<I, W, 3>(level, job, each),
+            4 => in_chunks::<I, W, 4>(level, job, each),
             _ => return false,
         }
         true
@@ -40,26 +38,23 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
 }
 
 /// Resolves tuples of `K` components in chunks.
-///
-/// # Safety
-/// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn); there are `K` components.
 #[inline(always)]
-unsafe fn in_chunks<I: Index, W: Words, const K: usize>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) {
-    // SAFETY: K7.
-    let (axes, mut left) = (unsafe { Axes::<W, K>::new::<I>(job) }, *job);
+fn in_chunks<I: Index, W: Words, const K: usize>(
+    level: W::Level,
+    job: &TupleJob<'_>,
+    each: &mut dyn FnMut(usize, bool) -> bool,
+) {
+    let (axes, mut left) = (Axes::<W, K>::new::<I>(level, job), *job);
     while let Some(chunk) = left.next_chunk::<I>() {
-        // SAFETY: the caller's promise, for some of the tuples.
-        let (done, mut out_of_range) = unsafe { axes.resolve::<I>(&chunk) };
-        if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
-            // SAFETY: the caller's promise; the first `done` have been resolved.
-            unsafe { chunk.wrap::<I>(done) };
+        let (done, mut out_of_range) = axes.resolve::<I>(&chunk);
+        if out_of_range && job.policy().out_of_bounds == OutOfBounds::Wrap {
+            chunk.wrap::<I>(done);
             out_of_range = false;
         }
-        if done < chunk.n {
-            // SAFETY: as above, for what is left.
-            out_of_range |= unsafe { chunk.resolve_rest::<I>(done) };
+        if done < chunk.n() {
+            out_of_range |= chunk.resolve_rest::<I>(done);
         }
-        if !each(chunk.n, out_of_range) {
+        if !each(chunk.n(), out_of_range) {
             return;
         }
     }
@@ -73,23 +68,19 @@ struct Axes<W, const K: usize> {
 
 impl<W: Words, const K: usize> Axes<W, K> {
     /// The axes of a job of `K` components.
-    ///
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    unsafe fn new<I: Index>(job: &TupleJob<'_>) -> Self {
+    fn new<I: Index>(level: W::Level, job: &TupleJob<'_>) -> Self {
         let (mut dims, mut factors) = ([0; MOST_LANES], [0; MOST_LANES]);
         for k in 0..K {
-            (dims[k], factors[k]) = (job.components[k].dim as i32, job.components[k].scale as i32);
+            (dims[k], factors[k]) = (job.components()[k].dim as i32, job.components()[k].scale as i32);
         }
-        // SAFETY: K7, the caller's promise.
-        let (dims, factors) = (unsafe { W::of(&dims) }, unsafe { W::of(&factors) });
-        let mut bounds = [Bounds::new(dims, job.policy); K];
+        let zero = W::splat(level, 0);
+        let (dims, factors) = (W::of(zero, &dims), W::of(zero, &factors));
+        let mut bounds = [Bounds::new(dims, job.policy()); K];
         let mut scales = [factors; K];
         for k in 0..K {
-            // SAFETY: K7.
-            let components = unsafe { W::of(&const { Places::<K>::of::<I, W>() }.components[k]) };
-            bounds[k] = Bounds::new(W::permuted(dims, components), job.policy);
+            let components = W::of(dims, &const { Places::<K>::of::<I, W>() }.components[k]);
+            bounds[k] = Bounds::new(W::permuted(dims, components), job.policy());
             scales[k] = W::permuted(factors, components);
         }
         Axes { bounds, scales }
@@ -97,29 +88,24 @@ impl<W: Words, const K: usize> Axes<W, K> {
 
     /// Resolves all tuples of a chunk, or none where they are fewer than a vector's; returns how many, and whether one
     /// was out of range.
-    ///
-    /// # Safety
-    /// As for [`in_chunks`], for one chunk; the axes are those of the job.
     #[inline(always)]
-    unsafe fn resolve<I: Index>(&self, job: &TupleJob<'_>) -> (usize, bool) {
-        let (index, zero) = (job.index.cast::<I>(), W::filled(self.scales[0], 0));
-        let Some(last) = job.n.checked_sub(W::N) else { return (0, false) };
+    fn resolve<I: Index>(&self, job: &TupleJob<'_>) -> (usize, bool) {
+        let zero = W::filled(self.scales[0], 0);
+        let Some(last) = job.n().checked_sub(W::N) else { return (0, false) };
         let mut found = zero;
-        for at in (0..job.n).step_by(W::N) {
+        for at in (0..job.n()).step_by(W::N) {
             // The last ones may share some with those before.
             let at = at.min(last);
             let mut parts = [zero; K];
             for k in 0..K {
-                // SAFETY: `N` of the `n * K` indices.
-                let indices = unsafe { Indices::load(index.wrapping_add(at * K + k * W::N)) };
+                let indices = job.load::<I, W>(at * K + k * W::N, zero);
                 parts[k] = W::times(self.bounds[k].resolve(indices), self.scales[k]);
             }
             let positions = added_up(parts, const { &Places::<K>::of::<I, W>() });
             found = W::or(found, positions);
-            // SAFETY: there is room for `n` positions; these are `N` of them.
-            unsafe { W::store(positions, job.rooms[0].wrapping_add(at)) };
+            job.store(at, positions);
         }
-        (job.n, W::any_negative(found))
+        (job.n(), W::any_negative(found))
     }
 }
 
@@ -131,8 +117,7 @@ fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
     for k in 0..K {
         let mut component = parts[0];
         for p in 0..K {
-            // SAFETY: K7 holds where there are vectors.
-            let lanes = unsafe { W::of(&places.lanes[k][p]) };
+            let lanes = W::of(zero, &places.lanes[k][p]);
             // Of constant lanes, compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }

@@ -19,8 +19,9 @@
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::plane;
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
-use crate::kernels::words::{Indices, Words, is_wide};
+use crate::kernels::words::{self, Indices, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -39,13 +40,9 @@ pub(crate) struct Bounds<W> {
 
 impl<W: Words> Bounds<W> {
     /// Bounds of lanes of one axis.
-    ///
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    pub(crate) unsafe fn of(job: &ResolveJob) -> Self {
-        // SAFETY: the caller's promise.
-        Bounds::new(unsafe { W::splat(job.dim) }, job.policy)
+    pub(crate) fn of(level: W::Level, dim: i32, policy: IndexPolicy) -> Self {
+        Bounds::new(W::splat(level, dim), policy)
     }
 
     /// Bounds of lanes whose axes have the sizes `dim`.
@@ -76,14 +73,21 @@ impl<W: Words> Bounds<W> {
         W::both(W::at_most(indices.low, self.last), indices.fits)
     }
 
-    /// The positions of the `N` indices at `index`, in order.
+    /// The positions of the `N` indices at an address, in order.
     ///
     /// # Safety
-    /// K7; the indices may be read, at any alignment.
+    /// The indices may be read, at any alignment.
     #[inline(always)]
-    pub(crate) unsafe fn resolve_at<I: Index>(self, index: *const I) -> W {
-        // SAFETY: the caller's promise.
-        let positions = self.resolve(unsafe { Indices::load(index) });
+    pub(crate) unsafe fn resolve_from<I: Index>(self, index: *const I) -> W {
+        // SAFETY: `N` indices that may be read; this value shows that the machine has the level.
+        let positions = self.resolve(unsafe { words::Indices::load(self.last, index) });
+        if is_wide::<I>() { W::wide_in_order(positions) } else { positions }
+    }
+
+    /// The positions of `N` contiguous indices, from index `at` on, in order.
+    #[inline(always)]
+    pub(crate) fn resolve_at<I: Index>(self, indices: &plane::Indices, at: usize) -> W {
+        let positions = self.resolve(indices.load::<I, W>(at, self.last));
         if is_wide::<I>() { W::wide_in_order(positions) } else { positions }
     }
 }
@@ -96,14 +100,13 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &ResolveJob) -> bool {
-        if job.stride == size_of::<I>() as isize && job.n >= W::N {
-            // SAFETY: K7.
-            let bounds = unsafe { Bounds::<W>::of(job) };
-            // SAFETY: the caller's promise; the indices are contiguous.
-            return unsafe { contiguous::<I, W>(job, bounds) };
+    fn call<Here: Token>(level: Here, job: &ResolveJob) -> bool {
+        match (W::level(level), job.contiguous::<I>()) {
+            (Some(level), Some(job)) if job.n() >= W::N => {
+                contiguous::<I, W>(&job, Bounds::of(level, job.dim(), job.policy()))
+            }
+            _ => one_by_one::<I>(job),
         }
-        one_by_one::<I>(job)
     }
 }
 
@@ -118,75 +121,57 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
     #[inline(always)]
     fn call<Here: Token>(level: Here, (job, each): ChunksArgs<'_>) {
         let mut done = 0;
-        if job.stride == size_of::<I>() as isize {
-            // SAFETY: K7.
-            let bounds = unsafe { Bounds::<W>::of(job) };
-            while job.n - done >= CHUNK {
-                // SAFETY: the caller's promise; the indices are contiguous, and a chunk is whole vectors.
-                let out_of_range = unsafe { contiguous::<I, W>(&job.chunk(done, CHUNK), bounds) };
+        if let Some(vectors) = W::level(level)
+            && let Some(job) = job.contiguous::<I>()
+        {
+            let bounds = Bounds::of(vectors, job.dim(), job.policy());
+            while job.n() - done >= CHUNK {
+                let out_of_range = contiguous::<I, W>(&job.chunk(done, CHUNK), bounds);
                 done += CHUNK;
                 if !each(CHUNK, out_of_range) {
                     return;
                 }
             }
         }
-        let resolve = level.entry::<Resolve<I, W>>();
-        in_chunks((&job.chunk(done, job.n - done), each), resolve);
+        in_chunks((&job.from(done), each), level.entry::<Resolve<I, W>>());
     }
 }
 
-/// Resolves contiguous indices of one component; returns whether one was out of range (and is not wrapped).
-///
-/// # Safety
-/// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn); the indices are contiguous, and `N` or more.
+/// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not wrapped).
 #[inline(always)]
-unsafe fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) -> bool {
-    debug_assert!(job.n >= W::N);
+fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) -> bool {
+    debug_assert!(job.n() >= W::N);
     let mut found = W::filled(bounds.last, 0);
-    for step in 0..job.n / W::N {
-        // SAFETY: the caller's promise; whole vectors of the `n` indices.
-        found = W::or(found, unsafe { one_vector::<I, W>(job, bounds, step * W::N) });
+    for step in 0..job.n() / W::N {
+        found = W::or(found, one_vector::<I, W>(job, bounds, step * W::N));
     }
-    if !job.n.is_multiple_of(W::N) {
-        // SAFETY: as above. The last ones share some with those before.
-        found = W::or(found, unsafe { one_vector::<I, W>(job, bounds, job.n - W::N) });
+    if !job.n().is_multiple_of(W::N) {
+        // The last ones share some with those before.
+        found = W::or(found, one_vector::<I, W>(job, bounds, job.n() - W::N));
     }
     let out_of_range = W::any_negative(found);
-    if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
-        // SAFETY: the caller's promise; the positions are resolved.
-        unsafe { wrap::<I>(job) };
+    if out_of_range && job.policy().out_of_bounds == OutOfBounds::Wrap {
+        wrap::<I>(job);
         return false;
     }
     out_of_range
 }
 
 /// Resolves a vector of indices, from index `at` on; returns their positions.
-///
-/// # Safety
-/// As for [`contiguous`]; `at + N <= n`.
 #[inline(always)]
-unsafe fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at: usize) -> W {
-    // SAFETY: `N` of the `n` indices.
-    let positions = unsafe { bounds.resolve_at(job.index.cast::<I>().wrapping_add(at)) };
-    // SAFETY: `out` has room for `n` positions; these are `N` of them.
-    unsafe { W::store(positions, job.out.wrapping_add(at)) };
+fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at: usize) -> W {
+    let positions = bounds.resolve_at::<I>(job.indices(), at);
+    job.store(at, positions);
     positions
 }
 
 /// Wraps the indices whose position is -1: those that are not in range of their own.
-///
-/// # Safety
-/// As for [`contiguous`], which has resolved these under `OutOfBounds::Wrap`.
 #[cold]
 #[inline(never)]
-unsafe fn wrap<I: Index>(job: &ResolveJob) {
-    for at in 0..job.n {
-        // SAFETY: one of the `n` positions.
-        if unsafe { job.out.wrapping_add(at).read() } < 0 {
-            // SAFETY: K3: one of the `n` indices, at any alignment.
-            let value = unsafe { job.index.cast::<I>().wrapping_add(at).read_unaligned() };
-            // SAFETY: `out` has room for `n` positions.
-            unsafe { job.out.wrapping_add(at).write(value.wrap(i64::from(job.dim)) as i32) };
+fn wrap<I: Index>(job: &ResolveJob) {
+    for at in 0..job.n() {
+        if job.position(at) < 0 {
+            job.write(at, job.indices().read::<I>(at).wrap(i64::from(job.dim())) as i32);
         }
     }
 }

@@ -178,17 +178,17 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool> 
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         let open = |source: Source| match source {
-            Source::Loop(at) => args.loops[at].n,
-            Source::Axis(at) => args.spec.components[at].dim as usize,
-            Source::Row => args.spec.row / size_of::<T>(),
+            Source::Loop(at) => args.loops()[at].n,
+            Source::Axis(at) => args.spec().components[at].dim as usize,
+            Source::Row => args.spec().row / size_of::<T>(),
             Source::Unused => 1,
         };
         let sizes: Sizes<ARGS> =
             const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
         let tensors = Tensors {
-            data: args.origin.data.cast::<T>(),
-            indices: args.origin.index.cast::<I>(),
-            out: args.origin.out.cast(),
+            data: args.origin().data.cast::<T>(),
+            indices: args.origin().index.cast::<I>(),
+            out: args.origin().out.cast(),
         };
         // SAFETY: K1 to K4 for the loops, which are those of the shape for these sizes (K10).
         let inside = unsafe { move_rows::<D, T, I, ARGS, AVX2>(tensors, &sizes) };

@@ -192,12 +192,9 @@ const MOST_AHEAD: usize = 1 << 10;
 /// The rows of a job at a level.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
-        /// # Safety
-        /// As for [`MoveFn`], for the types of the row function. K7: the machine has the level.
         $(#[$level])*
-        unsafe fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob) {
-            // SAFETY: the caller's promise.
-            unsafe { run::<R, $vector>(args, job) }
+        fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob) {
+            run::<R, $vector>(args, job);
         }
     )*};
 }
@@ -210,31 +207,28 @@ levels! {
     rows_avx512, 64;
 }
 
-/// Runs a row function on the rows of a job.
-///
-/// # Safety
-/// As for [`MoveFn`], for the types of the row function. K7: the machine has vectors of `VECTOR` bytes.
+/// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
 #[inline(always)]
-unsafe fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob) {
+fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob) {
     // SAFETY: K8: what is given for this row function's parameters.
-    let given = unsafe { *args.params.cast::<GivenRows<'_, R::Params>>() };
-    let (elements, results) = (conversion(args).elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
+    let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
+    let (elements, results) = (conversion(args).elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
     // A copy: the compiler need not load its fields again after each store.
     let rows = JobRows::<R> { given, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
-    if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec.method == Method::Streamed {
-        let mut pending = Pending::<VECTOR>::new(job.out);
-        for i in 0..job.n {
-            // SAFETY: the caller's promise; K9: a row fits in the buffer, which is aligned as its place in the output
-            // is, and nothing else uses the buffer.
+    if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
+        let mut pending = Pending::<VECTOR>::new(job.out());
+        for i in 0..job.n() {
+            // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else uses
+            // the buffer.
             unsafe { rows.run(i, pending.next()) };
             // SAFETY: K1 and K4: the next bytes of the output, all of which have just been written to the buffer.
-            unsafe { pending.take(job.row) };
+            unsafe { pending.take(job.row()) };
         }
         return;
     }
-    for i in 0..job.n {
-        // SAFETY: the caller's promise.
+    for i in 0..job.n() {
+        // SAFETY: K1 and K8: row `i < n` of the output, aligned for its elements.
         unsafe { rows.run(i, job.target(i)) };
     }
 }
@@ -252,16 +246,14 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// Runs the row function on row `i`, into the memory at `to`.
     ///
     /// # Safety
-    /// As for [`run`]; `i < n`. `to` may be written for a row of the output, is aligned, and nothing else uses it.
+    /// `to` may be written for a row of the output, is aligned, and nothing else uses it.
     #[inline(always)]
     unsafe fn run(&self, i: usize, to: *mut u8) {
         let JobRows { given, job, elements, results } = self;
-        // SAFETY: `i < n`.
-        let (from, row) = unsafe { self.row(i) };
-        let later = i + job.prefetch_distance;
-        if later > i && later < job.n {
-            // SAFETY: below `n`.
-            let (from, row) = unsafe { self.row(later) };
+        let (from, row) = self.row(i);
+        let later = i + job.prefetch_distance();
+        if later > i && later < job.n() {
+            let (from, row) = self.row(later);
             prefetch(from.cast(), (elements * size_of::<R::In>()).min(MOST_AHEAD));
             R::Params::prefetch(&given.lookups, row);
         }
@@ -280,26 +272,19 @@ impl<R: Rowwise> JobRows<'_, R> {
             unsafe { core::slice::from_raw_parts(from, *elements) }
         };
         let to = to.cast::<R::Out>();
-        debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row, "K8: a row of the output");
+        debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row(), "K8: a row of the output");
         for at in 0..*results {
-            // SAFETY: the caller's promise: an element of the row.
+            // SAFETY: one of the elements of the row that `to` may be written for.
             unsafe { to.wrapping_add(at).write(R::Out::ZERO) };
         }
-        // SAFETY: the caller's promise; all elements have just been initialised.
+        // SAFETY: the elements of the row, which have just been initialised, and which nothing else uses.
         let out = unsafe { core::slice::from_raw_parts_mut(to, *results) };
         R::write(from, out, params);
     }
 
     /// Where row `i` lies, and its position along the axis.
-    ///
-    /// # Safety
-    /// `i < n`.
     #[inline(always)]
-    unsafe fn row(&self, i: usize) -> (*const R::In, usize) {
-        // SAFETY: `positions` has `n` entries.
-        let position = unsafe { self.job.positions.wrapping_add(i).read() };
-        // SAFETY: the caller's promise.
-        let from = unsafe { self.job.source(i) };
-        (from.cast(), self.job.first_position + position as usize)
+    fn row(&self, i: usize) -> (*const R::In, usize) {
+        (self.job.source(i).cast(), self.job.row_of_data(i))
     }
 }

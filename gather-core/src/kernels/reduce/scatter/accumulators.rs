@@ -568,8 +568,7 @@ mod tests {
         let (mut counts, mut row) = ([count], [UPDATES as f64 * 7.0]);
         let (records, destination) = (counts.as_mut_ptr().cast(), row.as_mut_ptr().cast());
         let job = RowsJob { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
-        // SAFETY: A1: a count, and a row of one element.
-        unsafe { counts::divide::<f64>(&job) };
+        counts::divide::<f64>(&job);
         assert_eq!(row, [7.0]);
     }
 }

@@ -17,7 +17,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::kernels::by_level::{by_level, level_pointers};
-use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::ResolvedRows;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::scatter::RowFns;
@@ -58,7 +58,7 @@ pub(crate) struct ReduceJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'a> {
     /// Where rows come from (`target`) and go to (`source`): a gather's job, run the other way.
-    pub(crate) rows: &'a MoveJob,
+    pub(crate) rows: &'a ResolvedRows,
     /// Which of them; `None` for all.
     pub(crate) which: Option<&'a [u16]>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Chosen<'a> {
 impl Chosen<'_> {
     #[inline(always)]
     fn len(&self) -> usize {
-        self.which.map_or(self.rows.n, <[u16]>::len)
+        self.which.map_or(self.rows.n(), <[u16]>::len)
     }
 
     /// The `k`-th of the rows.
@@ -77,7 +77,7 @@ impl Chosen<'_> {
 
     /// Whether all that are listed are rows of the job.
     pub(in crate::kernels::reduce) fn is_sound(&self) -> bool {
-        self.which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < self.rows.n))
+        self.which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < self.rows.n()))
     }
 }
 
@@ -213,7 +213,7 @@ pub(in crate::kernels::reduce) unsafe fn reduce_rows(
     later: Option<Chosen<'_>>,
 ) {
     let (found, later_found) = (Found::of(these.rows), Found::of(later.unwrap_or(these).rows));
-    let distance = these.rows.prefetch_distance;
+    let distance = these.rows.addresses().prefetch_distance();
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
     let (n, asked) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
@@ -258,9 +258,16 @@ struct Found {
 
 impl Found {
     #[inline(always)]
-    fn of(rows: &MoveJob) -> Self {
-        let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *rows;
-        Found { updates: out, updates_step: out_step, data, data_step, positions, stride }
+    fn of(rows: &ResolvedRows) -> Self {
+        let rows = rows.addresses();
+        Found {
+            updates: rows.out(),
+            updates_step: rows.out_step(),
+            data: rows.data(),
+            data_step: rows.data_step(),
+            positions: rows.positions(),
+            stride: rows.stride(),
+        }
     }
 
     /// The ends of row `i`.

@@ -1,7 +1,7 @@
 //! Where the rows of a scatter go.
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::IndexedFns;
 use crate::kernels::reduce::scatter::entries::Entries;
 use crate::kernels::reduce::scatter::rows::{Chosen, ReduceFn, Row, reduce_rows};
@@ -52,20 +52,15 @@ impl Which {
         Which { rows: [0; BLOCK], n: 0 }
     }
 
-    /// Chooses the rows of a job whose positions are not `bad`.
-    ///
-    /// # Safety
-    /// The job's positions have been written; it has at most [`BLOCK`] rows.
+    /// Chooses the rows whose indices are in range.
     #[inline(always)]
-    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, bad: impl Fn(i32) -> bool) {
-        debug_assert!(rows.n <= BLOCK);
-        // SAFETY: the caller's promise: `rows.n` positions have been written.
-        let positions = unsafe { core::slice::from_raw_parts(rows.positions, rows.n.min(BLOCK)) };
+    pub(crate) fn choose(&mut self, rows: &ResolvedRows) {
+        let block = rows.block();
         self.n = 0;
-        for (row, &position) in positions.iter().enumerate() {
+        for (row, &position) in rows.positions().iter().take(BLOCK).enumerate() {
             // Written in any case, and counted or not: a branch would be mispredicted every other time.
             self.rows[self.n] = row as u16;
-            self.n += usize::from(!bad(position));
+            self.n += usize::from(!block.is_bad(position));
         }
     }
 
@@ -102,8 +97,8 @@ impl Sink {
         debug_assert!([Some(these), later].into_iter().flatten().all(|chosen| chosen.is_sound()));
         match &self.take {
             &Take::Reduce(reduce, destination_bytes, _) => {
-                debug_assert_eq!(these.rows.row, args.spec.row, "K6");
-                let row = Row { elements: self.elements, bytes: args.spec.row, destination_bytes };
+                debug_assert_eq!(these.rows.row(), args.spec().row, "K6");
+                let row = Row { elements: self.elements, bytes: args.spec().row, destination_bytes };
                 // SAFETY: the caller's promise.
                 unsafe { reduce_rows(reduce, row, these, later) }
             }
@@ -126,13 +121,12 @@ impl Collector {
         // SAFETY: S3: the sink, and the entries that it was made for, outlive the call, and one thread has it.
         let entries = unsafe { &mut *self.entries };
         let mut note = |row: usize| {
-            // SAFETY: `row < n`, whose position has been written.
-            let to = unsafe { rows.source(row) };
+            let to = rows.source(row);
             let offset = |at: usize, lowest: usize| at.wrapping_sub(lowest);
             entries.push(offset(to.addr(), self.to.addr()), offset(rows.target(row).addr(), self.from.addr()));
         };
         match which {
-            None => (0..rows.n).for_each(note),
+            None => (0..rows.n()).for_each(note),
             Some(which) => which.iter().for_each(|&row| note(usize::from(row))),
         }
     }

@@ -1,0 +1,299 @@
+//! What a body runs: a plane of a loop nest, and strips of it. They carry the kernel contract to the indices, the rows
+//! of data and the rows of the output.
+
+use crate::kernels::args::{Component, Cursor, IndexArgs, KernelSpec, Loop};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::words::{self, Words};
+use crate::types::index::Index;
+
+/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+///
+/// The cursor is borrowed: to copy one that has just been written field by field would wait for the fields.
+#[derive(Clone, Copy)]
+pub struct Plane<'a> {
+    args: &'a IndexArgs<'a>,
+    at: &'a Cursor,
+}
+
+impl<'a> Plane<'a> {
+    /// The plane at a cursor.
+    ///
+    /// # Safety
+    /// The cursor is that of a coordinate of the loops around the plane of `args`.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) unsafe fn new(args: &'a IndexArgs<'a>, at: &'a Cursor) -> Self {
+        Plane { args, at }
+    }
+
+    /// The plane of a nest of one loop or two.
+    #[inline(always)]
+    pub(crate) fn of(args: &'a IndexArgs<'a>) -> Self {
+        debug_assert!(args.loops().len() <= 2, "K9: one plane");
+        Plane { args, at: args.origin() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn args(self) -> &'a IndexArgs<'a> {
+        self.args
+    }
+
+    #[inline(always)]
+    pub(crate) fn spec(self) -> &'a KernelSpec {
+        self.args.spec()
+    }
+
+    /// The place of the first iteration.
+    #[inline(always)]
+    pub(crate) fn at(self) -> &'a Cursor {
+        self.at
+    }
+
+    /// The inner loop at the first coordinate of the outer one.
+    #[inline(always)]
+    pub(crate) fn first(self) -> Strip<'a> {
+        Strip { args: self.args, at: *self.at, n: self.args.inner().n }
+    }
+
+    /// The inner loop at each coordinate of the outer one.
+    #[inline(always)]
+    pub(crate) fn strips(self) -> Strips<'a> {
+        Strips { next: self.first(), left: self.args.outer().n, outer: *self.args.outer() }
+    }
+}
+
+/// [`Plane::strips`].
+pub(crate) struct Strips<'a> {
+    next: Strip<'a>,
+    left: usize,
+    outer: Loop,
+}
+
+impl<'a> Strips<'a> {
+    /// The inner loop at `n` coordinates of the outer one, from a cursor on.
+    ///
+    /// # Safety
+    /// The cursor is that of a coordinate of the outer loop of a plane of `args`, and `n - 1` follow it.
+    #[inline(always)]
+    pub(crate) unsafe fn new(args: &'a IndexArgs<'a>, at: Cursor, n: usize) -> Self {
+        let next = Strip { args, at, n: args.inner().n };
+        Strips { next, left: n, outer: *args.outer() }
+    }
+}
+
+impl<'a> Iterator for Strips<'a> {
+    type Item = Strip<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Strip<'a>> {
+        if self.left == 0 {
+            return None;
+        }
+        let strip = self.next;
+        self.next.at = strip.at.step(&self.outer);
+        self.left -= 1;
+        Some(strip)
+    }
+}
+
+/// Some iterations of the inner loop of a plane, which follow one another.
+#[derive(Clone, Copy)]
+pub(crate) struct Strip<'a> {
+    args: &'a IndexArgs<'a>,
+    at: Cursor,
+    n: usize,
+}
+
+impl<'a> Strip<'a> {
+    #[inline(always)]
+    pub(crate) fn args(&self) -> &'a IndexArgs<'a> {
+        self.args
+    }
+
+    #[inline(always)]
+    pub(crate) fn spec(&self) -> &'a KernelSpec {
+        self.args.spec()
+    }
+
+    /// The place of the first iteration.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> Cursor {
+        self.at
+    }
+
+    /// The number of iterations.
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The iterations from `first <= n` on.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: usize) -> Self {
+        debug_assert!(first <= self.n);
+        Strip { at: self.at.skip(self.args.inner(), first), n: self.n - first, ..*self }
+    }
+
+    /// The first `n` iterations.
+    #[inline(always)]
+    pub(crate) fn first(&self, n: usize) -> Self {
+        debug_assert!(n <= self.n);
+        Strip { n, ..*self }
+    }
+
+    /// At most `most` iterations from `first <= n` on.
+    #[inline(always)]
+    pub(crate) fn part(&self, first: usize, most: usize) -> Self {
+        debug_assert!(first <= self.n);
+        Strip { at: self.at.skip(self.args.inner(), first), n: (self.n - first).min(most), ..*self }
+    }
+
+    /// One iteration further, of those that are left.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) {
+        debug_assert!(self.n > 0);
+        self.at = self.at.step(self.args.inner());
+        self.n -= 1;
+    }
+
+    /// The index of a component at the first iteration.
+    #[inline(always)]
+    pub(crate) fn index<I: Index>(&self, component: &Component) -> I {
+        debug_assert!(self.n > 0);
+        self.indices(component).read(0)
+    }
+
+    /// The indices of a component.
+    #[inline(always)]
+    pub(crate) fn indices(&self, component: &Component) -> Indices {
+        debug_assert!(self.spec().components.contains(component));
+        let at = self.at.index.wrapping_offset(component.index);
+        Indices { at, stride: self.args.inner().index, n: self.n }
+    }
+
+    /// The rows of the output.
+    #[inline(always)]
+    pub(crate) fn outputs(&self) -> OutputRows {
+        OutputRows { at: self.at.out, step: self.args.inner().out, n: self.n }
+    }
+}
+
+/// Indices of one component: `n` values of the index type, `stride` bytes apart, at any alignment (K3).
+#[derive(Clone, Copy)]
+pub(crate) struct Indices {
+    at: *const u8,
+    stride: isize,
+    n: usize,
+}
+
+impl Indices {
+    /// Indices that no loop nest has.
+    ///
+    /// # Safety
+    /// From `at` on, `n` values of the index type may be read, `stride` bytes apart, until these are last used.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *const u8, stride: isize, n: usize) -> Self {
+        Indices { at, stride, n }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&self) -> *const u8 {
+        self.at
+    }
+
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> isize {
+        self.stride
+    }
+
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// `n` indices from `first` on.
+    #[inline(always)]
+    pub(crate) fn part(&self, first: usize, n: usize) -> Self {
+        debug_assert!(first + n <= self.n);
+        Indices { at: self.place(first), n, ..*self }
+    }
+
+    /// The same indices, if values of `bytes` bytes lie side by side: their stride is a constant then.
+    #[inline(always)]
+    pub(crate) fn contiguous(&self, bytes: usize) -> Option<Self> {
+        let stride = bytes as isize;
+        if self.stride == stride { Some(Indices { stride, ..*self }) } else { None }
+    }
+
+    /// The same indices, which the plan found side by side (K9): their stride is a constant.
+    #[inline(always)]
+    pub(crate) fn adjacent<I: Index>(&self) -> Self {
+        let stride = size_of::<I>() as isize;
+        debug_assert_eq!(self.stride, stride, "K9: contiguous indices");
+        Indices { stride, ..*self }
+    }
+
+    /// A vector of contiguous indices, from index `at` on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::Indices<W> {
+        debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
+        // SAFETY: `N` of the `n` indices, which lie side by side, as values of the index type. The other vector shows that
+        // the machine has the level.
+        unsafe { words::Indices::load(like, self.at.cast::<I>().wrapping_add(at)) }
+    }
+
+    /// Index `i`, of the kernel's index type.
+    #[inline(always)]
+    pub(crate) fn read<I: Index>(&self, i: usize) -> I {
+        debug_assert!(i < self.n);
+        // SAFETY: there are `n` values of the index type, of which `I` is the bytes, and `i` is below `n`.
+        unsafe { self.place(i).cast::<I>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    fn place(&self, i: usize) -> *const u8 {
+        self.at.wrapping_offset(self.stride.wrapping_mul(i as isize))
+    }
+}
+
+/// Rows of the output that may be written (K1): `n` of the plan's bytes, `step` bytes apart.
+#[derive(Clone, Copy)]
+pub(crate) struct OutputRows {
+    at: *mut u8,
+    step: isize,
+    n: usize,
+}
+
+impl OutputRows {
+    /// Rows of the output.
+    ///
+    /// # Safety
+    /// From `at` on, `n` rows of the plan's bytes may be written, `step` bytes apart, which nothing else uses.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *mut u8, step: isize, n: usize) -> Self {
+        OutputRows { at, step, n }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&self) -> *mut u8 {
+        self.at
+    }
+
+    #[inline(always)]
+    pub(crate) fn step(&self) -> isize {
+        self.step
+    }
+
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// `n` rows from `first` on.
+    #[inline(always)]
+    pub(crate) fn part(&self, first: usize, n: usize) -> Self {
+        debug_assert!(first + n <= self.n);
+        OutputRows { at: self.at.wrapping_offset(self.step.wrapping_mul(first as isize)), n, ..*self }
+    }
+}
