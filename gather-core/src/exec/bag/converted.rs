@@ -14,7 +14,7 @@ use crate::exec::bag::BagOperands;
 use crate::exec::bag::scratch::Scratch;
 use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
-use crate::kernels::reduce::bag::{BagFn, BagRows, Part, SPARE};
+use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
 
 /// The rows of a worker.
@@ -34,7 +34,16 @@ pub(super) struct Converted<'a> {
 
 impl<'a> Converted<'a> {
     /// The rows of a worker, in its part of the scratch, for a plan with a map.
-    pub(super) fn new(plan: &'a BagCall<'a>, operands: &BagOperands<'a>, scratch: &Scratch<'_>, worker: usize) -> Self {
+    ///
+    /// # Safety
+    /// X1: the operands are those of the plan, so that K8 holds for what their map is given. No other thread has the
+    /// number of the worker while there are the rows.
+    pub(super) unsafe fn new(
+        plan: &'a BagCall<'a>,
+        operands: &BagOperands<'a>,
+        scratch: &Scratch<'_>,
+        worker: usize,
+    ) -> Self {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let params = operands.params;
@@ -43,13 +52,10 @@ impl<'a> Converted<'a> {
         Converted { plan, conversion, params, by_element, origin: operands.data, rows, positions }
     }
 
-    /// Converts the first `count` rows, and reduces them. Other positions are those of rows to prefetch.
-    ///
-    /// # Safety
-    /// The contract of bags for the rows, and K8 for those of data: positions that are not negative reach `elements`
-    /// elements of the map's input, of which each becomes as many values as the plan says. There are at most as many
-    /// rows as the conversion takes. No other thread has the number of the worker.
-    pub(super) unsafe fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
+    /// Converts the first `count` rows, which are all of them, and reduces them. Rows are of the map's input, with
+    /// `elements` elements; each becomes as many values as the plan says, and the output and the sums have these.
+    pub(super) fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
+        let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
         debug_assert!(count <= conversion.rows, "more rows than there is room for");
         for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
@@ -58,13 +64,12 @@ impl<'a> Converted<'a> {
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
             let (start, values) = (first * plan.size(), first * plan.values());
-            // SAFETY: the caller's promise, for columns that there are.
-            unsafe { self.convert(rows, count, first, elements) };
+            self.convert(rows, count, first, elements);
             let after = |carried: *mut u8| match carried.is_null() {
                 true => carried,
                 false => carried.wrapping_add((values + number * SPARE) * plan.request().fns.sum),
             };
-            let these = BagRows {
+            let these = BagArgs {
                 data: self.rows,
                 stride: conversion.stride as isize,
                 positions: &self.positions[..count],
@@ -75,15 +80,16 @@ impl<'a> Converted<'a> {
                 part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
                 ..*rows
             };
-            reduce(&these);
+            // SAFETY: B1: the rows have just been converted, those that are not left out, in the order of their
+            // numbers. All else is some of what the contract of all columns says: the output and weights of B2 and B3,
+            // sums of B4 with `SPARE` more for each conversion, and positions for `count` rows (B6).
+            reduce(&unsafe { BagRows::new(these) });
         }
     }
 
-    /// Converts `elements` columns of the first `count` rows, from column `first` on.
-    ///
-    /// # Safety
-    /// As for [`Converted::reduce`]; there are as many columns, at most as many as the conversion takes.
-    unsafe fn convert(&mut self, rows: &BagRows<'_>, count: usize, first: usize, elements: usize) {
+    /// Converts `elements` columns of the first `count` rows of a job, from column `first` on.
+    fn convert(&mut self, rows: &BagArgs<'_>, count: usize, first: usize, elements: usize) {
+        debug_assert!(first + elements <= rows.elements && elements <= self.conversion.columns, "R1");
         let size_in = self.plan.size_in();
         // Of data without rows the product may wrap: nothing is read there.
         let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
@@ -94,8 +100,9 @@ impl<'a> Converted<'a> {
                 self.ask(at(later), later, elements);
             }
             if position >= 0 {
-                // SAFETY: K8: the caller's promise for data. By R1 this worker alone has the rows of the scratch, as
-                // many as the conversion takes, of as many elements. They begin with lines, and so are aligned.
+                // SAFETY: B1 for data of the job, whose map this is (K8). By R1 this worker alone has the rows of the
+                // scratch, as many as the conversion takes, of as many elements. They begin with lines, and so are
+                // aligned.
                 unsafe { self.row(at(position), position as usize, to, elements) };
             }
             to = to.wrapping_add(self.conversion.stride);
@@ -124,7 +131,7 @@ impl<'a> Converted<'a> {
     #[inline(always)]
     pub(super) unsafe fn row(&self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
         let place = Place { row: position, element: self.element(from) };
-        // SAFETY: the caller's promise; K7: the plan's level.
+        // SAFETY: the elements are the caller's promise, and parameters that of `Converted::new`; K7: the plan's level.
         unsafe { (self.conversion.row_fn)(from, to, elements, self.params.given, place) }
     }
 }

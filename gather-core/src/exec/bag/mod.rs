@@ -27,7 +27,9 @@ use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::bag::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
+use crate::kernels::reduce::bag::{
+    BagArgs, BagFn, BagIndices, BagRows, BagRule, Begin, IndexRuns, LEFT_OUT, Lengths, Part,
+};
 use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, Axis, BagCall};
 use crate::tensor::layout::Layout;
@@ -67,11 +69,12 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
     let cut = Cut::new(plan, tasks);
     let near = scratch::near();
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
-    let call = Call::new(plan, reduce, operands, &scratch);
+    // SAFETY: the caller's promise, for a scratch made for the plan.
+    let call = unsafe { Call::new(plan, reduce, operands, &scratch) };
     let run = |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
-        // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
-        unsafe { call.piece(bags, columns, worker) }
+        // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
+        unsafe { Piece::new(&call, bags, columns, worker) }.run()
     };
     let outcome = if cut.pieces() == 1 { run(0, 0) } else { share(tasks, cut.pieces(), run) };
     if !outcome.out_of_range {
@@ -127,19 +130,22 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
 }
 
 /// The indices of all bags.
-fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
-    let size = plan.index().size() as isize;
+///
+/// # Safety
+/// X1 for the indices.
+unsafe fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
+    let (request, size) = (plan.request(), plan.index().size() as isize);
     let (run, step, outer) = walk(operands.indices);
-    BagIndices {
-        index: operands.index,
-        run,
-        step: step.wrapping_mul(size),
-        outer: outer.wrapping_mul(size),
+    let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
+    let runs = IndexRuns { index: operands.index, run, step, outer };
+    let rule = BagRule {
         dim: plan.axis().dim as i64,
-        policy: plan.request().policy,
-        padding: plan.request().padding.map(|row| row as i64),
-        skips_negative: plan.request().skips_negative,
-    }
+        policy: request.policy,
+        padding: request.padding.map(|row| row as i64),
+        skips_negative: request.skips_negative,
+    };
+    // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through (`walk`).
+    unsafe { BagIndices::new(runs, operands.indices.len(), rule) }
 }
 
 /// How the work is cut for threads.
@@ -197,7 +203,7 @@ fn part(plan: &BagCall<'_>) -> usize {
     plan.conversion().map_or(PART, |conversion| conversion.rows.min(PART))
 }
 
-/// A call, which threads share.
+/// A call, which threads share. X1 holds for it.
 #[derive(Clone, Copy)]
 struct Call<'a> {
     plan: &'a BagCall<'a>,
@@ -228,34 +234,46 @@ struct Stretch<'p> {
 // their parameters (K8).
 unsafe impl Sync for Call<'_> {}
 
-impl<'a> Call<'a> {
-    fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>, scratch: &'a Scratch<'a>) -> Self {
-        let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
-        let (indices, part) = (indices(plan, &operands), part(plan));
-        Call { plan, reduce, operands, even_weights, indices, part, scratch }
-    }
+/// Bags and columns of a call, which one worker has to itself.
+struct Piece<'a> {
+    call: &'a Call<'a>,
+    bags: Range<usize>,
+    columns: Range<usize>,
+    worker: usize,
+    /// The worker's rows, where there is a map.
+    converted: Option<Converted<'a>>,
+}
 
-    /// Reduces the bags of a piece, the columns of a piece.
+impl<'a> Piece<'a> {
+    /// A piece of a call.
     ///
     /// # Safety
-    /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
-    unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
-        let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
+    /// These are bags and columns of the plan. No other thread has them, or the number of the worker, while there is
+    /// the piece.
+    unsafe fn new(call: &'a Call<'a>, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Self {
+        // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
+        let converted = || unsafe { Converted::new(call.plan, &call.operands, call.scratch, worker) };
+        let converted = call.plan.conversion().map(|_| converted());
+        Piece { call, bags, columns, worker, converted }
+    }
+
+    /// Reduces the bags, the columns of the piece.
+    fn run(mut self) -> Outcome {
+        let (call, bags) = (self.call, self.bags.clone());
+        let (plan, bounds, ahead) = (call.plan, call.plan.bounds(), call.plan.prefetch_distance());
         let mut room = Room::new();
-        let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
-        let mut converted = plan.conversion().map(|_| Converted::new(plan, &self.operands, self.scratch, worker));
+        let mut window = Window::new(&mut room, plan.positions(), &call.indices, bounds.start(bags.end), ahead);
         let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
         // All rows from the bag's first one up to the one of this index count.
         let mut counted = 0;
         let mut bag = bags.start;
         while bag < bags.end {
             let (Range { start, end }, mut done) = (bounds.of(bag), 0);
-            if start < end && end - start <= self.part {
-                // SAFETY: X1 and P2: the bag's indices are among those that there are.
-                let positions = unsafe { window.rows(start, end - start) };
-                let last = if self.even_weights { bags.end } else { bag + 1 };
+            if start < end && end - start <= call.part {
+                let positions = window.rows(start, end - start);
+                let last = if call.even_weights { bags.end } else { bag + 1 };
                 let most = positions.len() - ahead;
-                let most = if converted.is_some() { most.min(self.part) } else { most };
+                let most = if self.converted.is_some() { most.min(call.part) } else { most };
                 counted = counted.max(if all_count { start + most } else { start });
                 if let Some(more) = positions[..most].get(counted - start..) {
                     counted += more.iter().position(|&row| row == LEFT_OUT).unwrap_or(more.len());
@@ -264,14 +282,12 @@ impl<'a> Call<'a> {
                     let lengths = bounds.full(bag..last, most.min(counted - start));
                     done = lengths.bags();
                     let rows = bounds.start(bag + done) - start;
-                    let stretch = Stretch { bag, at: start, rows, positions, lengths, part: None };
-                    // SAFETY: the caller's promise; all rows of bags that have any count.
-                    unsafe { self.reduce(&stretch, &columns, converted.as_mut()) };
+                    // All rows of bags that have any count.
+                    self.reduce(&Stretch { bag, at: start, rows, positions, lengths, part: None });
                 }
             }
             if done == 0 {
-                // SAFETY: the caller's promise.
-                unsafe { self.one(bag, &mut window, &columns, worker, converted.as_mut()) };
+                self.one(bag, &mut window);
                 done = 1;
             }
             bag += done;
@@ -279,38 +295,26 @@ impl<'a> Call<'a> {
         Outcome { out_of_range: window.is_bad() }
     }
 
-    /// Reduces a bag, part by part.
-    ///
-    /// # Safety
-    /// As for [`Call::piece`]; the window is that of bags with this one.
-    unsafe fn one(
-        &self,
-        bag: usize,
-        window: &mut Window<'_>,
-        columns: &Range<usize>,
-        worker: usize,
-        mut converted: Option<&mut Converted<'_>>,
-    ) {
-        let Range { start, end } = self.plan.bounds().of(bag);
+    /// Reduces a bag of the piece, part by part.
+    fn one(&mut self, bag: usize, window: &mut Window<'_>) {
+        let call = self.call;
+        let Range { start, end } = call.plan.bounds().of(bag);
         let (mut at, mut counted) = (start, 0);
         loop {
-            let n = (end - at).min(self.part);
-            // SAFETY: X1 and P2: the bag's indices are among those that there are.
-            let positions = unsafe { window.rows(at, n) };
+            let n = (end - at).min(call.part);
+            let positions = window.rows(at, n);
             let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
             let (begin, ends) = (if counted == 0 { Begin::Row } else { Begin::Carried }, at + n == end);
             counted += count;
             if counted == 0 {
                 if ends {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.fill(bag, columns, converted.as_deref_mut()) };
+                    self.fill(bag);
                 }
             } else if count > 0 || ends {
-                let part = Part { counted, begin, ends, carried: self.scratch.sums(worker) };
+                // A part that begins has a row that counts.
+                let part = Part { counted, begin, ends, carried: call.scratch.sums(self.worker) };
                 let lengths = Lengths::Every { len: n, bags: 1 };
-                let stretch = Stretch { bag, at, rows: n, positions, lengths, part: Some(part) };
-                // SAFETY: the caller's promise; a part that begins has a row that counts.
-                unsafe { self.reduce(&stretch, columns, converted.as_deref_mut()) };
+                self.reduce(&Stretch { bag, at, rows: n, positions, lengths, part: Some(part) });
             }
             at += n;
             if at == end {
@@ -319,24 +323,21 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Reduces rows, which are converted first where there is a map.
-    ///
-    /// # Safety
-    /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
-    /// It gives the contract of bags: B1, B2 and B7 by P1, for positions of the axis; B3 by the shape of weights; B4 by
-    /// R1; B6 by the window.
-    unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
-        let (plan, size) = (self.plan, self.plan.size());
-        let (weights, weight_step) = self.weights(stretch.at);
+    /// Reduces rows of bags of the piece, which are converted first where there is a map. All rows count, or there is a
+    /// part of one bag; if that begins, one of its rows counts.
+    fn reduce(&mut self, stretch: &Stretch<'_>) {
+        let Piece { call, columns, bags, converted, .. } = self;
+        debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
+        let (plan, size) = (call.plan, call.plan.size());
+        let (weights, weight_step) = call.weights(stretch.at);
         // Too many to count are only where nothing is carried.
         let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
         let fused = plan.fused().map(|(fused, _)| (fused, columns.start));
-        let mut converted = converted;
-        self.each_run(stretch.bag, |run, data, out| {
+        call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
-            let rows = BagRows {
+            let args = |elements| BagArgs {
                 // Of fused rows, the first column is found in the row.
                 data: data.wrapping_add(if fused.is_some() { 0 } else { columns.start.wrapping_mul(plan.size_in()) }),
                 stride: plan.stride(),
@@ -347,56 +348,63 @@ impl<'a> Call<'a> {
                 weight_step,
                 out: out.wrapping_add(columns.start * size),
                 out_stride: plan.out_stride(),
-                // A map is given elements.
-                elements: if converted.is_some() { columns.len() } else { columns.len() * plan.values() },
+                elements,
                 divides: plan.request().fns.divides,
                 zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
                 fused,
             };
-            match converted.as_deref_mut() {
-                None => (self.reduce)(&rows),
-                // SAFETY: as above, except that rows are of the map's input; K8 is the caller's promise.
-                Some(converted) => unsafe { converted.reduce(self.reduce, &rows, stretch.rows) },
+            // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1, for positions of the axis and bags and
+            // columns of the piece, which no other thread has; B3 by the shape of weights; B4 by R1, as rows count and
+            // no other thread has the worker's sums; B6 by the window. The call's function is one of the plan's.
+            let rows = |elements| unsafe { BagRows::new(args(elements)) };
+            match converted {
+                None => (call.reduce)(&rows(columns.len() * plan.values())),
+                // A map is given elements.
+                Some(converted) => converted.reduce(call.reduce, &rows(columns.len()), stretch.rows),
             }
         });
     }
 
-    /// Writes what stands for a bag in which nothing counts.
-    ///
-    /// # Safety
-    /// As for [`Call::piece`].
-    unsafe fn fill(&self, bag: usize, columns: &Range<usize>, mut converted: Option<&mut Converted<'_>>) {
-        let (plan, size) = (self.plan, self.plan.size());
+    /// Writes what stands for a bag of the piece in which nothing counts.
+    fn fill(&mut self, bag: usize) {
+        let Piece { call, columns, bags, converted, .. } = self;
+        debug_assert!(bags.contains(&bag), "X2");
+        let (plan, size) = (call.plan, call.plan.size());
         let (start, bytes) = (columns.start * size, columns.len() * size);
-        self.each_run(bag, |_, data, out| {
+        call.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
             if let (Some(row), Some((fused, as_it_is))) = (plan.request().default, plan.fused()) {
-                let rows = BagRows {
-                    data,
-                    stride: plan.stride(),
-                    positions: &[row as i64],
-                    bags: Lengths::Every { len: 1, bags: 1 },
-                    distance: 0,
-                    weights: core::ptr::null(),
-                    weight_step: 0,
-                    out,
-                    out_stride: 0,
-                    elements: columns.len(),
-                    divides: false,
-                    zeros: core::ptr::null(),
-                    part: None,
-                    fused: Some((fused, columns.start)),
+                let positions = [row as i64];
+                // SAFETY: B2 and B7 by X1 and P1, for the default row, which is one of the axis (P3); B4 and B6: a bag
+                // of one row that counts.
+                let rows = unsafe {
+                    BagRows::new(BagArgs {
+                        data,
+                        stride: plan.stride(),
+                        positions: &positions,
+                        bags: Lengths::Every { len: 1, bags: 1 },
+                        distance: 0,
+                        weights: core::ptr::null(),
+                        weight_step: 0,
+                        out,
+                        out_stride: 0,
+                        elements: columns.len(),
+                        divides: false,
+                        zeros: core::ptr::null(),
+                        part: None,
+                        fused: Some((fused, columns.start)),
+                    })
                 };
                 return as_it_is(&rows);
             }
             if let Some(row) = plan.request().default {
                 let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in()));
-                return match converted.as_deref_mut() {
+                return match converted {
                     // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
-                    // SAFETY: as above, for as many elements; K8 is the caller's promise.
+                    // SAFETY: as above, for as many elements.
                     Some(converted) => unsafe { converted.row(data, row, out, columns.len()) },
                 };
             }
@@ -409,6 +417,19 @@ impl<'a> Call<'a> {
                 unsafe { out.wrapping_add(at).copy_from_nonoverlapping(plan.zero().as_ptr(), size) };
             }
         });
+    }
+}
+
+impl<'a> Call<'a> {
+    /// A call with a scratch that was made for the plan.
+    ///
+    /// # Safety
+    /// The promise of [`run`], X1, as long as there is the call.
+    unsafe fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>, scratch: &'a Scratch<'a>) -> Self {
+        let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
+        // SAFETY: the operands are those of the plan.
+        let (indices, part) = (unsafe { indices(plan, &operands) }, part(plan));
+        Call { plan, reduce, operands, even_weights, indices, part, scratch }
     }
 
     /// The weight of an index, and bytes from one to the next of its bag; null without weights.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::{BagOperands, Call, Cut, check, tasks};
+use crate::exec::bag::{BagOperands, Call, Cut, Piece, check, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::bag::BagFn;
@@ -45,8 +45,9 @@ pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize
     };
     let scratches = jobs.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
     let calls = jobs.iter().zip(&scratches);
-    let calls: Vec<Call<'_>> =
-        calls.map(|(job, scratch)| Call::new(&job.plan, job.reduce, job.operands, scratch)).collect();
+    // SAFETY: the caller's promise holds for each call, and the scratch is that of its plan.
+    let calls = calls.map(|(job, scratch)| unsafe { Call::new(&job.plan, job.reduce, job.operands, scratch) });
+    let calls: Vec<Call<'_>> = calls.collect();
     let mut pieces = 0;
     let ends = jobs.iter().zip(&cuts).map(|(job, cut)| {
         pieces += if runs(job) { cut.pieces() } else { 0 };
@@ -57,9 +58,9 @@ pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
         let (bags, columns) = cuts[number].piece(calls[number].plan, piece - before);
-        // SAFETY: the caller's promise. Pieces are bags or columns of their own call; workers have numbers of their
+        // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
         // own.
-        unsafe { calls[number].piece(bags, columns, worker) }
+        unsafe { Piece::new(&calls[number], bags, columns, worker) }.run()
     };
     if !share(tasks, pieces, run).out_of_range {
         return Ok(());

@@ -49,7 +49,7 @@ impl<'a> Window<'a> {
         end: usize,
         ahead: usize,
     ) -> Self {
-        debug_assert!(ahead <= AHEAD);
+        debug_assert!(ahead <= AHEAD && end <= indices.n());
         let room = &mut room.0;
         if end == 0 {
             room[..ahead].fill(PLACEHOLDER);
@@ -58,28 +58,21 @@ impl<'a> Window<'a> {
     }
 
     /// The positions of `n <= PART` indices or more from `at` on, and behind them those to be prefetched. From call to
-    /// call `at` does not decrease.
-    ///
-    /// # Safety
-    /// The indices before the window's end may be read as values of their type (K3); `at + n` is at most that.
+    /// call `at` does not decrease; `at + n` is at most the window's end.
     #[inline]
-    pub(super) unsafe fn rows(&mut self, at: usize, n: usize) -> &[i64] {
+    pub(super) fn rows(&mut self, at: usize, n: usize) -> &[i64] {
         debug_assert!(at >= self.start && at + n <= self.end && n <= PART);
         if self.stop < self.end && at + n + self.ahead > self.stop {
-            // SAFETY: the caller's promise.
-            unsafe { self.advance(at) };
+            self.advance(at);
         }
         let follow = if self.stop == self.end { self.ahead } else { 0 };
         let known = &self.room[at - self.start..self.stop + follow - self.start];
-        // SAFETY: W1.
+        // SAFETY: W1: positions of the window, and those that follow the last one.
         unsafe { &*(core::ptr::from_ref(known) as *const [i64]) }
     }
 
     /// Moves the window on to index `at`, and fills it.
-    ///
-    /// # Safety
-    /// As for [`Window::rows`].
-    unsafe fn advance(&mut self, at: usize) {
+    fn advance(&mut self, at: usize) {
         let kept = self.stop.saturating_sub(at);
         self.room.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
         let first = at + kept;

@@ -2,7 +2,14 @@
 
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use core::arch::x86_64::__m256;
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use core::mem::MaybeUninit;
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use core::ptr;
 
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::Token;
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use crate::kernels::reduce::bag::vectors::Stored;
 #[cfg(feature = "half")]
@@ -12,11 +19,8 @@ use crate::types::element::Unaligned;
 
 /// How a level converts halves.
 pub(super) trait Halves: Copy + 'static {
-    /// The value for the level of the caller.
-    ///
-    /// # Safety
-    /// K7: the machine has the instructions.
-    unsafe fn of_level() -> Self;
+    /// The value for a level, which has the instructions.
+    fn at(level: impl Token) -> Self;
 
     /// Widens `N` halves.
     #[cfg(feature = "half")]
@@ -47,21 +51,21 @@ pub(super) struct ByIntegers;
 
 impl Halves for ByIntegers {
     #[inline(always)]
-    unsafe fn of_level() -> Self {
+    fn at(_: impl Token) -> Self {
         ByIntegers
     }
 }
 
-/// By the instructions of AVX2 and F16C. A value shows that the machine has them.
+/// By the instructions of AVX2 and F16C.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct F16c(());
+pub(super) struct F16c(Avx2);
 
 #[cfg(target_arch = "x86_64")]
 impl Halves for F16c {
     #[inline(always)]
-    unsafe fn of_level() -> Self {
-        F16c(())
+    fn at(level: impl Token) -> Self {
+        F16c(level.avx2().expect("a level of AVX2"))
     }
 
     #[cfg(feature = "half")]
@@ -72,10 +76,9 @@ impl Halves for F16c {
         }
         let mut to = [0.0; N];
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: eight elements; the machine has the instructions where there is a value.
-            let wide: __m256 = unsafe { T::read(from.as_ptr().cast()) };
-            // SAFETY: as above.
-            unsafe { f32::write(wide, to.as_mut_ptr().cast()) };
+            // SAFETY: as many numbers, over which others are written.
+            let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<f32>>; 8]>() };
+            <f32 as Stored<__m256>>::write(T::read(self.0, from), to);
         }
         to
     }
@@ -88,10 +91,11 @@ impl Halves for F16c {
         }
         let mut to = [Unaligned(T::ZERO); N];
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: eight elements; the machine has the instructions where there is a value.
-            let wide: __m256 = unsafe { f32::read(from.as_ptr().cast()) };
-            // SAFETY: as above.
-            unsafe { T::write(wide, to.as_mut_ptr().cast()) };
+            // SAFETY: as many numbers, which any alignment serves.
+            let from = unsafe { &*ptr::from_ref(from).cast::<[Unaligned<f32>; 8]>() };
+            // SAFETY: as many halves, over which others are written.
+            let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<T>>; 8]>() };
+            <T as Stored<__m256>>::write(f32::read(self.0, from), to);
         }
         to
     }

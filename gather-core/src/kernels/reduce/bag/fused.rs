@@ -27,13 +27,12 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::level_fn::avx2;
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
-use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn, LEFT_OUT};
+use crate::kernels::reduce::bag::rows::Output;
+use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::codes::{Float, by_scale};
@@ -54,13 +53,10 @@ pub(crate) struct FusedBag {
 }
 
 /// Writes sums as elements of the output.
-///
-/// # Safety
-/// As many elements may be written, at any alignment, which nothing else uses meanwhile. K7.
-pub(crate) type EndFn = for<'a> fn((&'a [f32], *mut u8));
+pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
 
 /// [`EndFn`], compiled for a level.
-type CompiledEndFn = for<'a> unsafe fn((&'a [f32], *mut u8));
+type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
 
 level_pointers! { EndFn, CompiledEndFn; }
 
@@ -91,14 +87,13 @@ impl FusedOutput {
 struct Round<U>(PhantomData<U>);
 
 impl<U: Float> LevelFn for Round<U> {
-    type Args<'a> = (&'a [f32], *mut u8);
+    type Args<'a> = (&'a [f32], Output<'a>);
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (sums, out): Self::Args<'_>) {
-        for (at, &sum) in sums.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { out.cast::<Unaligned<U>>().wrapping_add(at).write(Unaligned(U::from_f32(sum))) };
+        for (to, &sum) in out.elements().iter_mut().zip(sums) {
+            to.write(Unaligned(U::from_f32(sum)));
         }
     }
 }
@@ -124,7 +119,7 @@ const fn all<C: Columns>() -> BagFns {
 }
 
 const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
-    by_level!(in_memory_scalar::<C, Add<f32>, WEIGHTED>, sums::<C, WEIGHTED>)
+    by_level!(scalar::<InMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.
@@ -162,96 +157,66 @@ impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
 
 /// The reduction `R` in memory of rows of a coding.
 const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<CompiledBagFn> {
-    by_level!(in_memory_scalar::<C, R, false>, in_memory_avx2::<C, R>)
+    by_level!(fn InMemory<C, R, false>)
 }
 
-/// # Safety
-/// The contract of bags of fused rows, of the coding.
-unsafe fn in_memory_scalar<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    // SAFETY: the caller's promise; every machine has the scalar level (K7).
-    unsafe { reduce(bag, scalar::<Decode<C>>, scalar::<Fold<R>>, WEIGHTED) }
-}
+/// Reduces rows of a coding in memory.
+struct InMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
 
-/// # Safety
-/// The contract of bags of fused rows, of the coding. K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-unsafe fn in_memory_avx2<C: Coding, R: Combine<Item = f32>>(bag: &BagRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce(bag, avx2::<Decode<C>>, avx2::<Fold<R>>, false) }
+impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<C, R, WEIGHTED> {
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(level: Here, bag: &BagRows<'_>) {
+        reduce(bag, level.entry::<Decode<C>>(), level.entry::<Fold<R>>(), WEIGHTED);
+    }
 }
 
 /// [`Decode`] for a coding and a level.
-///
-/// # Safety
-/// K7.
-type DecodeFn = for<'a> unsafe fn((&'a FusedRow, &'a [u8], usize, &'a mut [f32]));
+type DecodeFn = for<'a> fn((&'a FusedRow, &'a [u8], usize, &'a mut [f32]));
 
 /// [`Fold`] for a reduction and a level.
-///
-/// # Safety
-/// K7.
-type FoldFn = for<'a> unsafe fn((&'a mut [f32], &'a [f32], bool));
+type FoldFn = for<'a> fn((&'a mut [f32], &'a [f32], bool));
 
 /// Reduces rows in memory, which `decode` decodes and `fold` reduces.
-///
-/// # Safety
-/// The contract of bags of fused rows, of the coding that `decode` is for; K7 for both functions.
-unsafe fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
+fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
     bag.debug_check(weighted);
-    let (&FusedBag { row, end, size }, first_column) = bag.fused.expect("B7");
-    for first in (0..bag.elements).step_by(PANEL) {
+    let (FusedBag { row, end, .. }, first_column) = bag.fused();
+    for first in (0..bag.elements()).step_by(PANEL) {
         let [mut sums, mut values] = [[0f32; PANEL]; 2];
-        let n = PANEL.min(bag.elements - first);
+        let n = PANEL.min(bag.elements() - first);
         let (sums, values) = (&mut sums[..n], &mut values[..n]);
-        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
-        let carried = carried.cast::<Unaligned<f32>>().wrapping_add(first);
-        let (mut at, mut out) = (0, bag.out.wrapping_add(first * size));
-        for number in 0..bag.bags.bags() {
-            let (start, stop) = (at, bag.bags.end(number));
+        let columns = bag.fused_columns(&(first..first + n));
+        for mut bag in columns.bags() {
             let mut has_begun = bag.begin() == Begin::Carried;
             if has_begun {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    // SAFETY: B4: the sum of a column.
-                    *sum = unsafe { carried.wrapping_add(k).read() }.0;
-                }
+                sums.iter_mut().zip(bag.carried()).for_each(|(sum, carried)| *sum = carried.0);
             }
-            while at < stop {
-                if bag.distance > 0 && first == 0 {
-                    prefetch_row(bag.later_row(bag.positions[at + bag.distance]), row.bytes());
+            for (later, fused) in columns.rows(bag.rows()) {
+                if columns.prefetches() && first == 0 {
+                    prefetch_row(later, row.bytes());
                 }
-                let (position, weight) = (bag.positions[at], bag.weight(at));
-                at += 1;
-                if position == LEFT_OUT {
-                    continue;
-                }
-                // SAFETY: B7: the bytes of a row.
-                let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
-                // SAFETY: K7; the coding is that of the row.
-                unsafe { decode((&row, codes, first_column + first, values)) };
+                let Some(fused) = fused else { continue };
+                decode((row, fused.bytes(), first_column + first, values));
                 if weighted {
-                    // SAFETY: B7, at any alignment.
-                    let weight = unsafe { weight.cast::<f32>().read_unaligned() };
+                    let weight = fused.weight::<f32>();
                     values.iter_mut().for_each(|value| *value *= weight);
                 }
-                // SAFETY: K7.
-                unsafe { fold((sums, values, has_begun)) };
+                fold((sums, values, has_begun));
                 has_begun = true;
             }
-            match bag.count(stop - start) {
+            match bag.count() {
                 Some(count) => {
-                    if bag.divides {
+                    if columns.divides() {
                         sums.iter_mut().for_each(|sum| *sum /= count as f32);
                     }
-                    end((sums, out));
+                    end((sums, bag.output()));
                 }
-                None => {
-                    for (k, &sum) in sums.iter().enumerate() {
-                        // SAFETY: B4: room for the sum of a column.
-                        unsafe { carried.wrapping_add(k).write(Unaligned(sum)) };
-                    }
-                }
+                None => bag.to_carry().iter_mut().zip(&*sums).for_each(|(to, &sum)| {
+                    to.write(Unaligned(sum));
+                }),
             }
-            out = out.wrapping_offset(bag.out_stride);
         }
     }
 }

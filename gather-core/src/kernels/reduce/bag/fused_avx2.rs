@@ -10,10 +10,11 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::vectors::bf16_to_256;
-use crate::kernels::reduce::bag::{BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::bag::{BagRows, Begin, rows};
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
 /// Columns of a vector.
@@ -26,37 +27,43 @@ const BLOCK: usize = 16;
 const ROOM: usize = 1024;
 
 /// The AVX2 level of a sum, or of a mean.
-///
-/// # Safety
-/// The contract of bags of fused rows, of the coding. K7: the machine has AVX2, FMA and F16C.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(in crate::kernels::reduce) unsafe fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+pub(in crate::kernels::reduce) fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     bag.debug_check(WEIGHTED);
-    let (fused, first_column) = bag.fused.expect("B7");
-    debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements <= fused.row.columns(), "B7");
+    let (fused, first_column) = bag.fused();
+    debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements() <= fused.row.columns(), "B7");
     let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
     let room: *mut f32 = room.as_mut_ptr().cast();
-    for first in (0..bag.elements).step_by(ROOM) {
-        let columns = first..(first + ROOM).min(bag.elements);
-        let columns = Columns::<C, WEIGHTED> { bag, fused, first_column, columns, room, coding: PhantomData };
-        // SAFETY: the caller's promise, for columns that there are, with room for their sums.
-        unsafe { columns.reduce() };
+    for first in (0..bag.elements()).step_by(ROOM) {
+        let columns = first..(first + ROOM).min(bag.elements());
+        let before = first_column + first;
+        let columns = Columns::<C, WEIGHTED> {
+            rows: bag.fused_columns(&columns),
+            fused,
+            columns: before..before + columns.len(),
+            room,
+            coding: PhantomData,
+        };
+        columns.reduce();
     }
 }
 
 /// Some columns of all rows.
 struct Columns<'a, C: Eight, const WEIGHTED: bool> {
-    bag: &'a BagRows<'a>,
+    rows: rows::Columns<'a>,
     fused: &'a FusedBag,
-    /// The first of the bag's columns in a row: a multiple of those of a vector, as the first of these among them is.
-    first_column: usize,
+    /// The columns in a row: from a multiple of those of a vector on.
     columns: Range<usize>,
-    /// Room for the sums of these columns, in whole vectors.
+    /// Room for the sums of these columns, at most `ROOM`, in whole vectors.
     room: *mut f32,
     coding: PhantomData<C>,
 }
 
 /// Where the sums of a panel are between blocks of rows, and where they go at the end.
+///
+/// - **U1** There is room for sums in whole vectors, so many that these columns have no more: in `Columns::room`, or in
+///   what is carried, with its `SPARE` (B4). `to` may be elements of the output that are `f32` too: `lanes` of them
+///   (B2). Where `from` is not null, the sums have been written, all of them.
 #[derive(Clone, Copy)]
 struct Sums {
     /// Those of the first column; null where they begin with 0.
@@ -72,25 +79,20 @@ struct Sums {
 
 impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
     /// Reduces the columns.
-    ///
-    /// # Safety
-    /// The contract of bags of fused rows. K7.
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn reduce(&self) {
-        let Columns { bag, fused, room, .. } = *self;
-        let (first, columns) = (self.columns.start, self.columns.len());
+    fn reduce(&self) {
+        let Columns { ref rows, fused, room, .. } = *self;
+        let columns = self.columns.len();
         let vectors = columns.div_ceil(EIGHT);
         let block = if vectors <= MOST { usize::MAX } else { BLOCK };
-        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.cast::<f32>().wrapping_add(first));
-        let (mut stop, mut out) = (0, bag.out.wrapping_add(first * fused.size));
-        for number in 0..bag.bags.bags() {
-            let start = stop;
-            stop = bag.bags.end(number);
-            let count = bag.count(stop - start);
+        let carried: *mut f32 = rows.carried().cast();
+        for mut bag in rows.bags() {
+            let Range { start, end: stop } = bag.rows();
+            let count = bag.count();
             let is_single = fused.size == size_of::<f32>();
             let (to, lanes): (*mut f32, _) = match count {
                 None => (carried, usize::MAX),
-                Some(_) if is_single => (out.cast(), columns),
+                Some(_) if is_single => (bag.output().start().cast(), columns),
                 Some(_) => (room, usize::MAX),
             };
             let mut at = start;
@@ -104,47 +106,39 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
                     _ => room.cast_const(),
                 };
                 let sums = if ends {
-                    let divides = bag.divides && count.is_some();
+                    let divides = rows.divides() && count.is_some();
                     Sums { from, to, divides, count: count.unwrap_or(0), lanes }
                 } else {
                     Sums { from, to: room, divides: false, count: 0, lanes: usize::MAX }
                 };
-                // SAFETY: the caller's promise, for rows of this bag; B4 for what is carried.
-                unsafe { self.rows(now, vectors, sums) };
+                self.rows(now, vectors, sums);
                 if ends {
                     break;
                 }
             }
             if count.is_some() && !is_single {
-                // SAFETY: the sums of all columns have just been written.
+                // SAFETY: `to` was the room: the sums of all columns have just been written there.
                 let sums = unsafe { core::slice::from_raw_parts(room, columns) };
-                (fused.end)((sums, out));
+                (fused.end)((sums, bag.output()));
             }
-            out = out.wrapping_offset(bag.out_stride);
         }
     }
 
     /// Adds rows of one bag, panel by panel.
-    ///
-    /// # Safety
-    /// As for [`Columns::reduce`]; the rows are those of a bag, and `sums` has room for those of the columns.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
+    fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
         for first in (0..vectors).step_by(MOST) {
             let vectors = (vectors - first).min(MOST);
-            let before = self.first_column + self.columns.start;
-            let begin = before + first * EIGHT;
-            let end = (before + self.columns.len()).min(begin + vectors * EIGHT);
+            let begin = self.columns.start + first * EIGHT;
+            let end = self.columns.end.min(begin + vectors * EIGHT);
             let sums = sums.after(first * EIGHT);
             macro_rules! panel {
                 ($vectors:literal, $ending:literal) => {{
                     if end % EIGHT == 0 {
-                        // SAFETY: the caller's promise, for columns that there are, in whole vectors.
-                        unsafe { self.panel::<$vectors, $ending, false>(rows.clone(), begin..end, sums) }
+                        self.panel::<$vectors, $ending, false>(rows.clone(), begin..end, sums)
                     } else {
-                        // SAFETY: as above, except that the last vector has fewer.
-                        unsafe { self.panel::<$vectors, $ending, true>(rows.clone(), begin..end, sums) }
+                        self.panel::<$vectors, $ending, true>(rows.clone(), begin..end, sums)
                     }
                 }};
             }
@@ -157,29 +151,28 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
         }
     }
 
-    /// Adds rows of one bag in the columns of a panel.
-    ///
-    /// # Safety
-    /// As for [`Columns::rows`]; the columns are those of more than `N - ENDING` vectors and of at least `ENDING`, at
-    /// most of `N`. Where `TAIL`, the last vector has columns that there are not.
+    /// Adds rows of one bag in the columns of a panel: those of more than `N - ENDING` vectors and of at least `ENDING`,
+    /// at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn panel<const N: usize, const ENDING: usize, const TAIL: bool>(
+    fn panel<const N: usize, const ENDING: usize, const TAIL: bool>(
         &self,
         rows: Range<usize>,
         columns: Range<usize>,
         to: Sums,
     ) {
-        let Columns { bag, fused: FusedBag { row: shape, .. }, .. } = *self;
+        let (level, shape) = (Avx2::here(), &self.fused.row);
         let vectors = columns.len().div_ceil(EIGHT);
         debug_assert!(vectors > N - ENDING && vectors >= ENDING && vectors <= N);
+        debug_assert!(columns.start.is_multiple_of(EIGHT) && TAIL == !columns.end.is_multiple_of(EIGHT), "B7");
+        debug_assert!(columns.end <= shape.columns() && (!TAIL || columns.end == shape.columns()), "B7");
         // The first vector of those that end with the last column.
         let ending = vectors - ENDING;
         let at = |vector: usize| if vector < N - ENDING { vector } else { ending + vector - (N - ENDING) };
         let mut sums = [_mm256_setzero_ps(); N];
         if !to.from.is_null() {
             for (vector, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: the caller's promise: sums of all columns, and of more to a whole vector.
+                // SAFETY: U1: a vector of those that the columns need.
                 *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(at(vector) * EIGHT)) };
             }
         }
@@ -191,38 +184,30 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
         } else {
             shape.codes_at() + C::bytes(columns.end)
         };
-        for number in rows {
-            if bag.distance > 0 {
-                let later = bag.later_row(bag.positions[number + bag.distance]);
+        for (later, row) in self.rows.rows(rows) {
+            if self.rows.prefetches() {
                 prefetch(later.wrapping_add(fetched.start), fetched.len());
                 prefetch(later.wrapping_add(fetched.end - 1), 1);
             }
-            let position = bag.positions[number];
-            if position == LEFT_OUT {
-                continue;
-            }
-            let row = bag.row(position);
+            let Some(row) = row else { continue };
+            let bytes = row.bytes();
             let (mut scale, mut bias) = (_mm256_setzero_ps(), _mm256_setzero_ps());
             if C::SCALED {
-                // SAFETY: B7: the scale and the bias of a row.
-                (scale, bias) = unsafe { params(row, shape) };
+                (scale, bias) = params(bytes, shape);
             }
             let mut weight = _mm256_setzero_ps();
             if WEIGHTED {
-                // SAFETY: B7, at any alignment.
-                weight = _mm256_set1_ps(unsafe { bag.weight(number).cast::<f32>().read_unaligned() });
+                weight = _mm256_set1_ps(row.weight());
             }
-            let codes = row.wrapping_add(codes_at);
             for (vector, sum) in sums.iter_mut().enumerate() {
                 let codes = if TAIL && vector == N - 1 {
-                    // SAFETY: B7: the bytes of a row.
-                    unsafe { C::last(row, &tail) }
+                    C::last(level, bytes, &tail)
                 } else {
-                    // SAFETY: B7: eight columns of these.
-                    unsafe { C::eight(codes.wrapping_add(C::bytes(at(vector) * EIGHT))) }
+                    let first = codes_at + C::bytes(at(vector) * EIGHT);
+                    // SAFETY: eight of the row's columns (F1), as only the last vector of a tail has fewer.
+                    C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
                 };
-                // SAFETY: K7.
-                let values = unsafe { C::values(codes, scale, bias) };
+                let values = C::values(codes, scale, bias);
                 *sum = _mm256_add_ps(*sum, if WEIGHTED { _mm256_mul_ps(values, weight) } else { values });
             }
         }
@@ -236,10 +221,10 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
             if TAIL && vector == N - 1 && to.lanes < column + EIGHT {
                 let lanes = _mm256_set1_epi32((to.lanes - column) as i32);
                 let lanes = _mm256_cmpgt_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-                // SAFETY: B2: elements of as many columns as there are.
+                // SAFETY: U1: as many elements of the output as there are up to its last column.
                 unsafe { _mm256_maskstore_ps(to_sums, lanes, sum) };
             } else {
-                // SAFETY: the caller's promise: room for a whole vector.
+                // SAFETY: U1: a vector of those that the columns need, or one that the output has all lanes of.
                 unsafe { _mm256_storeu_ps(to_sums, sum) };
             }
         }
@@ -262,75 +247,67 @@ pub(in crate::kernels::reduce) trait Eight: Coding {
     /// The columns before they are scaled.
     type Bits: Copy;
 
-    /// Reads eight columns.
-    ///
-    /// # Safety
-    /// They may be read, at any alignment. K7: the machine has AVX2, FMA and F16C.
-    unsafe fn eight(codes: *const u8) -> Self::Bits;
+    /// Reads eight columns, whose bytes these are.
+    fn eight(level: Avx2, codes: &[u8]) -> Self::Bits;
 
     /// Reads the last columns of a row, which are fewer.
-    ///
-    /// # Safety
-    /// All bytes of the row may be read, and the tail is that of its last columns. K7, as above.
-    unsafe fn last(row: *const u8, tail: &Tail) -> Self::Bits;
+    fn last(level: Avx2, row: &[u8], tail: &Tail) -> Self::Bits;
 
     /// The values.
-    ///
-    /// # Safety
-    /// K7, as above.
-    unsafe fn values(bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
+    fn values(bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 
 impl<const PER: usize> Eight for Codes<PER> {
     const SCALED: bool = true;
     type Bits = u64;
 
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn eight(codes: *const u8) -> u64 {
-        // SAFETY: the caller's promise.
-        unsafe { eight::<PER>(codes) }
+    #[inline(always)]
+    fn eight(_: Avx2, codes: &[u8]) -> u64 {
+        match PER {
+            1 => u64::from_le_bytes(*codes.first_chunk().expect("eight bytes")),
+            2 => u32::from_le_bytes(*codes.first_chunk().expect("four bytes")).into(),
+            _ => u16::from_le_bytes(*codes.first_chunk().expect("two bytes")).into(),
+        }
     }
 
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn last(row: *const u8, tail: &Tail) -> u64 {
-        // SAFETY: the caller's promise.
-        unsafe { tail.read(row) }
+    #[inline(always)]
+    fn last(_: Avx2, row: &[u8], tail: &Tail) -> u64 {
+        tail.read(row)
     }
 
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn values(codes: u64, scale: __m256, bias: __m256) -> __m256 {
-        decode::<PER>(codes, scale, bias)
+    #[inline(always)]
+    fn values(codes: u64, scale: __m256, bias: __m256) -> __m256 {
+        // SAFETY: there are vectors of AVX2. FMA comes with them: only functions of the level have any here.
+        unsafe { decode::<PER>(codes, scale, bias) }
     }
 }
 
 macro_rules! plain {
-    ($($coding:ident: |$at:ident| $vector:expr;)*) => {$(
+    ($($coding:ident: $size:literal, |$at:ident| $vector:expr;)*) => {$(
         impl Eight for $coding {
             const SCALED: bool = false;
             type Bits = __m256;
 
-            #[inline]
-            #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn eight($at: *const u8) -> __m256 {
-                // SAFETY: the caller's promise, at any alignment.
-                unsafe { $vector }
+            #[inline(always)]
+            fn eight(_: Avx2, values: &[u8]) -> __m256 {
+                #[inline]
+                #[target_feature(enable = "avx2,fma,f16c")]
+                fn vector(values: &[u8; EIGHT * $size]) -> __m256 {
+                    let $at = values.as_ptr();
+                    // SAFETY: as many bytes, at any alignment.
+                    unsafe { $vector }
+                }
+                // SAFETY: the token shows the level.
+                unsafe { vector(values.first_chunk().expect("eight values")) }
             }
 
-            #[inline]
-            #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn last(row: *const u8, tail: &Tail) -> __m256 {
-                // SAFETY: the caller's promise.
-                let columns = unsafe { tail.columns(row) };
-                // SAFETY: eight columns.
-                unsafe { Self::eight(columns.as_ptr()) }
+            #[inline(always)]
+            fn last(level: Avx2, row: &[u8], tail: &Tail) -> __m256 {
+                Self::eight(level, &tail.columns(row))
             }
 
-            #[inline]
-            #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn values(values: __m256, _: __m256, _: __m256) -> __m256 {
+            #[inline(always)]
+            fn values(values: __m256, _: __m256, _: __m256) -> __m256 {
                 values
             }
         }
@@ -338,13 +315,17 @@ macro_rules! plain {
 }
 
 plain! {
-    Single: |at| _mm256_loadu_ps(at.cast());
-    Half: |at| _mm256_cvtph_ps(_mm_loadu_si128(at.cast()));
-    Upper: |at| bf16_to_256(_mm_loadu_si128(at.cast()));
+    Single: 4, |at| _mm256_loadu_ps(at.cast());
+    Half: 2, |at| _mm256_cvtph_ps(_mm_loadu_si128(at.cast()));
+    Upper: 2, |at| bf16_to_256(_mm_loadu_si128(at.cast()));
 }
 
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
+///
+/// - **U2** A row has `bytes` bytes, of which its last columns are `rest` from `first` on. Eight bytes from `at` on are
+///   some of them, or the row has `few`, which are all.
 pub(in crate::kernels::reduce) struct Tail {
+    bytes: usize,
     /// The first byte that is read, and by how many bits its codes are further up.
     at: usize,
     shift: usize,
@@ -356,80 +337,56 @@ pub(in crate::kernels::reduce) struct Tail {
 }
 
 impl Tail {
-    const NONE: Tail = Tail { at: 0, shift: 0, few: None, first: 0, rest: 0 };
+    const NONE: Tail = Tail { bytes: 0, at: 0, shift: 0, few: None, first: 0, rest: 0 };
 
     /// For the codes from byte `codes` of all codes on.
     #[inline(always)]
     fn new(row: &FusedRow, codes: usize) -> Self {
-        let (codes, few) = (row.codes_at() + codes, row.bytes() < EIGHT);
-        let at = codes.min(row.bytes().saturating_sub(EIGHT));
-        let (first, rest) = (codes, row.bytes() - codes);
-        Tail { at, shift: (codes - at) * 8 % 64, few: few.then_some(row.bytes()), first, rest }
+        let (bytes, codes, few) = (row.bytes(), row.codes_at() + codes, row.bytes() < EIGHT);
+        let at = codes.min(bytes.saturating_sub(EIGHT));
+        let (first, rest) = (codes, bytes - codes);
+        Tail { bytes, at, shift: (codes - at) * 8 % 64, few: few.then_some(bytes), first, rest }
     }
 
     /// The columns of a row that ends with them, then zeros.
-    ///
-    /// # Safety
-    /// All bytes of the row may be read.
     #[inline(always)]
-    unsafe fn columns(&self, row: *const u8) -> [u8; 4 * EIGHT] {
+    fn columns(&self, row: &[u8]) -> [u8; 4 * EIGHT] {
+        debug_assert_eq!(row.len(), self.bytes, "U2");
         let mut columns = [0; 4 * EIGHT];
         let bytes = self.rest.min(columns.len());
-        // SAFETY: the caller's promise.
-        unsafe { row.wrapping_add(self.first).copy_to_nonoverlapping(columns.as_mut_ptr(), bytes) };
+        // SAFETY: U2: the bytes are some of the row, and no more than there is room for.
+        unsafe { row.as_ptr().wrapping_add(self.first).copy_to_nonoverlapping(columns.as_mut_ptr(), bytes) };
         columns
     }
 
     /// The codes in the low bits.
-    ///
-    /// # Safety
-    /// All bytes of the row may be read.
     #[inline(always)]
-    unsafe fn read(&self, row: *const u8) -> u64 {
+    fn read(&self, row: &[u8]) -> u64 {
+        debug_assert_eq!(row.len(), self.bytes, "U2");
         let mut word = [0; EIGHT];
         let bytes = match self.few {
             Some(bytes) => bytes,
             None => EIGHT,
         };
-        // SAFETY: the caller's promise: eight bytes that end with the row or before it, or all bytes of a shorter one.
-        unsafe { row.wrapping_add(self.at).copy_to_nonoverlapping(word.as_mut_ptr(), bytes) };
+        // SAFETY: U2: eight bytes that end with the row or before it, or all bytes of a shorter one.
+        unsafe { row.as_ptr().wrapping_add(self.at).copy_to_nonoverlapping(word.as_mut_ptr(), bytes) };
         u64::from_le_bytes(word) >> self.shift
     }
 }
 
-/// Reads the codes of eight columns, of which a byte has `PER`.
-///
-/// # Safety
-/// They may be read, at any alignment.
-#[inline(always)]
-unsafe fn eight<const PER: usize>(codes: *const u8) -> u64 {
-    match PER {
-        // SAFETY: the caller's promise.
-        1 => unsafe { codes.cast::<u64>().read_unaligned() },
-        // SAFETY: as above.
-        2 => u64::from(unsafe { codes.cast::<u32>().read_unaligned() }),
-        // SAFETY: as above.
-        _ => u64::from(unsafe { codes.cast::<u16>().read_unaligned() }),
-    }
-}
-
-/// The scale and the bias of a row, in every element.
-///
-/// # Safety
-/// All bytes of the row may be read.
+/// The scale and the bias of a row of a format, in every element.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn params(row: *const u8, shape: &FusedRow) -> (__m256, __m256) {
+fn params(row: &[u8], shape: &FusedRow) -> (__m256, __m256) {
+    debug_assert_eq!(row.len(), shape.bytes(), "F1");
     let (at, is_single) = shape.params_at();
-    let params = row.wrapping_add(at);
+    let params = row.as_ptr().wrapping_add(at);
     if is_single {
-        // SAFETY: the caller's promise, at any alignment.
-        let scale = unsafe { params.cast::<f32>().read_unaligned() };
-        // SAFETY: as above: the bias follows the scale.
-        let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };
+        // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
+        let [scale, bias] = unsafe { params.cast::<[f32; 2]>().read_unaligned() };
         (_mm256_set1_ps(scale), _mm256_set1_ps(bias))
     } else {
-        // SAFETY: the caller's promise, at any alignment.
+        // SAFETY: F1: the scale and the bias are two halves of the row, at any alignment.
         let both = _mm_cvtph_ps(_mm_cvtsi32_si128(unsafe { params.cast::<i32>().read_unaligned() }));
         (_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both)))
     }

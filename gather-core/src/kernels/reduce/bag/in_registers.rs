@@ -9,79 +9,65 @@
 //! These are the reductions of embedding bags. Others, which are rare, are left to `in_memory`.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::level_fn::{Avx2, Avx512, scalar};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::bag::in_memory;
+use crate::kernels::reduce::bag::in_memory::InMemory;
+use crate::kernels::reduce::bag::rows::Row;
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
-use crate::kernels::reduce::bag::vectors::{Masked, Stored, Vector};
-use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn, LEFT_OUT};
+use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, Vector};
+use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
-use crate::types::element::Element;
+use crate::types::element::{Element, Unaligned};
 
 /// The step of each row, on vectors: on every element the scalar step.
 pub(in crate::kernels::reduce) trait VectorStep<V: Vector>:
     Step<Item = V::Item, Sum = V::Item>
 {
     /// The sums after the first row.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn first_of(row: V, weight: V) -> V;
+    fn first_of(row: V, weight: V) -> V;
 
     /// One row more.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn add_to(sum: V, row: V, weight: V) -> V;
+    fn add_to(sum: V, row: V, weight: V) -> V;
 }
 
 impl<V: Vector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
     #[inline(always)]
-    unsafe fn first_of(row: V, _: V) -> V {
-        // SAFETY: K7.
-        let zero = unsafe { V::zero() };
-        // SAFETY: K7.
-        unsafe { zero.plus(row) }
+    fn first_of(row: V, _: V) -> V {
+        row.filled(V::Item::ZERO).plus(row)
     }
 
     #[inline(always)]
-    unsafe fn add_to(sum: V, row: V, _: V) -> V {
-        // SAFETY: K7.
-        unsafe { sum.plus(row) }
+    fn add_to(sum: V, row: V, _: V) -> V {
+        sum.plus(row)
     }
 }
 
 impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
     #[inline(always)]
-    unsafe fn first_of(row: V, weight: V) -> V {
-        // SAFETY: K7.
-        let product = unsafe { row.times(weight) };
-        // SAFETY: K7.
-        unsafe { <Plain<Add<V::Item>> as VectorStep<V>>::first_of(product, weight) }
+    fn first_of(row: V, weight: V) -> V {
+        <Plain<Add<V::Item>> as VectorStep<V>>::first_of(row.times(weight), weight)
     }
 
     #[inline(always)]
-    unsafe fn add_to(sum: V, row: V, weight: V) -> V {
-        // SAFETY: K7.
-        let product = unsafe { row.times(weight) };
-        // SAFETY: K7.
-        unsafe { sum.plus(product) }
+    fn add_to(sum: V, row: V, weight: V) -> V {
+        sum.plus(row.times(weight))
     }
 }
 
 impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
     #[inline(always)]
-    unsafe fn first_of(row: V, _: V) -> V {
+    fn first_of(row: V, _: V) -> V {
         row
     }
 
     #[inline(always)]
-    unsafe fn add_to(sum: V, row: V, _: V) -> V {
-        // SAFETY: K7.
-        unsafe { sum.greatest(row) }
+    fn add_to(sum: V, row: V, _: V) -> V {
+        sum.greatest(row)
     }
 }
 
@@ -90,9 +76,9 @@ pub(in crate::kernels::reduce) trait InVectors:
     Element + Stored<Self::Of256> + Stored<Self::Of512>
 {
     /// The sums of AVX2.
-    type Of256: Vector<Item = Self::Sum>;
+    type Of256: Vector<Item = Self::Sum, Level = Avx2>;
     /// The sums of AVX-512.
-    type Of512: Vector<Item = Self::Sum>;
+    type Of512: Vector<Item = Self::Sum, Level = Avx512>;
     /// A sum.
     type Sum: Number + Ordered + Element;
 
@@ -157,82 +143,70 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
 const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<CompiledBagFn> {
-    by_level!(in_memory::scalar::<M>, avx2::<T, S, M>, avx512::<T, S, M>)
+    by_level!(scalar::<InMemory<M>>, avx2::<T, S, M>, avx512::<T, S, M>)
 }
 
 /// The AVX2 level of a reduction.
+#[target_feature(enable = "avx2,fma,f16c")]
 fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
-    if bag.elements < T::Of256::N {
-        let narrow = T::narrow::<S>().unwrap_or(in_memory::scalar::<M>);
-        // SAFETY: the caller's promise. The scalar level has shorter vectors.
-        return unsafe { narrow(bag) };
+    if bag.elements() >= T::Of256::N {
+        return columns_avx2::<T, S>(bag);
     }
-    // SAFETY: the caller's promise, for a vector of columns or more.
-    unsafe { columns_avx2::<T, S>(bag) }
+    match T::narrow::<S>() {
+        // SAFETY: the function is that of this level.
+        Some(narrow) => unsafe { narrow(bag) },
+        // The scalar level has shorter vectors.
+        None => scalar::<InMemory<M>>(bag),
+    }
 }
 
 /// The AVX-512 level of a reduction.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
-    if bag.elements < T::Of512::N {
+    if bag.elements() < T::Of512::N {
         return avx2::<T, S, M>(bag);
     }
-    // SAFETY: the caller's promise, for a vector of columns or more.
-    unsafe { columns_avx512::<T, S>(bag) }
+    columns_avx512::<T, S>(bag);
 }
 
 /// [`reduce_columns`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`reduce_columns`]; K7: the machine has AVX2.
-#[target_feature(enable = "avx2,f16c")]
-unsafe fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce_columns::<S, T, T::Of256, 12>(bag) }
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+    reduce_columns::<S, T, T::Of256, 12>(Avx2::here(), bag);
 }
 
-/// Reduces rows of fewer columns than a vector has, under a mask.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction; there are fewer columns than a vector has, and one or more. K7: the
-/// machine has AVX2.
-#[target_feature(enable = "avx2,f16c")]
-unsafe fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+/// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
     bag.debug_check(S::WEIGHTED);
-    // SAFETY: K7.
-    let lanes = First(unsafe { T::Of256::first(bag.elements) });
-    let panel = Panel::<S, T, T::Of256, First<_>, 1, 1> { before: 0, lanes, types: PhantomData };
-    // SAFETY: the caller's promise: the mask leaves out what lies beyond the columns.
-    unsafe { panel.reduce(bag, &(0..bag.elements)) }
+    let (level, columns) = (Avx2::here(), bag.elements());
+    let lanes = T::Of256::first(level, columns);
+    let panel = Panel::<S, T, T::Of256, First<_>, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
+    panel.reduce(bag, &(0..columns));
 }
 
 /// [`reduce_columns`] compiled for AVX-512.
-///
-/// # Safety
-/// As for [`reduce_columns`]; K7: the machine has AVX-512.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce_columns::<S, T, T::Of512, 16>(bag) }
+fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
+    reduce_columns::<S, T, T::Of512, 16>(Avx512::here(), bag);
 }
 
-/// Reduces rows in panels of up to `MOST` vectors of sums, all of about as many.
-///
-/// # Safety
-/// As for [`BagFn`], for the type of the reduction; there are as many columns as a vector has, or more. K7: the machine
-/// has the vector's instructions.
+/// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same number.
 #[inline(always)]
-unsafe fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: usize>(bag: &BagRows<'_>) {
+fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: usize>(level: V::Level, bag: &BagRows<'_>) {
     bag.debug_check(S::WEIGHTED);
-    let vectors = bag.elements.div_ceil(V::N);
+    let vectors = bag.elements().div_ceil(V::N);
     let panels = vectors.div_ceil(MOST);
     for i in 0..panels {
         let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
-        let columns = first * V::N..(end * V::N).min(bag.elements);
+        let columns = first * V::N..(end * V::N).min(bag.elements());
         macro_rules! panel {
-            ($vectors:literal, $ending:literal) => {{
-                // SAFETY: the caller's promise, for columns that there are.
-                unsafe { Panel::<S, T, V, Full, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
-            }};
+            ($vectors:literal, $ending:literal) => {
+                Panel::<S, T, V, Full, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
+            };
         }
         // Where there are several panels, each has a vector or more, and only the last may end inside one.
         match end - first {
@@ -248,18 +222,15 @@ unsafe fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: 
 }
 
 /// The lanes of a vector that elements are loaded to and stored from.
-trait Lanes<T, V>: Copy {
-    /// Reads a vector of elements.
-    ///
-    /// # Safety
-    /// From `from` on, there is an element for each of the lanes that may be read, at any alignment. K7.
-    unsafe fn read(self, from: *const u8) -> V;
+trait Lanes<T: Copy, V: Vector>: Copy {
+    /// The number of lanes.
+    fn n(self) -> usize;
 
-    /// Writes a vector of elements.
-    ///
-    /// # Safety
-    /// From `to` on, an element for each of the lanes may be written, at any alignment. K7.
-    unsafe fn write(self, vector: V, to: *mut u8);
+    /// Reads a vector of an element for each lane.
+    fn read(self, level: V::Level, from: &[Unaligned<T>]) -> V;
+
+    /// Writes a vector to an element for each lane.
+    fn write(self, vector: V, to: &mut [MaybeUninit<Unaligned<T>>]);
 }
 
 /// All lanes.
@@ -268,120 +239,104 @@ struct Full;
 
 impl<T: Stored<V>, V: Vector> Lanes<T, V> for Full {
     #[inline(always)]
-    unsafe fn read(self, from: *const u8) -> V {
-        // SAFETY: the caller's promise.
-        unsafe { T::read(from) }
+    fn n(self) -> usize {
+        V::N
     }
 
     #[inline(always)]
-    unsafe fn write(self, vector: V, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { T::write(vector, to) }
+    fn read(self, level: V::Level, from: &[Unaligned<T>]) -> V {
+        T::read(level, from)
+    }
+
+    #[inline(always)]
+    fn write(self, vector: V, to: &mut [MaybeUninit<Unaligned<T>>]) {
+        T::write(vector, to);
     }
 }
 
-/// The first lanes, by a mask.
-#[derive(Clone, Copy)]
-struct First<M>(M);
-
-impl<V: Masked> Lanes<V::Item, V> for First<V::Mask> {
+impl<V: Masked> Lanes<V::Item, V> for First<V> {
     #[inline(always)]
-    unsafe fn read(self, from: *const u8) -> V {
-        // SAFETY: the caller's promise.
-        unsafe { V::read_first(from, self.0) }
+    fn n(self) -> usize {
+        self.lanes()
     }
 
     #[inline(always)]
-    unsafe fn write(self, vector: V, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { vector.write_first(to, self.0) }
+    fn read(self, _: V::Level, from: &[Unaligned<V::Item>]) -> V {
+        V::read_first(from, self)
+    }
+
+    #[inline(always)]
+    fn write(self, vector: V, to: &mut [MaybeUninit<Unaligned<V::Item>>]) {
+        vector.write_first(to, self);
     }
 }
 
-/// A panel of columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column.
-struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, const ENDING: usize> {
+/// Lanes of elements `T`, and of sums.
+trait BothLanes<T: Stored<V>, V: Vector>: Lanes<T, V> + Lanes<V::Item, V> {}
+
+impl<T: Stored<V>, V: Vector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
+
+/// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So all
+/// lanes of a vector are columns of the panel.
+struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
+    level: V::Level,
+    columns: usize,
     /// Columns before the last `ENDING` vectors.
     before: usize,
     lanes: L,
-    types: PhantomData<(S, T, V)>,
+    types: PhantomData<(S, T)>,
 }
 
 impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, Full, N, ENDING> {
     /// For `columns` columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
     #[inline(always)]
-    fn new(columns: usize) -> Self {
+    fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel { before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
+        Panel { level, columns, before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
     }
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, const ENDING: usize>
+impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usize, const ENDING: usize>
     Panel<S, T, V, L, N, ENDING>
 {
-    /// Where a vector begins in elements, or sums, `E`, which begin with the first column.
+    /// The first column of a vector.
     #[inline(always)]
-    fn at<E>(&self, first: *const u8, vector: usize) -> *const u8 {
-        let column = if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N };
-        first.cast::<E>().wrapping_add(column).cast()
+    fn column(&self, vector: usize) -> usize {
+        if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N }
     }
 
-    /// Reduces these columns of the rows of all bags.
-    ///
-    /// # Safety
-    /// As for [`BagFn`], for the type of the reduction and columns that there are, as many as those of the panel.
+    /// Reduces these columns of the rows of all bags, as many as those of the panel.
     #[inline(always)]
-    unsafe fn reduce(&self, bag: &BagRows<'_>, columns: &Range<usize>) {
-        let start = columns.start * size_of::<T>();
-        let first_sum = columns.start * size_of::<V::Item>();
-        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(first_sum));
-        let (mut out, mut end) = (bag.out.wrapping_add(start), 0);
+    fn reduce(&self, bag: &BagRows<'_>, columns: &Range<usize>) {
+        let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
         // Where rows begin with lines and are whole lines, none has a line beyond those of its vectors.
-        let steps = [bag.data.addr().wrapping_add(start), bag.stride as usize, columns.len() * size_of::<T>()];
-        let ends_apart = !steps.iter().all(|step| step.is_multiple_of(LINE));
-        for number in 0..bag.bags.bags() {
-            let (first, mut at) = (end, end);
-            end = bag.bags.end(number);
+        let ends_apart = !columns.are_lines(size_of::<T>());
+        for mut bag in columns.bags() {
+            let (mut at, end) = (bag.rows().start, bag.rows().end);
             let mut sums = match bag.begin() {
                 Begin::Row => {
-                    while bag.positions[at] == LEFT_OUT {
-                        at += 1;
+                    let (first, row) = bag.first_row();
+                    if columns.prefetches() {
+                        self.ask(columns.later(first), ends_apart);
                     }
-                    debug_assert!(at < end, "B4: no row counts");
-                    if bag.distance > 0 {
-                        self.ask(bag.later_row(bag.positions[at + bag.distance]).wrapping_add(start), ends_apart);
-                    }
-                    let row = bag.row(bag.positions[at]).wrapping_add(start);
-                    // SAFETY: B3.
-                    let weight = unsafe { weight::<S, T, V>(bag, at) };
-                    // SAFETY: B1: elements of each column.
-                    let sums = unsafe { self.first(row, weight) };
-                    at += 1;
-                    sums
+                    at = first + 1;
+                    self.first(row)
                 }
-                // SAFETY: B4: sums of each column.
-                Begin::Carried => unsafe { self.read::<V::Item, _>(carried, Full) },
+                Begin::Carried => self.read::<V::Item>(bag.carried()),
             };
-            let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
-            for (&position, &later) in these.iter().zip(later) {
-                if bag.distance > 0 {
-                    self.ask(bag.later_row(later).wrapping_add(start), ends_apart);
+            for (later, row) in columns.rows(at..end) {
+                if columns.prefetches() {
+                    self.ask(later, ends_apart);
                 }
-                if position != LEFT_OUT {
-                    // SAFETY: B3.
-                    let weight = unsafe { weight::<S, T, V>(bag, at) };
-                    // SAFETY: B1: elements of each column.
-                    unsafe { self.add(&mut sums, bag.row(position).wrapping_add(start), weight) };
+                if let Some(row) = row {
+                    self.add(&mut sums, row);
                 }
-                at += 1;
             }
-            match bag.count(end - first) {
-                // SAFETY: B2: elements of each column, which are sums, or sums divided.
-                Some(count) => unsafe { self.end(&sums, out, bag.divides.then_some(count)) },
-                // SAFETY: B4: room for sums of each column.
-                None => unsafe { self.write::<V::Item, _>(&sums, carried, Full) },
+            match bag.count() {
+                Some(count) => self.end(&sums, bag.output().elements(), columns.divides().then_some(count)),
+                None => self.write::<V::Item>(&sums, bag.to_carry()),
             }
-            out = out.wrapping_offset(bag.out_stride);
         }
     }
 
@@ -389,102 +344,93 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, 
     #[inline(always)]
     fn ask(&self, row: *const u8, ends_apart: bool) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
+        let at = |vector| row.cast::<T>().wrapping_add(self.column(vector)).cast::<u8>();
         for vector in 0..N {
             if vector.is_multiple_of(per_line) {
-                prefetch(self.at::<T>(row, vector), 1);
+                prefetch(at(vector), 1);
             }
         }
         if ends_apart {
-            prefetch(self.at::<T>(row, N).wrapping_sub(1), 1);
+            prefetch(at(N).wrapping_sub(1), 1);
         }
     }
 
     /// The sums of a row.
-    ///
-    /// # Safety
-    /// There are elements of all columns from `row` on that may be read. K7.
     #[inline(always)]
-    unsafe fn first(&self, row: *const u8, weight: V) -> [V; N] {
-        // SAFETY: the caller's promise.
-        let mut sums = unsafe { self.read::<T, _>(row, self.lanes) };
+    fn first(&self, row: Row<'_>) -> [V; N] {
+        let weight = self.weight(row);
+        let mut sums = self.read::<T>(row.elements());
         for sum in &mut sums {
-            // SAFETY: K7.
-            *sum = unsafe { S::first_of(*sum, weight) };
+            *sum = S::first_of(*sum, weight);
         }
         sums
     }
 
     /// One row more.
-    ///
-    /// # Safety
-    /// As for [`Panel::first`].
     #[inline(always)]
-    unsafe fn add(&self, sums: &mut [V; N], row: *const u8, weight: V) {
+    fn add(&self, sums: &mut [V; N], row: Row<'_>) {
+        let (weight, elements) = (self.weight(row), row.elements::<T>());
         for (vector, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let row = unsafe { self.lanes.read(self.at::<T>(row, vector)) };
-            // SAFETY: K7.
-            *sum = unsafe { S::add_to(*sum, row, weight) };
+            let row = self.lanes.read(self.level, self.part(elements, vector));
+            *sum = S::add_to(*sum, row, weight);
         }
     }
 
     /// Writes sums, divided by how many rows count where they are to be.
-    ///
-    /// # Safety
-    /// There are elements of all columns from `out` on that may be written. K7.
     #[inline(always)]
-    unsafe fn end(&self, sums: &[V; N], out: *mut u8, count: Option<usize>) {
+    fn end(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
         let mut sums = *sums;
         if let Some(count) = count {
             for sum in &mut sums {
-                // SAFETY: K7.
-                *sum = unsafe { sum.divided(count) };
+                *sum = sum.divided(count);
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.write::<T, _>(&sums, out, self.lanes) }
+        self.write::<T>(&sums, out);
     }
 
-    /// Reads sums, or elements that are some.
-    ///
-    /// # Safety
-    /// There are as many from `from` on as columns that may be read. K7.
+    /// The elements of a vector among those of all columns.
     #[inline(always)]
-    unsafe fn read<E, M: Lanes<E, V>>(&self, from: *const u8, lanes: M) -> [V; N] {
-        // SAFETY: K7.
-        let mut sums = [unsafe { V::zero() }; N];
+    fn part<'a, E: Copy>(&self, all: &'a [Unaligned<E>], vector: usize) -> &'a [Unaligned<E>]
+    where
+        L: Lanes<E, V>,
+    {
+        let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
+        debug_assert!(all.len() == self.columns && first + n <= self.columns, "columns of the panel");
+        // SAFETY: there are elements of all columns of the panel, and the lanes of its vectors are some of these.
+        unsafe { all.get_unchecked(first..first + n) }
+    }
+
+    /// Reads sums, or elements that are some, of all columns.
+    #[inline(always)]
+    fn read<E: Copy>(&self, from: &[Unaligned<E>]) -> [V; N]
+    where
+        L: Lanes<E, V>,
+    {
+        let mut sums = [V::splat(self.level, V::Item::ZERO); N];
         for (vector, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *sum = unsafe { lanes.read(self.at::<E>(from, vector)) };
+            *sum = <L as Lanes<E, V>>::read(self.lanes, self.level, self.part(from, vector));
         }
         sums
     }
 
-    /// Writes sums.
-    ///
-    /// # Safety
-    /// There is room for as many from `to` on as there are columns. K7.
+    /// Writes sums of all columns.
     #[inline(always)]
-    unsafe fn write<E, M: Lanes<E, V>>(&self, sums: &[V; N], to: *mut u8, lanes: M) {
+    fn write<E: Copy>(&self, sums: &[V; N], to: &mut [MaybeUninit<Unaligned<E>>])
+    where
+        L: Lanes<E, V>,
+    {
         for (vector, &sum) in sums.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { lanes.write(sum, self.at::<E>(to, vector).cast_mut()) };
+            let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
+            debug_assert!(to.len() == self.columns && first + n <= self.columns, "columns of the panel");
+            // SAFETY: there is room for all columns of the panel, and the lanes of its vectors are some of these.
+            let to = unsafe { to.get_unchecked_mut(first..first + n) };
+            <L as Lanes<E, V>>::write(self.lanes, sum, to);
         }
     }
-}
 
-/// The weight of a row in every element, or nothing without weights.
-///
-/// # Safety
-/// B3. K7.
-#[inline(always)]
-unsafe fn weight<S: VectorStep<V>, T: Stored<V>, V: Vector>(bag: &BagRows<'_>, row: usize) -> V {
-    let weight = if S::WEIGHTED {
-        // SAFETY: B3: at any alignment.
-        unsafe { bag.weight(row).cast::<T>().read_unaligned() }.widen()
-    } else {
-        V::Item::ZERO
-    };
-    // SAFETY: K7.
-    unsafe { V::splat(weight) }
+    /// The weight of a row in every element, or nothing without weights.
+    #[inline(always)]
+    fn weight(&self, row: Row<'_>) -> V {
+        V::splat(self.level, if S::WEIGHTED { row.weight::<T>().widen() } else { V::Item::ZERO })
+    }
 }

@@ -10,15 +10,29 @@ use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
-/// The indices of all bags, one bag after the other: runs of them, an even step apart.
+/// The indices of all bags, one bag after the other, and the rule that makes positions of them.
 #[derive(Clone, Copy)]
 pub struct BagIndices {
+    /// K3: `n` indices may be read along these.
+    runs: IndexRuns,
+    n: usize,
+    rule: BagRule,
+}
+
+/// Where indices are: runs of them, an even step apart.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexRuns {
     pub(crate) index: *const u8,
     /// Indices of a run, at least 1 where there are any.
     pub(crate) run: usize,
     /// Bytes from an index to the next of its run, and from a run to the next.
     pub(crate) step: isize,
     pub(crate) outer: isize,
+}
+
+/// The rule of a call of bags.
+#[derive(Clone, Copy)]
+pub(crate) struct BagRule {
     /// The size of the axis.
     pub(crate) dim: i64,
     pub(crate) policy: IndexPolicy,
@@ -28,11 +42,26 @@ pub struct BagIndices {
     pub(crate) skips_negative: bool,
 }
 
+impl BagIndices {
+    /// `n` indices.
+    ///
+    /// # Safety
+    /// K3: as long as there is the value, each of the first `n` indices of the runs may be read, at any alignment, as a
+    /// value of the index type whose functions are given them.
+    pub(crate) unsafe fn new(runs: IndexRuns, n: usize, rule: BagRule) -> Self {
+        debug_assert!(n == 0 || runs.run > 0, "a run without indices");
+        BagIndices { runs, n, rule }
+    }
+
+    /// The number of indices.
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+}
+
 /// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range
 /// where that is an error.
-///
-/// # Safety
-/// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.
 pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
 
 /// [`PositionsFn`], compiled for a level.
@@ -62,28 +91,69 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (indices, mut first, mut left): Self::Args<'_>) -> bool {
+        assert!(left.len() <= indices.n && first <= indices.n - left.len(), "fewer indices than positions");
+        let runs = &indices.runs;
         let mut bad = false;
         while !left.is_empty() {
-            let (run, at) = (first / indices.run, first % indices.run);
-            let (now, rest) = left.split_at_mut((indices.run - at).min(left.len()));
-            let from = indices.index.wrapping_offset(indices.outer.wrapping_mul(run as isize));
-            let from = from.wrapping_offset(indices.step.wrapping_mul(at as isize));
+            let (run, at) = (first / runs.run, first % runs.run);
+            let (now, rest) = left.split_at_mut((runs.run - at).min(left.len()));
+            let from = runs.index.wrapping_offset(runs.outer.wrapping_mul(run as isize));
+            let from = from.wrapping_offset(runs.step.wrapping_mul(at as isize));
             first += now.len();
-            // SAFETY: the caller's promise, for indices of one run.
-            bad |= unsafe { resolve_run::<I>(indices, from, now) };
+            // SAFETY: K3: from index `at` of the run on, as many as are left of it, and not more than `n` in all.
+            let from = unsafe { Run::<I>::new(from, runs.step, now.len()) };
+            bad |= resolve_run(&indices.rule, &from, now);
             left = rest;
         }
         bad
     }
 }
 
+/// Some indices of one run.
+struct Run<I> {
+    from: *const u8,
+    step: isize,
+    n: usize,
+    index: PhantomData<I>,
+}
+
+impl<I: Index> Run<I> {
+    /// # Safety
+    /// `n` values of `I` may be read, at any alignment, `step` bytes apart.
+    #[inline(always)]
+    unsafe fn new(from: *const u8, step: isize, n: usize) -> Self {
+        Run { from, step, n, index: PhantomData }
+    }
+
+    /// Makes a position of each index; returns whether one was out of range.
+    #[inline(always)]
+    fn each(&self, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
+        debug_assert_eq!(self.n, out.len(), "a position for each index");
+        // As wide as positions, so that vectors of both have as many elements.
+        let mut missed = 0;
+        let mut all = |step: isize| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let at = self.from.wrapping_offset(step.wrapping_mul(i as isize));
+                // SAFETY: an index of the run, as there are `n`.
+                let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
+                missed |= i64::from(is_missed);
+                out.write(position);
+            }
+        };
+        // A step that is a constant leaves a loop that compilers vectorise.
+        if self.step == size_of::<I>() as isize {
+            all(size_of::<I>() as isize)
+        } else {
+            all(self.step)
+        }
+        missed != 0
+    }
+}
+
 /// Resolves indices of one run.
-///
-/// # Safety
-/// As for [`PositionsFn`], for the indices from `from` on.
 #[inline(always)]
-unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut [MaybeUninit<i64>]) -> bool {
-    let BagIndices { dim, policy, padding, .. } = *indices;
+fn resolve_run<I: Index>(by: &BagRule, run: &Run<I>, out: &mut [MaybeUninit<i64>]) -> bool {
+    let BagRule { dim, policy, padding, skips_negative } = *by;
     let rule = IndexRule::new(policy.negative, dim);
     // Of an axis without positions, any index is out of range.
     let (otherwise, is_bad) = match policy.out_of_bounds {
@@ -103,52 +173,18 @@ unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut
         if I::TYPE.is_signed() && value.widen() < 0 { (LEFT_OUT, false) } else { is_position(value) }
     };
     let missed = match policy.out_of_bounds {
-        // SAFETY: the caller's promise.
-        _ if indices.skips_negative => unsafe { each(indices, from, out, skip_negative) },
-        // SAFETY: the caller's promise.
-        OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => unsafe {
-            each(indices, from, out, |value: I| (policy.check(value, dim).0, false))
-        },
-        // SAFETY: the caller's promise.
-        _ => unsafe { each(indices, from, out, in_range) },
+        _ if skips_negative => run.each(out, skip_negative),
+        OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => {
+            run.each(out, |value: I| (policy.check(value, dim).0, false))
+        }
+        _ => run.each(out, in_range),
     };
     if let Some(padding) = padding {
         for position in out.iter_mut() {
-            // SAFETY: written above.
+            // SAFETY: `each` has written all of them.
             let found = unsafe { position.assume_init() };
             position.write(if found == padding { LEFT_OUT } else { found });
         }
     }
     missed && is_bad
-}
-
-/// Makes a position of each index; returns whether one was out of range.
-///
-/// # Safety
-/// As for [`PositionsFn`], for the indices from `from` on.
-#[inline(always)]
-unsafe fn each<I: Index>(
-    indices: &BagIndices,
-    from: *const u8,
-    out: &mut [MaybeUninit<i64>],
-    position: impl Fn(I) -> (i64, bool),
-) -> bool {
-    // As wide as positions, so that vectors of both have as many elements.
-    let mut missed = 0;
-    let mut all = |step: isize| {
-        for (i, out) in out.iter_mut().enumerate() {
-            let at = from.wrapping_offset(step.wrapping_mul(i as isize));
-            // SAFETY: K3: an index of the run.
-            let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
-            missed |= i64::from(is_missed);
-            out.write(position);
-        }
-    };
-    // A step that is a constant leaves a loop that compilers vectorise.
-    if indices.step == size_of::<I>() as isize {
-        all(size_of::<I>() as isize)
-    } else {
-        all(indices.step)
-    }
-    missed != 0
 }

@@ -1,77 +1,61 @@
 //! Vectors of floats, and the arithmetic of reductions on them: that of `number`, on every element; and how they are
 //! loaded from elements and stored as elements, which may be halves.
+//!
+//! A vector exists only on a machine that has its instructions: one is made by the token of its level. So what takes a
+//! vector is safe.
 
 use core::arch::x86_64::*;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
+use crate::kernels::level_fn::{Avx2, Avx512, Token};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::Half;
-use crate::types::element::Element;
+use crate::types::element::{Element, Unaligned};
 
 /// Elements in memory that are the floats of a vector, or become them.
 pub(in crate::kernels::reduce) trait Stored<V: Vector>: Element {
     /// An element as a float.
     fn widen(self) -> V::Item;
 
-    /// Reads a vector.
-    ///
-    /// # Safety
-    /// From `from` on, there are `V::N` elements that may be read, at any alignment. K7.
-    unsafe fn read(from: *const u8) -> V;
+    /// Reads a vector of `V::N` elements.
+    fn read(level: V::Level, from: &[Unaligned<Self>]) -> V;
 
-    /// Writes a vector: what is narrower is rounded, as by [`f32_to_f16`](crate::types::numbers::f32_to_f16) and
-    /// [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
-    ///
-    /// # Safety
-    /// From `to` on, `V::N` elements may be written, at any alignment. K7.
-    unsafe fn write(vector: V, to: *mut u8);
+    /// Writes a vector to `V::N` elements: what is narrower is rounded, as by
+    /// [`f32_to_f16`](crate::types::numbers::f32_to_f16) and [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
+    fn write(vector: V, to: &mut [MaybeUninit<Unaligned<Self>>]);
 }
 
 /// A vector of floats.
 pub(in crate::kernels::reduce) trait Vector: Copy {
     /// An element.
     type Item: Stored<Self>;
+    /// The token of the level that has the vector's instructions.
+    type Level: Token;
     /// How many it has.
     const N: usize;
 
-    /// Zeros.
-    ///
-    /// # Safety
-    /// K7: the machine has the instructions of the vector.
-    unsafe fn zero() -> Self;
-
     /// A value in every element.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn splat(value: Self::Item) -> Self;
+    fn splat(level: Self::Level, value: Self::Item) -> Self;
+
+    /// The same, beside another vector.
+    fn filled(self, value: Self::Item) -> Self;
 
     /// The sum.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn plus(self, other: Self) -> Self;
+    fn plus(self, other: Self) -> Self;
 
     /// The product.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn times(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
 
     /// The quotient by a count.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn divided(self, count: usize) -> Self;
+    fn divided(self, count: usize) -> Self;
 
     /// The greatest. Of equal values the first is taken, and NaN before any other.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn greatest(self, other: Self) -> Self;
+    fn greatest(self, other: Self) -> Self;
 }
 
 macro_rules! vectors {
-    ($($vector:ident: $n:literal of $item:ident, $zero:ident, $splat:ident, $read:ident, $write:ident, $plus:ident,
+    ($($vector:ident: $level:ident, $n:literal of $item:ident, $splat:ident, $read:ident, $write:ident, $plus:ident,
         $times:ident, $over:ident, $max:ident, |$best:ident, $other:ident| $or_nan:expr;)*) => {$(
         impl Stored<$vector> for $item {
             #[inline(always)]
@@ -80,60 +64,61 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
-            unsafe fn read(from: *const u8) -> $vector {
-                // SAFETY: the caller's promise.
-                unsafe { $read(from.cast()) }
+            fn read(_: $level, from: &[Unaligned<$item>]) -> $vector {
+                assert!(from.len() == $n, "a vector of elements");
+                // SAFETY: the token shows the level, and the elements are those of a vector.
+                unsafe { $read(from.as_ptr().cast()) }
             }
 
             #[inline(always)]
-            unsafe fn write(vector: $vector, to: *mut u8) {
-                // SAFETY: the caller's promise.
-                unsafe { $write(to.cast(), vector) }
+            fn write(vector: $vector, to: &mut [MaybeUninit<Unaligned<$item>>]) {
+                assert!(to.len() == $n, "a vector of elements");
+                // SAFETY: there is a vector, and the elements are those of one.
+                unsafe { $write(to.as_mut_ptr().cast(), vector) }
             }
         }
 
         impl Vector for $vector {
             type Item = $item;
+            type Level = $level;
             const N: usize = $n;
 
             #[inline(always)]
-            unsafe fn zero() -> Self {
-                // SAFETY: K7.
-                unsafe { $zero() }
-            }
-
-            #[inline(always)]
-            unsafe fn splat(value: $item) -> Self {
-                // SAFETY: K7.
+            fn splat(_: $level, value: $item) -> Self {
+                // SAFETY: the token shows the level.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
-            unsafe fn plus(self, other: Self) -> Self {
-                // SAFETY: K7.
+            fn filled(self, value: $item) -> Self {
+                // SAFETY: there is a vector of the level.
+                unsafe { $splat(value) }
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                // SAFETY: there are vectors of the level.
                 unsafe { $plus(self, other) }
             }
 
             #[inline(always)]
-            unsafe fn times(self, other: Self) -> Self {
-                // SAFETY: K7.
+            fn times(self, other: Self) -> Self {
+                // SAFETY: there are vectors of the level.
                 unsafe { $times(self, other) }
             }
 
             #[inline(always)]
-            unsafe fn divided(self, count: usize) -> Self {
-                // SAFETY: K7.
-                let count = unsafe { $splat(count as $item) };
-                // SAFETY: K7.
-                unsafe { $over(self, count) }
+            fn divided(self, count: usize) -> Self {
+                // SAFETY: there are vectors of the level.
+                unsafe { $over(self, self.filled(count as $item)) }
             }
 
             #[inline(always)]
-            unsafe fn greatest(self, $other: Self) -> Self {
+            fn greatest(self, $other: Self) -> Self {
                 // The second one, unless the first is greater: so of equal values, and beside NaN.
-                // SAFETY: K7.
+                // SAFETY: there are vectors of the level.
                 let $best = unsafe { $max($other, self) };
-                // SAFETY: K7.
+                // SAFETY: as for the greatest.
                 unsafe { $or_nan }
             }
         }
@@ -141,70 +126,74 @@ macro_rules! vectors {
 }
 
 vectors! {
-    __m256: 8 of f32, _mm256_setzero_ps, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps,
-        _mm256_mul_ps, _mm256_div_ps, _mm256_max_ps,
+    __m256: Avx2, 8 of f32, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_mul_ps,
+        _mm256_div_ps, _mm256_max_ps,
         |best, other| _mm256_blendv_ps(best, other, _mm256_cmp_ps::<_CMP_UNORD_Q>(other, other));
-    __m256d: 4 of f64, _mm256_setzero_pd, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd,
-        _mm256_mul_pd, _mm256_div_pd, _mm256_max_pd,
+    __m256d: Avx2, 4 of f64, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd,
+        _mm256_div_pd, _mm256_max_pd,
         |best, other| _mm256_blendv_pd(best, other, _mm256_cmp_pd::<_CMP_UNORD_Q>(other, other));
-    __m512: 16 of f32, _mm512_setzero_ps, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps,
-        _mm512_mul_ps, _mm512_div_ps, _mm512_max_ps,
+    __m512: Avx512, 16 of f32, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_mul_ps,
+        _mm512_div_ps, _mm512_max_ps,
         |best, other| _mm512_mask_mov_ps(best, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(other, other), other);
-    __m512d: 8 of f64, _mm512_setzero_pd, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd,
-        _mm512_mul_pd, _mm512_div_pd, _mm512_max_pd,
+    __m512d: Avx512, 8 of f64, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_mul_pd,
+        _mm512_div_pd, _mm512_max_pd,
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
 }
 
 /// A vector that is read and written under a mask.
 pub(in crate::kernels::reduce) trait Masked: Vector {
-    /// Some of its lanes.
-    type Mask: Copy;
-
-    /// The first `lanes` lanes.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn first(lanes: usize) -> Self::Mask;
+    /// The first `lanes` lanes, at most all.
+    fn first(level: Self::Level, lanes: usize) -> First<Self>;
 
     /// Reads the elements of some first lanes; others are 0.
-    ///
-    /// # Safety
-    /// From `from` on, there are as many elements that may be read, at any alignment. K7.
-    unsafe fn read_first(from: *const u8, mask: Self::Mask) -> Self;
+    fn read_first(from: &[Unaligned<Self::Item>], first: First<Self>) -> Self;
 
     /// Writes the elements of some first lanes.
-    ///
-    /// # Safety
-    /// From `to` on, as many elements may be written, at any alignment. K7.
-    unsafe fn write_first(self, to: *mut u8, mask: Self::Mask);
+    fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>);
+}
+
+/// The first lanes of a vector, as a mask.
+#[derive(Clone, Copy)]
+pub(in crate::kernels::reduce) struct First<V> {
+    mask: __m256i,
+    lanes: usize,
+    vector: PhantomData<V>,
+}
+
+impl<V: Copy> First<V> {
+    /// How many lanes these are.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn lanes(self) -> usize {
+        self.lanes
+    }
 }
 
 macro_rules! masked {
     ($($vector:ident: $read:ident, $write:ident, |$lanes:ident| $mask:expr;)*) => {$(
         impl Masked for $vector {
-            type Mask = __m256i;
-
             #[inline(always)]
-            unsafe fn first(lanes: usize) -> __m256i {
+            fn first(_: Avx2, lanes: usize) -> First<Self> {
                 #[inline]
                 #[target_feature(enable = "avx2")]
                 fn mask($lanes: usize) -> __m256i {
                     $mask
                 }
-                // SAFETY: K7.
-                unsafe { mask(lanes) }
+                // SAFETY: the token shows the level.
+                First { mask: unsafe { mask(lanes) }, lanes, vector: PhantomData }
             }
 
             #[inline(always)]
-            unsafe fn read_first(from: *const u8, mask: __m256i) -> Self {
-                // SAFETY: the caller's promise.
-                unsafe { $read(from.cast(), mask) }
+            fn read_first(from: &[Unaligned<Self::Item>], first: First<Self>) -> Self {
+                assert!(from.len() == first.lanes, "an element for each lane");
+                // SAFETY: there is a mask of the level, whose lanes are the elements.
+                unsafe { $read(from.as_ptr().cast(), first.mask) }
             }
 
             #[inline(always)]
-            unsafe fn write_first(self, to: *mut u8, mask: __m256i) {
-                // SAFETY: the caller's promise.
-                unsafe { $write(to.cast(), mask, self) }
+            fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>) {
+                assert!(to.len() == first.lanes, "an element for each lane");
+                // SAFETY: there is a mask of the level, whose lanes are the elements.
+                unsafe { $write(to.as_mut_ptr().cast(), first.mask, self) }
             }
         }
     )*};
@@ -220,7 +209,7 @@ masked! {
 /// Halves that are widened by `$widen`, a function of registers of their bits, and rounded by `$round`.
 #[cfg(feature = "half")]
 macro_rules! halves {
-    ($($half:ty as $vector:ident: $bits:ident, $read:ident, $write:ident, $widen:ident, $round:ident;)*) => {$(
+    ($($half:ty as $vector:ident: $level:ident, $n:literal, $bits:ident, $read:ident, $write:ident, $widen:ident, $round:ident;)*) => {$(
         impl Stored<$vector> for $half {
             #[inline(always)]
             fn widen(self) -> f32 {
@@ -228,19 +217,21 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            unsafe fn read(from: *const u8) -> $vector {
-                // SAFETY: the caller's promise.
-                let bits = unsafe { $read(from.cast()) };
-                // SAFETY: K7.
+            fn read(_: $level, from: &[Unaligned<Self>]) -> $vector {
+                assert!(from.len() == $n, "a vector of elements");
+                // SAFETY: the token shows the level, and the elements are those of a vector.
+                let bits = unsafe { $read(from.as_ptr().cast()) };
+                // SAFETY: the token shows the level.
                 unsafe { $widen(bits) }
             }
 
             #[inline(always)]
-            unsafe fn write(vector: $vector, to: *mut u8) {
-                // SAFETY: K7.
+            fn write(vector: $vector, to: &mut [MaybeUninit<Unaligned<Self>>]) {
+                assert!(to.len() == $n, "a vector of elements");
+                // SAFETY: there is a vector of the level.
                 let bits: $bits = unsafe { $round(vector) };
-                // SAFETY: the caller's promise.
-                unsafe { $write(to.cast(), bits) }
+                // SAFETY: as there is one, whose elements these are.
+                unsafe { $write(to.as_mut_ptr().cast(), bits) }
             }
         }
     )*};
@@ -248,27 +239,23 @@ macro_rules! halves {
 
 #[cfg(feature = "half")]
 halves! {
-    half::f16 as __m256: __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, f16_of_256;
-    half::f16 as __m512: __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_cvtph_ps, f16_of_512;
-    half::bf16 as __m256: __m128i, _mm_loadu_si128, _mm_storeu_si128, bf16_to_256, bf16_of_256;
-    half::bf16 as __m512: __m256i, _mm256_loadu_si256, _mm256_storeu_si256, bf16_to_512, bf16_of_512;
+    half::f16 as __m256: Avx2, 8, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, f16_of_256;
+    half::f16 as __m512: Avx512, 16, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_cvtph_ps, f16_of_512;
+    half::bf16 as __m256: Avx2, 8, __m128i, _mm_loadu_si128, _mm_storeu_si128, bf16_to_256, bf16_of_256;
+    half::bf16 as __m512: Avx512, 16, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, bf16_to_512, bf16_of_512;
 }
 
-/// # Safety
-/// K7, with F16C.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-unsafe fn f16_of_256(numbers: __m256) -> __m128i {
+fn f16_of_256(numbers: __m256) -> __m128i {
     _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// # Safety
-/// K7.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn f16_of_512(numbers: __m512) -> __m256i {
+fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
@@ -281,24 +268,18 @@ pub(in crate::kernels::reduce) fn bf16_to_256(bits: __m128i) -> __m256 {
 }
 
 /// As [`bf16_to_256`].
-///
-/// # Safety
-/// K7.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn bf16_to_512(bits: __m256i) -> __m512 {
+fn bf16_to_512(bits: __m256i) -> __m512 {
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits)))
 }
 
 /// The steps of [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
-///
-/// # Safety
-/// K7.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn bf16_of_256(numbers: __m256) -> __m128i {
+fn bf16_of_256(numbers: __m256) -> __m128i {
     let bits = _mm256_castps_si256(numbers);
     let high = _mm256_srli_epi32::<16>(bits);
     let odd = _mm256_and_si256(high, _mm256_set1_epi32(1));
@@ -313,13 +294,10 @@ unsafe fn bf16_of_256(numbers: __m256) -> __m128i {
 }
 
 /// As [`bf16_of_256`].
-///
-/// # Safety
-/// K7.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn bf16_of_512(numbers: __m512) -> __m256i {
+fn bf16_of_512(numbers: __m512) -> __m256i {
     let bits = _mm512_castps_si512(numbers);
     let high = _mm512_srli_epi32::<16>(bits);
     let odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
@@ -337,32 +315,33 @@ mod tests {
     use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
     /// Reads all numbers of 16 bits by vectors, and writes them back, with some that lie between two.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn check<T: Stored<V>, V: Vector<Item = f32>>(widen: fn(u16) -> f32, round: fn(f32) -> u16, quiet: bool)
-    where
+    fn check<T: Stored<V>, V: Vector<Item = f32>>(
+        level: V::Level,
+        widen: fn(u16) -> f32,
+        from_bits: fn(u16) -> T,
+        (round, to_bits): (fn(f32) -> u16, fn(T) -> u16),
+        quiet: bool,
+    ) where
         f32: Stored<V>,
     {
+        let n = V::N;
         for first in (0..=u16::MAX).step_by(16) {
             let bits: [u16; 16] = core::array::from_fn(|k| first + k as u16);
-            let mut wide = [0f32; 16];
-            // SAFETY: there are 16 numbers, of which a vector has 16 or 8; K7 is the caller's promise.
-            let vector = unsafe { T::read(bits.as_ptr().cast()) };
-            // SAFETY: as above.
-            unsafe { f32::write(vector, wide.as_mut_ptr().cast()) };
-            let n = V::N;
-            for (&bits, &wide) in bits.iter().zip(&wide).take(n) {
+            let mut wide = [MaybeUninit::new(Unaligned(0f32)); 16];
+            let vector = T::read(level, &bits.map(|bits| Unaligned(from_bits(bits)))[..n]);
+            f32::write(vector, &mut wide[..n]);
+            for (&bits, wide) in bits.iter().zip(&wide).take(n) {
+                // SAFETY: made of a number, and written since.
+                let wide = unsafe { wide.assume_init() }.0;
                 let (got, expected) = (wide.to_bits(), widen(bits).to_bits());
                 assert!(got == expected || (!quiet && got | 0x0040_0000 == expected), "{bits:#06x}");
             }
             for between in [0, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001, 0xffff] {
                 let near = bits.map(|bits| f32::from_bits(widen(bits).to_bits().wrapping_add(between)));
-                let mut narrow = [0u16; 16];
-                // SAFETY: as above.
-                let vector = unsafe { f32::read(near.as_ptr().cast()) };
-                // SAFETY: as above.
-                unsafe { T::write(vector, narrow.as_mut_ptr().cast()) };
+                let mut narrow = [MaybeUninit::new(Unaligned(T::ZERO)); 16];
+                T::write(f32::read(level, &near.map(Unaligned)[..n]), &mut narrow[..n]);
+                // SAFETY: made of numbers, and written since.
+                let narrow = narrow.map(|half| to_bits(unsafe { half.assume_init() }.0));
                 let expected = near.map(round);
                 assert_eq!(narrow[..n], expected[..n], "{:?} of {near:?}", T::DTYPE);
             }
@@ -371,17 +350,21 @@ mod tests {
 
     #[test]
     fn all_halves_are_widened_and_rounded_as_by_functions() {
+        use half::{bf16, f16};
+
+        let f16s = (f32_to_f16 as fn(f32) -> u16, f16::to_bits as fn(f16) -> u16);
+        let bf16s = (f32_to_bf16 as fn(f32) -> u16, bf16::to_bits as fn(bf16) -> u16);
         if Level::Avx2.is_available() {
-            // SAFETY: K7, as just checked.
-            unsafe { check::<half::f16, __m256>(f16_to_f32, f32_to_f16, true) };
-            // SAFETY: as above.
-            unsafe { check::<half::bf16, __m256>(bf16_to_f32, f32_to_bf16, false) };
+            // SAFETY: as just checked.
+            let level = unsafe { Avx2::of_kernel() };
+            check::<_, __m256>(level, f16_to_f32, f16::from_bits, f16s, true);
+            check::<_, __m256>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
         }
         if Level::Avx512.is_available() {
-            // SAFETY: as above.
-            unsafe { check::<half::f16, __m512>(f16_to_f32, f32_to_f16, true) };
-            // SAFETY: as above.
-            unsafe { check::<half::bf16, __m512>(bf16_to_f32, f32_to_bf16, false) };
+            // SAFETY: as just checked.
+            let level = unsafe { Avx512::of_kernel() };
+            check::<_, __m512>(level, f16_to_f32, f16::from_bits, f16s, true);
+            check::<_, __m512>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
         }
     }
 }

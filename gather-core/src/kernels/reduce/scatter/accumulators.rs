@@ -291,9 +291,8 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &RowsJob) {
-        // SAFETY: K7.
-        let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
+    fn call<Here: Token>(level: Here, job: &RowsJob) {
+        let (by, job) = (L::at(level), job.merged::<A, NOTE>());
         by_elements!(HOT, job, {
             for i in 0..job.n {
                 let (record, row) = job.ends::<A, NOTE>(i);
@@ -324,9 +323,8 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &RowsJob) {
-        // SAFETY: K7.
-        let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
+    fn call<Here: Token>(level: Here, job: &RowsJob) {
+        let (by, job) = (L::at(level), job.merged::<A, NOTE>());
         let least = u32::from(job.include_self);
         by_elements!(HOT, job, {
             for i in 0..job.n {
@@ -418,10 +416,9 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn fo
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
+    fn call<Here: Token>(level: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
         debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
-        // SAFETY: K7.
-        let by = unsafe { L::of_level() };
+        let by = L::at(level);
         if row.elements == 1 {
             // SAFETY: the caller's promise.
             return unsafe { each(rows, &Noted::<A, L, NOTE, 1>(1, by, PhantomData)) };

@@ -143,9 +143,8 @@ impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES>
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &RunsJob<'_>) {
-        // SAFETY: K7.
-        let by = unsafe { L::of_level() };
+    fn call<Here: Token>(level: Here, job: &RunsJob<'_>) {
+        let by = L::at(level);
         for run in job.runs {
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
                 // SAFETY: A2.

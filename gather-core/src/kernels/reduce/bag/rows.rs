@@ -1,0 +1,380 @@
+//! The rows of bags, as a job for the functions that reduce them.
+//!
+//! A [`BagRows`] has the contract of bags (`kernels/reduce/bag/mod.rs`). What the functions read and write they are
+//! given by it: some [`Columns`] of all rows, the bags in these, and the rows of each bag.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::reduce::bag::fused::FusedBag;
+use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
+use crate::types::element::Unaligned;
+
+/// What a [`BagRows`] is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct BagArgs<'a> {
+    /// Column 0 of position 0.
+    pub(crate) data: *const u8,
+    /// Bytes from one position to the next.
+    pub(crate) stride: isize,
+    /// The positions of the rows, in order, or [`LEFT_OUT`], or [`ZEROS`]; then those of rows to prefetch.
+    pub(crate) positions: &'a [i64],
+    pub(crate) bags: Lengths<'a>,
+    /// How many rows ahead of their use rows are prefetched; 0 for none.
+    pub(crate) distance: usize,
+    /// The weight of the first row; null without weights.
+    pub(crate) weights: *const u8,
+    pub(crate) weight_step: isize,
+    pub(crate) out: *mut u8,
+    pub(crate) out_stride: isize,
+    pub(crate) elements: usize,
+    /// Whether functions that make sums in registers divide them by how many rows count.
+    pub(crate) divides: bool,
+    /// A row of zeros, where there are positions for one; else null.
+    pub(crate) zeros: *const u8,
+    pub(crate) part: Option<Part>,
+    /// The format of fused rows, and the first of their columns to reduce; `None` for others.
+    pub(crate) fused: Option<(&'a FusedBag, usize)>,
+}
+
+/// Rows of whole bags that follow one another, or a part of one bag. The contract of bags holds for them.
+pub(crate) struct BagRows<'a>(BagArgs<'a>);
+
+/// Facts about the one bag that the rows belong to. Without them, all rows of all bags count.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// How many rows count, of these and of those before.
+    pub(crate) counted: usize,
+    pub(crate) begin: Begin,
+    /// Whether the bag ends with these.
+    pub(crate) ends: bool,
+    /// Sums of this bag; null where the rows are all of it.
+    pub(crate) carried: *mut u8,
+}
+
+/// The value that a part of a bag begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// Its first row that counts.
+    Row,
+    /// The sums of the part before it.
+    Carried,
+}
+
+/// How many rows each bag has.
+#[derive(Clone, Copy)]
+pub(crate) enum Lengths<'a> {
+    /// `len` for each of `bags` bags.
+    Every { len: usize, bags: usize },
+    /// Bag `b` has as many as entry `b + 1` is more than entry `b`. There is at least one.
+    Between(&'a [usize]),
+}
+
+impl Lengths<'_> {
+    /// The number of bags.
+    #[inline(always)]
+    pub(crate) fn bags(self) -> usize {
+        match self {
+            Lengths::Every { bags, .. } => bags,
+            Lengths::Between(bounds) => bounds.len() - 1,
+        }
+    }
+
+    /// Rows of bags up to the end of bag `bag`.
+    #[inline(always)]
+    fn end(self, bag: usize) -> usize {
+        match self {
+            Lengths::Every { len, .. } => len * (bag + 1),
+            Lengths::Between(bounds) => bounds[bag + 1] - bounds[0],
+        }
+    }
+}
+
+impl<'a> BagRows<'a> {
+    /// The rows as a job.
+    ///
+    /// # Safety
+    /// The contract of bags, as long as there is the job: B1 to B4 and B6; for fused rows B2, B4, B6 and B7.
+    #[inline(always)]
+    pub(crate) unsafe fn new(args: BagArgs<'a>) -> Self {
+        let BagArgs { bags, part, .. } = args;
+        debug_assert!(part.is_none() || bags.bags() == 1, "a part of several bags");
+        let rows = if bags.bags() == 0 { 0 } else { bags.end(bags.bags() - 1) };
+        debug_assert!(args.positions.len() >= rows + args.distance, "B6");
+        BagRows(args)
+    }
+
+    /// What the job was made of.
+    #[inline(always)]
+    pub(crate) fn args(&self) -> &BagArgs<'a> {
+        &self.0
+    }
+
+    /// Checks that a function is given the rows that has weights, or one that has none.
+    pub(in crate::kernels::reduce) fn debug_check(&self, weighted: bool) {
+        debug_assert_eq!(weighted, !self.0.weights.is_null(), "B3");
+    }
+
+    /// The number of columns.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn elements(&self) -> usize {
+        self.0.elements
+    }
+
+    /// Some columns, whose elements and sums have these bytes.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn columns(&self, columns: &Range<usize>, item: usize, sum: usize) -> Columns<'_> {
+        debug_assert!(self.0.fused.is_none() && columns.end <= self.0.elements, "B1");
+        let start = columns.start * item;
+        self.part_of(columns, (start, columns.len()), start, sum)
+    }
+
+    /// The format of fused rows, and the first of their columns to reduce.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn fused(&self) -> (&'a FusedBag, usize) {
+        self.0.fused.expect("B7")
+    }
+
+    /// Some columns of the output and the sums of fused rows, which are read as a whole.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn fused_columns(&self, columns: &Range<usize>) -> Columns<'_> {
+        debug_assert!(columns.end <= self.0.elements, "B7");
+        let (fused, _) = self.fused();
+        self.part_of(columns, (0, fused.row.bytes()), columns.start * fused.size, size_of::<f32>())
+    }
+
+    #[inline(always)]
+    fn part_of(&self, columns: &Range<usize>, (start, n): (usize, usize), out: usize, sum: usize) -> Columns<'_> {
+        let bag = &self.0;
+        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
+        let carried = if carried.is_null() { carried } else { carried.wrapping_add(columns.start * sum) };
+        Columns { bag, start, n, columns: columns.len(), out: bag.out.wrapping_add(out), carried }
+    }
+}
+
+/// Some columns of the rows, of the output of bags, and of the sums that are carried.
+///
+/// - **C1** By B1, or by B7 for fused rows, `n` elements (fused: bytes) of each row may be read from byte `start` on.
+///   By B2, elements of these columns of the first bag may be written from `out` on. By B4, `carried` has sums of these
+///   columns and [`SPARE`](super::SPARE) more.
+#[derive(Clone, Copy)]
+pub(in crate::kernels::reduce) struct Columns<'a> {
+    bag: &'a BagArgs<'a>,
+    start: usize,
+    n: usize,
+    columns: usize,
+    out: *mut u8,
+    carried: *mut u8,
+}
+
+impl<'a> Columns<'a> {
+    /// How many columns these are.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Whether rows are prefetched.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn prefetches(&self) -> bool {
+        self.bag.distance > 0
+    }
+
+    /// Whether sums in registers become means.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn divides(&self) -> bool {
+        self.bag.divides
+    }
+
+    /// The sums of the first column, where the bag has several parts; else null.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn carried(&self) -> *mut u8 {
+        self.carried
+    }
+
+    /// Whether the columns of every row, of elements of `size` bytes, are whole lines of the cache.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn are_lines(&self, size: usize) -> bool {
+        let steps = [self.bag.data.addr().wrapping_add(self.start), self.bag.stride as usize, self.n * size];
+        steps.iter().all(|step| step.is_multiple_of(LINE))
+    }
+
+    /// The address to prefetch for a position: any, where the position names no row.
+    #[inline(always)]
+    fn at(&self, position: i64) -> *const u8 {
+        let row = self.bag.data.wrapping_offset((position as isize).wrapping_mul(self.bag.stride));
+        row.wrapping_add(self.start)
+    }
+
+    /// The address to prefetch before a row is used.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn later(&self, number: usize) -> *const u8 {
+        self.at(self.bag.positions[number + self.bag.distance])
+    }
+
+    /// Row `number`, which has this position; `None` where it is left out.
+    #[inline(always)]
+    fn row(&self, position: i64, number: usize) -> Option<Row<'a>> {
+        if position == LEFT_OUT {
+            return None;
+        }
+        let at = if position == ZEROS { self.bag.zeros.wrapping_add(self.start) } else { self.at(position) };
+        let weight = self.bag.weights.wrapping_offset(self.bag.weight_step.wrapping_mul(number as isize));
+        Some(Row { at, n: self.n, weight, of: PhantomData })
+    }
+
+    /// Each of some rows, or `None` where it is left out, with the address to prefetch before it is used.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn rows(
+        &self,
+        rows: Range<usize>,
+    ) -> impl Iterator<Item = (*const u8, Option<Row<'a>>)> {
+        let (columns, distance) = (*self, self.bag.distance);
+        let these = &self.bag.positions[rows.start..rows.end];
+        let later = &self.bag.positions[rows.start + distance..rows.end + distance];
+        let each = these.iter().zip(later).enumerate();
+        each.map(move |(i, (&position, &later))| (columns.at(later), columns.row(position, rows.start + i)))
+    }
+
+    /// The bags, in order.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn bags(&self) -> impl Iterator<Item = Bag<'a>> {
+        let (columns, mut out, mut end) = (*self, self.out, 0);
+        (0..self.bag.bags.bags()).map(move |number| {
+            let bag = Bag { columns, start: end, end: columns.bag.bags.end(number), out };
+            (out, end) = (out.wrapping_offset(columns.bag.out_stride), bag.end);
+            bag
+        })
+    }
+}
+
+/// A bag, or a part of one, in some columns.
+pub(in crate::kernels::reduce) struct Bag<'a> {
+    columns: Columns<'a>,
+    start: usize,
+    end: usize,
+    /// C1, for this bag.
+    out: *mut u8,
+}
+
+impl<'a> Bag<'a> {
+    /// The numbers of its rows.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn rows(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// The value that it begins with.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn begin(&self) -> Begin {
+        self.columns.bag.part.map_or(Begin::Row, |part| part.begin)
+    }
+
+    /// How many rows count, where the bag ends with these.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn count(&self) -> Option<usize> {
+        match self.columns.bag.part {
+            None => Some(self.end - self.start),
+            Some(part) => part.ends.then_some(part.counted),
+        }
+    }
+
+    /// The first row that counts, and its number.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn first_row(&self) -> (usize, Row<'a>) {
+        let mut number = self.start;
+        loop {
+            if let Some(row) = self.columns.row(self.columns.bag.positions[number], number) {
+                debug_assert!(number < self.end, "B4: no row counts");
+                return (number, row);
+            }
+            number += 1;
+        }
+    }
+
+    /// Sums that the part before has left, which this one goes on with.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &'a [Unaligned<S>] {
+        debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
+        // SAFETY: C1, and by B4 the part before has written a sum of each column. Sums are of the type of the function
+        // that both are given to.
+        unsafe { core::slice::from_raw_parts(self.columns.carried.cast(), self.columns.columns) }
+    }
+
+    /// Where the sums of a part go that does not end.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn to_carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
+        debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
+        // SAFETY: C1: room for a sum of each column, which nothing else uses.
+        unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
+    }
+
+    /// The output of the bag.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
+        Output { at: self.out, n: self.columns.columns, of: PhantomData }
+    }
+}
+
+/// Columns of the output of a bag, which nothing else uses (C1).
+pub(crate) struct Output<'a> {
+    at: *mut u8,
+    n: usize,
+    of: PhantomData<&'a mut u8>,
+}
+
+impl<'a> Output<'a> {
+    /// Where the first column is.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn start(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// The elements, of the type that is reduced to.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a mut [MaybeUninit<Unaligned<T>>] {
+        // SAFETY: C1, by B2: elements of that type may be written at any alignment.
+        unsafe { core::slice::from_raw_parts_mut(self.at.cast(), self.n) }
+    }
+}
+
+/// Columns of a row that counts, and its weight.
+#[derive(Clone, Copy)]
+pub(in crate::kernels::reduce) struct Row<'a> {
+    at: *const u8,
+    n: usize,
+    weight: *const u8,
+    of: PhantomData<&'a u8>,
+}
+
+impl<'a> Row<'a> {
+    /// Where the first column is, and the weight.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn start(self) -> (*const u8, *const u8) {
+        (self.at, self.weight)
+    }
+
+    /// The elements, of the type that is reduced.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a [Unaligned<T>] {
+        // SAFETY: C1, by B1: the row is not left out. Its elements are values of the type that is reduced.
+        unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
+    }
+
+    /// The bytes of a fused row.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn bytes(self) -> &'a [u8] {
+        // SAFETY: C1, by B7: the row is not left out.
+        unsafe { core::slice::from_raw_parts(self.at, self.n) }
+    }
+
+    /// The weight, in a reduction with weights.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn weight<T: Copy>(self) -> T {
+        debug_assert!(!self.weight.is_null(), "B3");
+        // SAFETY: B3, or B7 for fused rows: a reduction with weights is given rows with weights, one for each.
+        unsafe { self.weight.cast::<T>().read_unaligned() }
+    }
+}
