@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, COUNT, Elements, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
+    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
@@ -244,7 +244,7 @@ impl Records {
     /// Calls a function for all rows and their records.
     fn each(&self, part: &Part<'_>, run: impl Fn(&RowsJob)) {
         let [first, others @ ..] = self.dims.as_slice() else { unreachable!("there is one dimension or more") };
-        let job = RowsJob {
+        let rows = RecordedRows {
             n: 1,
             records: self.first,
             destination: part.origin.data.cast_mut(),
@@ -253,17 +253,26 @@ impl Records {
             include_self: part.plan.includes_self(),
             uncounted: 0,
         };
-        each_of(&run, job, *first, others);
+        each_of(
+            &|rows| {
+                // SAFETY: A1: records of the part, each beside the row that it stands for; the functions are the plan's.
+                run(&unsafe { RowsJob::new(rows) })
+            },
+            rows,
+            *first,
+            others,
+        );
     }
 }
 
-/// Calls a function for rows along some dimensions, from the ends of `job` on: for every run along the last dimension.
-fn each_of(run: &impl Fn(&RowsJob), job: RowsJob, dim: Dim, others: &[Dim]) {
+/// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last dimension.
+fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: Dim, others: &[Dim]) {
     let [next, others @ ..] = others else {
-        return run(&RowsJob { n: dim.n, step: dim.step, ..job });
+        return run(RecordedRows { n: dim.n, step: dim.step, ..rows });
     };
     for i in 0..dim.n {
-        let destination = job.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
-        each_of(run, RowsJob { destination, records: job.records.wrapping_add(dim.records * i), ..job }, *next, others);
+        let destination = rows.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
+        let records = rows.records.wrapping_add(dim.records * i);
+        each_of(run, RecordedRows { destination, records, ..rows }, *next, others);
     }
 }

@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, Ends, Entries, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take, begin_rows,
+    AccumulatorFns, Ends, Entries, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take,
+    begin_rows,
 };
 use crate::kernels::{Outcome, prefetch};
 use crate::plan::{ReducePlan, is_free};
@@ -213,10 +214,13 @@ impl Run<'_> {
             let (count, uncounted) = RowsJob::split(end - first);
             let records_of_one = (&raw const count).cast_mut().cast();
             let counted =
-                RowsJob { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
+                RecordedRows { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
             // A note counts the row too, if that counts.
             let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
-            let job = RowsJob { records: record, uncounted, ..counted };
+            // SAFETY: A1 for the row, and the worker's record.
+            let job = unsafe { RowsJob::new(RecordedRows { records: record, uncounted, ..counted }) };
+            // SAFETY: A1 for the row, whose count is the record.
+            let counted = unsafe { RowsJob::new(counted) };
             match (records, &line) {
                 (Some(fns), _) => fns.begin.at(level)(&job),
                 // SAFETY: A1 for the row, whose count is the record.
@@ -284,6 +288,7 @@ impl Written {
     /// As for [`Written::push`], for all rows that have been written down.
     unsafe fn flush(&mut self) {
         let rows = &self.ends[..core::mem::take(&mut self.n)];
-        (self.take)(&ReduceJob { rows, row: self.row });
+        // SAFETY: S1, S2, S3 and K4 for rows that have been written down, of the type that `take` is for.
+        (self.take)(&unsafe { ReduceJob::new(rows, self.row) });
     }
 }

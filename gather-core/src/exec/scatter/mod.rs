@@ -191,7 +191,7 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
 }
 
 /// Reduces the rows of a plan, of some bytes, one by one.
-fn reducing(plan: &ReducePlan, row: usize) -> Take {
+fn reducing(plan: &ReducePlan, row: usize) -> Take<'static> {
     let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
     Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index())
 }

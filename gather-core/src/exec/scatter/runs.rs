@@ -14,7 +14,7 @@ use core::ops::Range;
 use crate::exec::scatter::Part;
 use crate::exec::threads::{self, PIECES};
 use crate::kernels::reduce::scatter;
-use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
+use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::element::Unaligned;
@@ -205,23 +205,18 @@ impl Ascending<'_> {
         let (elements, include_self) = (whole.elements, whole.plan.includes_self());
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(&self.along, range.start);
-            let job = SinglesJob {
-                positions: self.index.part(range),
-                updates: out,
-                step: self.along.out,
-                destination: data.cast_mut(),
-                stride: whole.stride,
-                include_self,
-            };
+            let first = Ends { updates: out, destination: data.cast_mut() };
+            let (positions, steps) = (self.index.part(range), [self.along.out, whole.stride]);
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
-            return unsafe { (self.run.singles)(&job) };
+            return (self.run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
         let function = self.run.rows.at(whole.spec.level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            function(&RunsJob { runs, step: self.along.out, elements, include_self });
+            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole runs.
+            function(&unsafe { RunsJob::new(runs, self.along.out, elements, include_self) });
         };
         let mut at = range.start;
         while at < range.end {

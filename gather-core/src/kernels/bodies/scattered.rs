@@ -19,7 +19,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
-    Chosen, Ends, IndexedFns, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved,
+    Chosen, Ends, IndexedElements, IndexedFns, IndexedJob, STREAM_AHEAD, Sink, SteppedRows, Which,
 };
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
@@ -69,7 +69,8 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     if let Some(by_index) = sink.by_index() {
         if args.spec.components.len() == 1 {
             // SAFETY: the contract of a scatter for the plane: S4.
-            state.out_of_range |= unsafe { by_index.reduce(&indexed(args, *at, resolver)) };
+            let job = unsafe { IndexedJob::new(indexed(args, *at, resolver)) };
+            state.out_of_range |= by_index.reduce(&job);
             return;
         }
         // SAFETY: the caller's promise; S4.
@@ -94,8 +95,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
             let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
             // SAFETY: the positions of these rows have just been resolved.
             let rows = unsafe { chosen(args, &rows, &state.block, &mut which) };
-            // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
-            unsafe { sink.take(args, rows, None) };
+            sink.take(rows, None);
         }
         plane = plane.step(outer);
     }
@@ -103,10 +103,10 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 
 /// The plane at a cursor, whose elements are taken by their indices.
 #[inline(always)]
-fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob {
+fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedElements {
     let (component, inner) = (&args.spec.components[0], args.inner());
     debug_assert_eq!(args.spec.components.len(), 1, "S4");
-    IndexedJob {
+    IndexedElements {
         n: inner.n,
         outer: *args.outer(),
         index: at.index.wrapping_offset(component.index),
@@ -114,7 +114,6 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob 
         policy: args.spec.policy,
         index_bytes: resolver.index_bytes,
         is_signed: resolver.is_signed,
-        moved: resolver.moved,
         updates: at.out,
         index_step: inner.index,
         updates_step: inner.out,
@@ -156,7 +155,7 @@ unsafe fn by_tuple(
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
                 // SAFETY: the contract of a scatter for these elements, which the tuple reaches.
-                unsafe { by_index.reduce_strided(first, [inner.out, inner.data], inner.n) };
+                by_index.reduce_stepped(unsafe { SteppedRows::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
         }
@@ -245,8 +244,7 @@ unsafe fn rounds<'a>(
         let rows = unsafe { chosen(args, &rows, these.block, these.which) };
         // SAFETY: the positions of these rows have just been resolved.
         let later = unsafe { chosen(args, &later, next.block, next.which) };
-        // SAFETY: the contract of a scatter for the rows of both: every position is in range, or left out.
-        unsafe { sink.take(args, rows, Some(later)) };
+        sink.take(rows, Some(later));
         core::mem::swap(these, next);
         if n_next == 0 || (these.block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
             return out_of_range;
@@ -258,19 +256,21 @@ unsafe fn rounds<'a>(
 /// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
 ///
 /// # Safety
-/// The positions of the rows, at most a block, have been resolved into `block`.
+/// The contract of a scatter for the rows, at most a block, whose positions have been resolved into `block`.
 #[inline(always)]
 unsafe fn chosen<'a>(args: &IndexArgs<'_>, rows: &'a MoveJob, block: &Block, which: &'a mut Which) -> Chosen<'a> {
     let has_bad = rows.n > 0 && block.has_bad();
-    if has_bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
-        return Chosen { rows, which: Some(&[]) };
-    }
-    if !has_bad {
-        return Chosen { rows, which: None };
-    }
-    // SAFETY: the caller's promise.
-    unsafe { which.choose(rows, |position| block.is_bad(position)) };
-    Chosen { rows, which: Some(which.rows()) }
+    let listed = match args.spec.policy.out_of_bounds {
+        _ if !has_bad => None,
+        OutOfBounds::Error => Some(&[][..]),
+        _ => {
+            // SAFETY: the positions have been written.
+            unsafe { which.choose(rows, |position| block.is_bad(position)) };
+            Some(which.rows())
+        }
+    };
+    // SAFETY: the contract of a scatter: those whose position is not in range are left out.
+    unsafe { Chosen::new(rows, listed) }
 }
 
 /// The functions that resolve indices of a type at a level, and that check them.
@@ -280,7 +280,6 @@ struct Resolver {
     index_bytes: usize,
     /// Whether the index type has values below 0.
     is_signed: bool,
-    moved: MovedFn,
 }
 
 impl Resolver {
@@ -291,7 +290,6 @@ impl Resolver {
             check: check::of::<I>(level),
             index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),
-            moved: moved::<I>,
         }
     }
 }
@@ -351,8 +349,8 @@ unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64)
     let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
     let zero = 0i32;
     let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
-    // SAFETY: the caller's promise: its position is in its address already.
-    unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
+    // SAFETY: the contract of a scatter for this row, whose position is in its address already.
+    sink.take(unsafe { Chosen::new(&rows, None) }, None);
 }
 
 /// The sink of a scatter.
@@ -360,7 +358,7 @@ unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64)
 /// # Safety
 /// S3.
 #[inline(always)]
-unsafe fn sink<'a>(args: &IndexArgs<'a>) -> &'a Sink {
+unsafe fn sink<'a>(args: &IndexArgs<'a>) -> &'a Sink<'a> {
     // SAFETY: the caller's promise.
     unsafe { &*args.params.cast::<Sink>() }
 }

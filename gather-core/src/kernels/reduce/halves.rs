@@ -3,6 +3,9 @@
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use core::arch::x86_64::__m256;
 
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::Token;
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use crate::kernels::reduce::bag::vectors::Stored;
 #[cfg(feature = "half")]
@@ -12,11 +15,8 @@ use crate::types::element::Unaligned;
 
 /// How a level converts halves.
 pub(super) trait Halves: Copy + 'static {
-    /// The value for the level of the caller.
-    ///
-    /// # Safety
-    /// K7: the machine has the instructions.
-    unsafe fn of_level() -> Self;
+    /// The value for the level of the caller, which is compiled for its instructions.
+    fn of_level(level: impl Token) -> Self;
 
     /// Widens `N` halves.
     #[cfg(feature = "half")]
@@ -47,7 +47,7 @@ pub(super) struct ByIntegers;
 
 impl Halves for ByIntegers {
     #[inline(always)]
-    unsafe fn of_level() -> Self {
+    fn of_level(_: impl Token) -> Self {
         ByIntegers
     }
 }
@@ -55,13 +55,13 @@ impl Halves for ByIntegers {
 /// By the instructions of AVX2 and F16C. A value shows that the machine has them.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct F16c(());
+pub(super) struct F16c(Avx2);
 
 #[cfg(target_arch = "x86_64")]
 impl Halves for F16c {
     #[inline(always)]
-    unsafe fn of_level() -> Self {
-        F16c(())
+    fn of_level(level: impl Token) -> Self {
+        F16c(level.avx2().expect("a function compiled for AVX2"))
     }
 
     #[cfg(feature = "half")]
