@@ -22,10 +22,11 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
+use crate::exec::scatter::part::{Nest, Part, PerTask};
+use crate::exec::scatter::{Cut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, COUNT, Elements, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
+    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
@@ -80,38 +81,22 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
     records.map_or(COUNT, |fns| fns.record(elements))
 }
 
-/// The scratches of all tasks, each of which uses its own.
-struct Places(*mut u8, usize);
-
-// SAFETY: tasks have numbers of their own, and each uses the scratch of its number.
-unsafe impl Sync for Places {}
-
 /// Runs a plan. Where indices out of range are `errors`, no row is written of a piece that has one.
-///
-/// # Safety
-/// The promise of [`super::run`]; the scratch is that of the plan and its accumulators.
-pub(super) unsafe fn run(whole: Part<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
-    let (bytes, tasks) = (scratch.bytes, scratch.tasks);
-    let places = Places(scratch.memory.as_mut_ptr().cast(), scratch.memory.len());
-    let place = |number: usize| {
-        let Places(first, len) = &places;
-        debug_assert!((number + 1) * bytes <= *len, "a task without a scratch");
-        first.wrapping_add(number * bytes)
-    };
-    whole.share(&scratch.cut, tasks, |part, worker| {
-        let records = Records::new(part, bytes_of(accumulators.records, part.elements), place(worker));
-        debug_assert!(records.rows * records.record <= bytes, "records of a piece");
+pub(super) fn run(whole: &Part<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
+    let places = PerTask::new(&mut scratch.memory, scratch.bytes);
+    whole.share(&scratch.cut, scratch.tasks, |part, worker| {
+        let records = Records::new(part, bytes_of(accumulators.records, part.elements), places.of(worker).cast());
+        assert!(records.rows * records.record <= scratch.bytes, "records of a piece");
         match accumulators.records {
-            // SAFETY: the caller's promise, for a piece and a scratch that this thread alone has taken.
-            Some(fns) => unsafe { records.take(part, fns, errors) },
-            // SAFETY: as above.
-            None => unsafe { records.count(part, errors) },
+            Some(fns) => records.take(fns, errors),
+            None => records.count(errors),
         }
     })
 }
 
-/// The records of a part, in the order of the destination's rows.
-struct Records {
+/// The records of a part, in the order of the destination's rows, in a scratch that this thread alone has.
+struct Records<'a> {
+    part: &'a Part<'a>,
     /// From the rows farthest apart to the nearest; one or more.
     dims: SmallVec<[Dim; 6]>,
     /// How the part's loop nest runs over them.
@@ -134,8 +119,8 @@ struct Dim {
     records: usize,
 }
 
-impl Records {
-    fn new(part: &Part<'_>, record: usize, first: *mut u8) -> Self {
+impl<'a> Records<'a> {
+    fn new(part: &'a Part<'a>, record: usize, first: *mut u8) -> Self {
         let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
         // What moves the destination: loops, then components.
         let mut moving = SmallVec::<[(usize, Dim); 6]>::new();
@@ -173,33 +158,28 @@ impl Records {
         if dims.is_empty() {
             dims.push(Dim { n: 1, step: 0, records: record });
         }
-        Records { dims, loops, components, stride, first, record, rows }
+        Records { part, dims, loops, components, stride, first, record, rows }
     }
 
-    /// Reduces the rows of a part into records, and makes rows of them.
-    ///
-    /// # Safety
-    /// The promise of [`run`] for the part, whose records these are. No other thread has these.
-    unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, errors: bool) -> Outcome {
-        let level = part.spec.level;
-        self.each(part, |job| fns.begin.at(level)(job));
-        let take = Take::Reduce(fns.take.at(level), self.record, part.plan.by_index());
-        // SAFETY: the caller's promise; a record is as large as the function expects.
-        let outcome = self.with(part, |on| unsafe { on.call(take) });
+    /// Reduces the rows of the part into records, and makes rows of them.
+    fn take(&self, fns: &AccumulatorFns, errors: bool) -> Outcome {
+        let level = self.part.spec.level;
+        self.each(fns.begin.at(level));
+        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
+        // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
+        let outcome = unsafe { self.call(Nest { loops: &self.loops, ..**self.part }, take) };
         if !(errors && outcome.out_of_range) {
-            self.each(part, |job| fns.end.at(level)(job));
+            self.each(fns.end.at(level));
         }
         outcome
     }
 
-    /// Counts the updates of the rows of a part, and reduces them where they lie.
-    ///
-    /// # Safety
-    /// As for [`Records::take`], where the records are counts.
-    unsafe fn count(&self, part: &Part<'_>, errors: bool) -> Outcome {
-        let (plan, spec, one) = (part.plan, part.spec, 1u32);
+    /// Counts the updates of the rows of the part, where records are counts, and reduces them where they lie.
+    fn count(&self, errors: bool) -> Outcome {
+        let (part, one) = (self.part, 1u32);
+        let (plan, spec) = (part.plan, part.spec);
         let ScatterFns { identity, divide, .. } = plan.reducer();
-        // SAFETY: the scratch has as many bytes, which are this thread's.
+        // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");
         let inner = self.loops.last().copied().unwrap_or(Loop::ONCE);
@@ -208,43 +188,47 @@ impl Records {
         let by_index =
             if by_index { (rows.by_index)(Elements::one(COUNT), plan.index().size(), Updates::One) } else { None };
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
-        let outcome = self.with(part, |on| {
-            let mut loops = SmallVec::<[Loop; 6]>::from_slice(on.loops);
-            loops.iter_mut().for_each(|along| along.out = 0);
-            let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..on.origin };
-            let spec = KernelSpec { row: COUNT, next_slice_bytes: 0, ..on.spec.clone() };
-            let ones = Part { origin, spec: &spec, loops: &loops, elements: 1, ..*on };
-            // SAFETY: the caller's promise: the loops reach counts, and one update for all of them.
-            unsafe { ones.call(take) }
-        });
+        let mut loops = self.loops.clone();
+        loops.iter_mut().for_each(|along| along.out = 0);
+        let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..part.origin };
+        let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
+        // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
+        let outcome = unsafe { self.call(Nest { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
         if errors && outcome.out_of_range {
             return outcome;
         }
         if let Some(identity) = identity.filter(|_| !plan.includes_self()) {
             let line = identity();
-            // SAFETY: the caller's promise: A1, with counts.
-            self.each(part, |job| unsafe { begin_rows(job, &line, spec.row) });
+            // SAFETY: the records are counts; rows have as many bytes, and the elements of the reduction.
+            self.each(|job| unsafe { begin_rows(job, &line, spec.row) });
         }
-        // SAFETY: the caller's promise.
-        let _ = unsafe { part.reduce() };
+        let _ = part.reduce();
         if let Some(divide) = divide {
-            self.each(part, |job| divide(job));
+            self.each(divide);
         }
         outcome
     }
 
-    /// Calls `run` with the part on the records: its loops and components reach a record where they reached a row of the
-    /// destination.
-    fn with(&self, part: &Part<'_>, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
-        let spec = KernelSpec { components: self.components.clone(), ..part.spec.clone() };
-        let origin = Cursor { data: self.first, ..part.origin };
-        run(&Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part })
+    /// Calls the kernel with records for the destination: the loops of `nest`, which move those, and the components reach
+    /// a record where the part's reach a row.
+    ///
+    /// # Safety
+    /// S1 for the updates of `nest`, whose indices are the part's. S3 and S4 for `take`, with records for rows.
+    unsafe fn call(&self, nest: Nest<'_>, take: Take<'_>) -> Outcome {
+        let spec = KernelSpec { components: self.components.clone(), ..nest.spec.clone() };
+        let origin = Cursor { data: self.first, ..nest.origin };
+        // SAFETY: S1 and K3 as the caller and the part say. S2 and K4: the records are this thread's, and have one for
+        // each row that a position in range names.
+        let part = unsafe { Part::new(Nest { origin, spec: &spec, stride: self.stride, ..nest }) };
+        // SAFETY: the caller says S3 and S4.
+        unsafe { part.call(take) }
     }
 
     /// Calls a function for all rows and their records.
-    fn each(&self, part: &Part<'_>, run: impl Fn(&RowsJob)) {
+    fn each(&self, run: impl Fn(&RowsJob)) {
+        let part = self.part;
         let [first, others @ ..] = self.dims.as_slice() else { unreachable!("there is one dimension or more") };
-        let job = RowsJob {
+        let rows = RecordedRows {
             n: 1,
             records: self.first,
             destination: part.origin.data.cast_mut(),
@@ -253,17 +237,20 @@ impl Records {
             include_self: part.plan.includes_self(),
             uncounted: 0,
         };
-        each_of(&run, job, *first, others);
+        // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.
+        let run = |rows| run(&unsafe { RowsJob::new(rows) });
+        each_of(&run, rows, *first, others);
     }
 }
 
-/// Calls a function for rows along some dimensions, from the ends of `job` on: for every run along the last dimension.
-fn each_of(run: &impl Fn(&RowsJob), job: RowsJob, dim: Dim, others: &[Dim]) {
+/// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last dimension.
+fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: Dim, others: &[Dim]) {
     let [next, others @ ..] = others else {
-        return run(&RowsJob { n: dim.n, step: dim.step, ..job });
+        return run(RecordedRows { n: dim.n, step: dim.step, ..rows });
     };
     for i in 0..dim.n {
-        let destination = job.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
-        each_of(run, RowsJob { destination, records: job.records.wrapping_add(dim.records * i), ..job }, *next, others);
+        let destination = rows.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
+        let records = rows.records.wrapping_add(dim.records * i);
+        each_of(run, RecordedRows { destination, records, ..rows }, *next, others);
     }
 }

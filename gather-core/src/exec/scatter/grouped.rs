@@ -9,10 +9,12 @@
 
 use alloc::vec::Vec;
 
-use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
+use crate::exec::scatter::part::{Part, PerTask};
+use crate::exec::scatter::{Cut, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, Ends, Entries, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take, begin_rows,
+    AccumulatorFns, Ends, Entries, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take,
+    begin_rows,
 };
 use crate::kernels::{Outcome, prefetch};
 use crate::plan::{ReducePlan, is_free};
@@ -85,38 +87,17 @@ fn record_bytes(plan: &ReducePlan) -> usize {
     records_of(plan).map_or(0, |fns| fns.record(plan.elements()))
 }
 
-/// The rooms of all tasks, each of which uses its own.
-struct Rooms(*mut Entries, usize);
-
-// SAFETY: tasks have numbers of their own, and each uses the entries of its number.
-unsafe impl Sync for Rooms {}
-
-impl Rooms {
-    /// The entries of a task.
-    ///
-    /// # Safety
-    /// One thread at a time has the number.
-    #[allow(clippy::mut_from_ref, reason = "the caller's promise")]
-    unsafe fn of(&self, worker: usize) -> &mut Entries {
-        assert!(worker < self.1, "a task without entries");
-        // SAFETY: the caller's promise; there are as many rooms.
-        unsafe { &mut *self.0.wrapping_add(worker) }
-    }
-}
-
 /// Runs a plan. Where indices out of range are `errors` and there is one piece, nothing is written if it has one.
-///
-/// # Safety
-/// The promise of [`super::run`]; the scratch is that of the plan.
-pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
-    let (tasks, below) = (scratch.tasks, scratch.below);
+pub(super) fn run(whole: &Part<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
+    let tasks = scratch.tasks;
+    let records = PerTask::new(&mut scratch.records, record_bytes(whole.plan));
     // All pieces count from where the lowest rows of the whole begin.
-    let record = record_bytes(whole.plan);
-    let run = Run { whole: &whole, below, records: Records(scratch.records.as_mut_ptr(), record) };
+    let [to, from] = scratch.below;
+    let destination = whole.origin.data.cast_mut().wrapping_sub(to);
+    let run = Run { plan: whole.plan, destination, updates: whole.origin.out.wrapping_sub(from), records };
     if scratch.cut.pieces() == 1 {
         let entries = &mut scratch.rooms[0];
-        // SAFETY: the caller's promise.
-        let outcome = unsafe { run.collect(&whole, entries) };
+        let outcome = run.collect(whole, entries);
         if errors && outcome.out_of_range {
             return outcome;
         }
@@ -124,63 +105,49 @@ pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) ->
         threads::share(tasks, parts, |pieces| {
             let worker = pieces.worker;
             for part in pieces {
-                // SAFETY: the caller's promise, for destinations that this thread alone has taken.
+                // SAFETY: S2: no two parts have rows of one destination, and each thread has a number of its own.
                 unsafe { run.reduce(&sorted.part(part, parts), worker) };
             }
         });
         return outcome;
     }
-    let rooms = Rooms(scratch.rooms.as_mut_ptr(), scratch.rooms.len());
+    let rooms = PerTask::new(&mut scratch.rooms, 1);
     whole.share(&scratch.cut, tasks, |part, worker| {
-        // SAFETY: workers have numbers of their own, below the number of tasks.
-        let entries = unsafe { rooms.of(worker) };
-        // SAFETY: the caller's promise, for a piece that this thread alone has taken.
-        let outcome = unsafe { run.collect(part, entries) };
-        // SAFETY: as above.
+        // SAFETY: each thread has a number of its own, and so the entries of that number alone.
+        let entries = unsafe { &mut *rooms.of(worker) };
+        let outcome = run.collect(part, entries);
+        // SAFETY: S2: the rows of a piece that this thread alone has.
         unsafe { run.reduce(&entries.sort(), worker) };
         outcome
     })
 }
 
-/// A plan whose rows are sorted.
-#[derive(Clone, Copy)]
+/// A plan whose rows are sorted, and the lowest rows of its destination and updates.
 struct Run<'a> {
-    whole: &'a Part<'a>,
-    below: [usize; 2],
-    records: Records,
+    plan: &'a ReducePlan,
+    destination: *mut u8,
+    updates: *const u8,
+    /// A record for each task.
+    records: PerTask<u8>,
 }
 
-/// The records of all tasks, of some bytes each.
-#[derive(Clone, Copy)]
-struct Records(*mut u8, usize);
-
-// SAFETY: tasks have numbers of their own, and each uses the record of its number.
-unsafe impl Sync for Records {}
+// SAFETY: threads reduce rows of different destinations, and only read updates.
+unsafe impl Sync for Run<'_> {}
 
 impl Run<'_> {
-    /// The lowest rows of the destination and of the updates.
-    fn lowest(&self) -> (*mut u8, *const u8) {
-        let [to, from] = self.below;
-        (self.whole.origin.data.cast_mut().wrapping_sub(to), self.whole.origin.out.cast_const().wrapping_sub(from))
-    }
-
     /// Writes down the rows of a piece.
-    ///
-    /// # Safety
-    /// As for [`run`].
-    unsafe fn collect(&self, part: &Part<'_>, entries: &mut Entries) -> Outcome {
-        let (to, from) = self.lowest();
+    fn collect(&self, part: &Part<'_>, entries: &mut Entries) -> Outcome {
         entries.clear();
-        // SAFETY: the caller's promise.
-        unsafe { part.call(Take::collect(entries, to, from)) }
+        // SAFETY: S3: rows are written down, and none is touched, whatever its type.
+        unsafe { part.call(Take::collect(entries, self.destination, self.updates)) }
     }
 
     /// Reduces rows into their destinations.
     ///
     /// # Safety
-    /// As for [`run`]; no other thread has rows of these destinations, or the number of the worker.
+    /// The rows were collected for the plan. No other thread has rows of these destinations, or the number of the worker.
     unsafe fn reduce(&self, entries: &SortedRows<'_>, worker: usize) {
-        let ((destination, updates), plan) = (self.lowest(), self.whole.plan);
+        let Run { plan, destination, updates, ref records } = *self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.includes_self());
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
         let ends = |k: usize| Ends {
@@ -195,15 +162,15 @@ impl Run<'_> {
             }
             return;
         }
-        let records = records_of(plan);
-        let take = records.map(|fns| fns.take).or(rows.map(|rows| rows.resolved)).expect("rows, or records").at(level);
-        let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
-        let Records(first, record) = self.records;
-        let (elements, record) = (plan.elements(), first.wrapping_add(worker * record));
-        let destination_bytes = records.map_or(row, |fns| fns.record(elements));
         if n == 0 {
             return;
         }
+        let record = records.of(worker);
+        let records = records_of(plan);
+        let take = records.map(|fns| fns.take).or(rows.map(|rows| rows.resolved)).expect("rows, or records").at(level);
+        let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
+        let elements = plan.elements();
+        let destination_bytes = records.map_or(row, |fns| fns.record(elements));
         let mut written =
             Written { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
         let mut first = 0;
@@ -213,13 +180,19 @@ impl Run<'_> {
             let (count, uncounted) = RowsJob::split(end - first);
             let records_of_one = (&raw const count).cast_mut().cast();
             let counted =
-                RowsJob { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
-            // A note counts the row too, if that counts.
-            let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
-            let job = RowsJob { records: record, uncounted, ..counted };
-            match (records, &line) {
-                (Some(fns), _) => fns.begin.at(level)(&job),
-                // SAFETY: A1 for the row, whose count is the record.
+                RecordedRows { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
+            let beside = records.map(|fns| {
+                // A note counts the row too, if that counts.
+                let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
+                let recorded = RecordedRows { records: record, uncounted, ..counted };
+                // SAFETY: A1: a row of the destination, and the worker's record, in which there is a sum for each element.
+                (fns, unsafe { RowsJob::new(recorded) })
+            });
+            // SAFETY: A1: a row of the destination, and a count for a record.
+            let counted = unsafe { RowsJob::new(counted) };
+            match (&beside, &line) {
+                (Some((fns, job)), _) => fns.begin.at(level)(job),
+                // SAFETY: the record is a count; a row has as many bytes, and the elements of the reduction.
                 (None, Some(line)) => unsafe { begin_rows(&counted, line, row) },
                 (None, None) => {}
             }
@@ -230,22 +203,20 @@ impl Run<'_> {
                     prefetch(later.destination, row.min(AHEAD_BYTES));
                 }
                 let ends = ends(k);
-                // SAFETY: S1, S2 and K4 for the row, and for the record.
+                // SAFETY: S1, S2 and K4: a row that was collected, and where it goes, or the worker's record, which has begun.
                 unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {
-                // SAFETY: as above.
-                unsafe { written.flush() };
+                written.flush();
             }
-            match (records, divide) {
-                (Some(fns), _) => fns.end.at(level)(&job),
+            match (&beside, divide) {
+                (Some((fns, job)), _) => fns.end.at(level)(job),
                 (None, Some(divide)) => divide(&counted),
                 (None, None) => {}
             }
             first = end;
         }
-        // SAFETY: as above.
-        unsafe { written.flush() };
+        written.flush();
     }
 }
 
@@ -255,7 +226,7 @@ const ENDS: usize = 64;
 const AHEAD: usize = 16;
 const AHEAD_BYTES: usize = 256;
 
-/// Rows that have been written down.
+/// Rows that have been written down, for a function of their type.
 struct Written {
     ends: [Ends; ENDS],
     n: usize,
@@ -267,23 +238,20 @@ impl Written {
     /// Writes a row down. Reduces all of them when there are enough.
     ///
     /// # Safety
-    /// S1, S2, S3 and K4 for the row, of the type that `take` is for; K7.
+    /// S1, S2 and K4 for the row until the next [`Self::flush`], and S3: `take` reduces elements of its type.
     #[inline(always)]
     unsafe fn push(&mut self, ends: Ends) {
         self.ends[self.n] = ends;
         self.n += 1;
         if self.n == ENDS {
-            // SAFETY: the caller's promise.
-            unsafe { self.flush() };
+            self.flush();
         }
     }
 
     /// Reduces the rows.
-    ///
-    /// # Safety
-    /// As for [`Written::push`], for all rows that have been written down.
-    unsafe fn flush(&mut self) {
+    fn flush(&mut self) {
         let rows = &self.ends[..core::mem::take(&mut self.n)];
-        (self.take)(&ReduceJob { rows, row: self.row });
+        // SAFETY: S1, S2, S3 and K4 hold for all rows that were pushed.
+        (self.take)(&unsafe { ReduceJob::new(rows, self.row) });
     }
 }

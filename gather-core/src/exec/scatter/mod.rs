@@ -18,25 +18,23 @@
 mod accumulated;
 mod copy;
 mod grouped;
+mod part;
 mod runs;
 
 pub(crate) use copy::Original;
 
-use core::mem::MaybeUninit;
-
 use smallvec::SmallVec;
 
-use crate::exec::cuts::{Cuts, share};
+use crate::exec::cuts::Cuts;
 use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
-use crate::exec::panels::{self, Panelled};
+use crate::exec::panels;
+use crate::exec::scatter::part::{Nest, Part};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::scatter::{Sink, Take};
-use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, fits_i32, start_of_part};
+use crate::kernels::{LINE, Loop, Outcome};
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
-use crate::types::method::Method;
 use crate::types::order::sort_by_key;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -101,12 +99,12 @@ pub(crate) unsafe fn run(
         // SAFETY: X1: the indices may be read along their layout.
         Err(unsafe { first_bad_index::find(&checked, operands.index, operands.indices) })
     };
-    let whole = Part::new(plan, &operands);
-    // SAFETY: X1: the indices may be read along their layout.
-    if let Some(ascending) = unsafe { runs::find(plan, operands.index) } {
+    // SAFETY: S1, K3 and K4 by X1: the loops are those of the operands' layouts (P1), which do not overlap. S2: any
+    // position in range is an element of the destination, which holds values of the type when `begin` has run.
+    let whole = unsafe { Part::new(Nest::new(plan, &operands)) };
+    if let Some(ascending) = runs::find(&whole) {
         begin()?;
-        // SAFETY: the caller's promise; these are the indices of the plan.
-        unsafe { ascending.run(&whole, tasks) };
+        ascending.run(tasks);
         return Ok(());
     }
     let scratch = match plan.way() {
@@ -119,23 +117,17 @@ pub(crate) unsafe fn run(
     let checks = errors && check == Check::First && !writes_last;
     let kept = if checks && original.is_none() { few_bytes(plan) } else { None };
     if checks && kept.is_none() {
-        // SAFETY: the caller's promise.
-        found(unsafe { whole.check(tasks) })?;
+        found(whole.check(tasks))?;
     }
     begin()?;
     let reduce = || match scratch {
-        // SAFETY: the caller's promise.
-        Scratch::None => unsafe { whole.run(tasks) },
-        // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
-        Scratch::Panels(panels, scratch) => unsafe { whole.run_panels(panels, scratch) },
-        // SAFETY: as above.
-        Scratch::Accumulators(beside, scratch) => unsafe { accumulated::run(whole, beside, scratch, errors) },
-        // SAFETY: as above.
-        Scratch::Entries(scratch) => unsafe { grouped::run(whole, scratch, errors) },
+        Scratch::None => whole.run(tasks),
+        Scratch::Panels(panels, scratch) => whole.run_panels(panels, scratch),
+        Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch, errors),
+        Scratch::Entries(scratch) => grouped::run(&whole, scratch, errors),
     };
     let outcome = match kept {
-        // SAFETY: the caller's promise: all of these bytes are rows of the destination.
-        Some(bytes) => unsafe { put_back(destination, bytes, reduce) },
+        Some(bytes) => whole.put_back(bytes, reduce),
         None => reduce(),
     };
     found(outcome)
@@ -163,24 +155,6 @@ fn few_bytes(plan: &ReducePlan) -> Option<usize> {
     (rows == bytes && bytes <= KEPT.min(indices / INDICES_TO_KEPT)).then_some(bytes)
 }
 
-/// Calls `run`, and puts back what the destination held if an index is out of range.
-///
-/// # Safety
-/// The bytes, at most [`KEPT`], may be read and written, and nothing but `run` does so.
-#[inline(never)]
-unsafe fn put_back(destination: *mut u8, bytes: usize, run: impl FnOnce() -> Outcome) -> Outcome {
-    let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
-    let (destination, held) = (destination.cast::<MaybeUninit<u8>>(), held[..bytes].as_mut_ptr());
-    // SAFETY: the caller's promise; the copy is as long.
-    unsafe { held.copy_from_nonoverlapping(destination, bytes) };
-    let outcome = run();
-    if outcome.out_of_range {
-        // SAFETY: as above.
-        unsafe { destination.copy_from_nonoverlapping(held, bytes) };
-    }
-    outcome
-}
-
 /// Whether the index type has a value that is out of range of an axis.
 fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     let (least, most) = plan.index().bounds();
@@ -188,12 +162,6 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
         let below = if plan.spec().policy.negative == NegativeIndex::FromEnd { -(axis.dim as i128) } else { 0 };
         least < below || most >= axis.dim as i128
     })
-}
-
-/// Reduces the rows of a plan, of some bytes, one by one.
-fn reducing(plan: &ReducePlan, row: usize) -> Take {
-    let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
-    Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index())
 }
 
 /// Scratch memory, allocated before the first write.
@@ -348,180 +316,4 @@ fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
         folded.insert(0, Loop::ONCE);
     }
     (folded, first)
-}
-
-/// A part of a plan's loop nest.
-#[derive(Clone, Copy)]
-struct Part<'a> {
-    plan: &'a ReducePlan,
-    origin: Cursor,
-    spec: &'a KernelSpec,
-    loops: &'a [Loop],
-    /// Bytes of the destination from one position to the next.
-    stride: isize,
-    elements: usize,
-}
-
-// SAFETY: threads that share a part run different pieces of it, which reach different elements of the destination (P1
-// for free loops; columns by what they are) and read shared memory whose elements are `Sync`.
-unsafe impl Sync for Part<'_> {}
-
-impl<'a> Part<'a> {
-    fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
-        let ScatterOperands { destination, updates, index, .. } = *operands;
-        let origin = Cursor { out: updates.cast_mut(), data: destination, index };
-        Part { plan, origin, spec: plan.spec(), loops: plan.loops(), stride: plan.stride(), elements: plan.elements() }
-    }
-
-    /// Runs the whole, panel by panel.
-    ///
-    /// # Safety
-    /// The promise of [`run`]; the scratch was made for the plan and its panels.
-    unsafe fn run_panels(self, panels: &Panels, scratch: panels::Scratch) -> Outcome {
-        let Part { plan, loops, origin, elements, .. } = self;
-        let sink = Sink { take: reducing(plan, plan.spec().row), elements };
-        let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
-        // SAFETY: the contract of a scatter, as in `Part::call`; threads only read the sink.
-        unsafe { Panelled { plan, loops, panels, origin, kernel, params, unpacks: true }.run(scratch) }
-    }
-
-    /// Calls the kernel, which hands its rows to `take`.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for this part. It gives the contract of a scatter: S1, K3 and K4 since the loops are
-    /// those of the operands' layouts (P1), or some of their iterations and columns; S2 since any position in range is
-    /// an element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
-    unsafe fn call(&self, take: Take) -> Outcome {
-        let sink = Sink { take, elements: self.elements };
-        let params = (&raw const sink).cast();
-        // SAFETY: the contract of a scatter holds, as argued above.
-        let args = unsafe { IndexArgs::new(self.spec, self.origin, self.loops, self.stride, params) };
-        // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
-        unsafe { self.plan.kernel()(&args) }
-    }
-
-    /// Calls `run` on every piece, on up to `tasks` threads.
-    fn share(&self, cut: &Cut, tasks: usize, run: impl Fn(&Part<'_>, usize) -> Outcome + Sync) -> Outcome {
-        if cut.pieces() == 1 {
-            return run(self, 0);
-        }
-        share(tasks, cut.pieces(), |piece, worker| self.with_piece(cut, piece, |part| run(part, worker)))
-    }
-
-    /// Calls `run` on one of the pieces that the part is cut into.
-    fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
-        match *cut {
-            Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
-            Cut::Columns(tasks) => {
-                let size = self.spec.row / self.elements;
-                // As many columns for each, to within a line.
-                let end = |task: usize| {
-                    let even = start_of_part(self.elements, task, tasks);
-                    end_of_piece(self.origin.data, size as isize, even, self.elements)
-                };
-                let (first, last) = (end(piece), end(piece + 1));
-                if first >= last {
-                    return Outcome::NONE;
-                }
-                let spec = KernelSpec { row: (last - first) * size, ..self.spec.clone() };
-                let Cursor { out, data, index } = self.origin;
-                let origin =
-                    Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
-                run(&Part { spec: &spec, origin, elements: last - first, ..*self })
-            }
-        }
-    }
-
-    /// Calls `run` on one of the pieces that the loops are cut into.
-    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
-        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.loops), self.origin);
-        for (d, along) in loops.iter_mut().enumerate() {
-            let range = cuts.range(piece, d, along.n);
-            let [start, end] = [range.start, range.end].map(|at| match is_free(along) {
-                true => end_of_piece(self.origin.data, along.data, at, along.n),
-                false => at,
-            });
-            if start >= end {
-                return Outcome::NONE;
-            }
-            origin = origin.skip(along, start);
-            along.n = end - start;
-        }
-        run(&Part { loops: &loops, origin, ..*self })
-    }
-
-    /// Looks at every index, and says whether one is out of range.
-    ///
-    /// # Safety
-    /// The promise of [`run`].
-    unsafe fn check(&self, tasks: usize) -> Outcome {
-        let (loops, first) = loops_of_indices(self.loops);
-        let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
-        let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
-        let origin = Cursor { index: self.origin.index.wrapping_offset(first), ..self.origin };
-        // What the plan says of its inner loop holds for no other one; and it may reduce into records, whose positions
-        // fit in 32 bits where those of the destination do not (K2).
-        let [of_plan, own] = [self.loops, &loops].map(|loops| loops.last().map(|inner| inner.index));
-        let fits = fits_i32(&self.spec.components);
-        let other;
-        let spec = if of_plan == own && fits {
-            self.spec
-        } else {
-            let method = if fits { Method::Blocks } else { Method::Direct };
-            other = KernelSpec { adjacent_tuples: false, method, ..self.spec.clone() };
-            &other
-        };
-        let part = Part { spec, loops: &loops, origin, ..*self };
-        if tasks == 1 {
-            // SAFETY: the caller's promise: the loops reach the indices, and nothing else is touched.
-            return unsafe { part.call(Take::Nothing) };
-        }
-        let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
-        share(tasks, cuts.pieces(), |piece, _| {
-            part.with_ranges(&cuts, piece, |part| {
-                // SAFETY: the caller's promise: sub-ranges of the loops reach some of their indices, and nothing else
-                // is touched.
-                unsafe { part.call(Take::Nothing) }
-            })
-        })
-    }
-
-    /// Reduces every row into its destination, on this thread.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for a plan whose rows are reduced one by one.
-    unsafe fn reduce(&self) -> Outcome {
-        let Some(block) = self.plan.block() else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.call(reducing(self.plan, self.spec.row)) };
-        };
-        let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
-        let [.., inner] = self.loops else { unreachable!("K5: a loop nest has an inner loop") };
-        let (whole, mut out_of_range) = (*inner, false);
-        for start in (0..whole.n).step_by(block.get()) {
-            if let Some(inner) = loops.last_mut() {
-                inner.n = (whole.n - start).min(block.get());
-            }
-            let part = Part { loops: &loops, origin: self.origin.skip(&whole, start), ..*self };
-            // SAFETY: the caller's promise: a sub-range of the inner loop is a part of the loop nest.
-            out_of_range |= unsafe { part.call(reducing(self.plan, self.spec.row)) }.out_of_range;
-        }
-        Outcome { out_of_range }
-    }
-
-    /// Reduces every row into its destination.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for a plan whose rows are reduced one by one.
-    unsafe fn run(&self, tasks: usize) -> Outcome {
-        if tasks == 1 {
-            // SAFETY: the caller's promise.
-            return unsafe { self.reduce() };
-        }
-        let cut = Cut::new(self.plan, tasks, tasks.saturating_mul(PIECES));
-        self.share(&cut, tasks, |part, _| {
-            // SAFETY: the caller's promise, for a piece that this thread alone has taken.
-            unsafe { part.reduce() }
-        })
-    }
 }

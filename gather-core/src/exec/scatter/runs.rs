@@ -11,22 +11,26 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::exec::scatter::Part;
+use crate::exec::scatter::part::Part;
 use crate::exec::threads::{self, PIECES};
 use crate::kernels::reduce::scatter;
-use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
+use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
-use crate::plan::{ReducePlan, Way, is_free};
+use crate::plan::{Way, is_free};
 use crate::types::element::Unaligned;
 
-/// The indices of a plan, which ascend and are all in range.
+/// A plan, for one thread, whose indices ascend and are all in range.
 pub(super) struct Ascending<'a> {
+    whole: &'a Part<'a>,
     /// The loop over indices, and the position of it among the loops.
     along: Loop,
     at: usize,
     index: Index<'a>,
     run: RunFns,
 }
+
+// SAFETY: threads reduce different runs, which go to different rows, and only read indices and updates.
+unsafe impl Sync for Ascending<'_> {}
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
@@ -39,11 +43,9 @@ const LONG_RUN: usize = 32;
 /// Indices that are compared at a time.
 const SOME: usize = 128;
 
-/// The indices of a plan if they ascend, and it pays to reduce updates by runs.
-///
-/// # Safety
-/// X1: the indices may be read along the loops of the plan.
-pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Ascending<'a>> {
+/// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
+pub(super) fn find<'a>(whole: &'a Part<'a>) -> Option<Ascending<'a>> {
+    let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer().runs?);
     let [component] = spec.components.as_slice() else { return None };
     if plan.axes().is_empty() || !plan.may_ascend() {
@@ -57,12 +59,12 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
     if along.n < LEAST || along.index != size as isize || is_free(&along) || ordered > 1 {
         return None;
     }
-    let first = index.wrapping_offset(component.index);
+    let first = whole.origin.index.wrapping_offset(component.index);
     let index = match size {
-        // SAFETY: X1: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
+        // SAFETY: K3: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
         4 => scatter::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
-        // SAFETY: as above.
+        // SAFETY: K3: as above, of 8 bytes.
         8 => scatter::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };
@@ -83,7 +85,7 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
     };
-    ascends.then_some(Ascending { along, at, index: Index(index), run })
+    ascends.then_some(Ascending { whole, along, at, index: Index(index), run })
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
@@ -166,16 +168,13 @@ const RUNS: usize = 64;
 
 impl Ascending<'_> {
     /// Reduces every update into its row.
-    ///
-    /// # Safety
-    /// The promise of [`super::run`]; `whole` is all of the plan for which the indices were found.
-    pub(super) unsafe fn run(&self, whole: &Part<'_>, tasks: usize) {
+    pub(super) fn run(&self, tasks: usize) {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         threads::share(tasks, parts, |pieces| {
             for part in pieces {
                 let (from, to) = (self.index.begin(part, parts), self.index.begin(part + 1, parts));
-                // SAFETY: the caller's promise, for runs that this thread alone has taken.
-                unsafe { self.each(whole, 0, whole.origin, from..to) };
+                // SAFETY: this thread alone has the part, which begins and ends with a run, at coordinate 0.
+                unsafe { self.each(0, self.whole.origin, from..to) };
             }
         });
     }
@@ -183,16 +182,16 @@ impl Ascending<'_> {
     /// Reduces some updates, whose indices are whole runs, for all coordinates of the loops from `depth` on.
     ///
     /// # Safety
-    /// As for [`Ascending::run`]; no other thread has these runs. `origin` is a coordinate of the loops outside.
-    unsafe fn each(&self, whole: &Part<'_>, depth: usize, origin: Cursor, range: Range<usize>) {
-        let Some(along) = whole.loops.get(depth) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.reduce(whole, origin, range) };
+    /// No other thread has these runs. `origin` is at a coordinate of the loops outside, and 0 of those from `depth` on.
+    unsafe fn each(&self, depth: usize, origin: Cursor, range: Range<usize>) {
+        let Some(along) = self.whole.loops.get(depth) else {
+            // SAFETY: `origin` is at a coordinate of all loops, but for that over indices, of which it is at 0.
+            return unsafe { self.reduce(origin, range) };
         };
         let mut at = origin;
         for _ in 0..if depth == self.at { 1 } else { along.n } {
-            // SAFETY: the caller's promise, for one coordinate of the loop.
-            unsafe { self.each(whole, depth + 1, at, range.clone()) };
+            // SAFETY: `at` is at one of the coordinates of the loop.
+            unsafe { self.each(depth + 1, at, range.clone()) };
             at = at.step(along);
         }
     }
@@ -200,28 +199,24 @@ impl Ascending<'_> {
     /// Reduces some updates, for one coordinate of the loops around.
     ///
     /// # Safety
-    /// As for [`Ascending::each`].
-    unsafe fn reduce(&self, whole: &Part<'_>, origin: Cursor, range: Range<usize>) {
+    /// No other thread has these runs. `origin` is at a coordinate of the loops around that over indices, and 0 of that.
+    unsafe fn reduce(&self, origin: Cursor, range: Range<usize>) {
+        let whole = self.whole;
         let (elements, include_self) = (whole.elements, whole.plan.includes_self());
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(&self.along, range.start);
-            let job = SinglesJob {
-                positions: self.index.part(range),
-                updates: out,
-                step: self.along.out,
-                destination: data.cast_mut(),
-                stride: whole.stride,
-                include_self,
-            };
+            let first = Ends { updates: out, destination: data.cast_mut() };
+            let (positions, steps) = (self.index.part(range), [self.along.out, whole.stride]);
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
-            return unsafe { (self.run.singles)(&job) };
+            return (self.run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
         let function = self.run.rows.at(whole.spec.level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            function(&RunsJob { runs, step: self.along.out, elements, include_self });
+            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole runs.
+            function(&unsafe { RunsJob::new(runs, self.along.out, elements, include_self) });
         };
         let mut at = range.start;
         while at < range.end {

@@ -20,7 +20,7 @@ use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{MoveJob, ResolvedRows};
 use crate::kernels::plane::{Plane, Strip};
 use crate::kernels::reduce::scatter::{
-    Chosen, Ends, IndexedFns, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved,
+    Chosen, Ends, IndexedElements, IndexedFns, IndexedJob, STREAM_AHEAD, Sink, SteppedRows, Which,
 };
 use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -59,8 +59,9 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
     }
     if let Some(by_index) = sink.by_index() {
         if spec.components.len() == 1 {
-            // SAFETY: the contract of a scatter for the plane: S4.
-            state.out_of_range |= unsafe { by_index.reduce(&indexed(plane, resolver)) };
+            // SAFETY: the plane of a scatter shows K3, K4, S1, S2 and S3; S4: the sink has the functions of the plan.
+            let job = unsafe { IndexedJob::new(indexed(plane, resolver)) };
+            state.out_of_range |= by_index.reduce(&job);
             return;
         }
         return by_tuple(state, plane, resolver, by_index);
@@ -80,19 +81,18 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
                 prefetch_streams(&block);
                 next_slice(&strip, start).fetch_steps(block.n());
             }
-            // SAFETY: S1 to S3: rows of a strip of the scatter, which the sink is that of.
-            unsafe { sink.take(args, chosen(spec, &rows, &mut which), None) };
+            sink.take(chosen(spec, &rows, &mut which), None);
         }
     }
 }
 
 /// The elements of a plane, which are taken by their indices.
 #[inline(always)]
-fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedJob {
+fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
     let (args, spec, strip, at) = (plane.args(), plane.spec(), plane.first(), plane.at());
     let (component, inner) = (&spec.components[0], args.inner());
     debug_assert_eq!(spec.components.len(), 1, "S4");
-    IndexedJob {
+    IndexedElements {
         n: inner.n,
         outer: *args.outer(),
         index: at.index.wrapping_offset(component.index),
@@ -100,7 +100,6 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedJob {
         policy: spec.policy,
         index_bytes: resolver.index_bytes,
         is_signed: resolver.is_signed,
-        moved: resolver.moved,
         updates: at.out,
         index_step: inner.index,
         updates_step: inner.out,
@@ -119,7 +118,7 @@ const CHUNK_OF_SCATTERS: usize = 128;
 /// loop has its position (S4).
 #[inline(never)]
 fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &IndexedFns) {
-    let (args, outer, inner) = (plane.args(), plane.args().outer(), plane.args().inner());
+    let (outer, inner) = (plane.args().outer(), plane.args().inner());
     debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     for strip in plane.strips().take(planes) {
@@ -128,8 +127,8 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
             let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
-                // SAFETY: the contract of a scatter for these elements, which the tuple reaches.
-                unsafe { by_index.reduce_strided(first, [inner.out, inner.data], args.inner().n) };
+                // SAFETY: S1 to S4 for the elements of the inner loop, all of which the tuple reaches.
+                by_index.reduce_stepped(unsafe { SteppedRows::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
         }
@@ -180,7 +179,7 @@ struct Round<'a> {
 /// Runs the inner loop in rounds; returns whether an index was out of range.
 #[inline(always)]
 fn rounds<'a>(sink: &Sink, mut left: Strip<'_>, fns: ResolveFns, these: &mut Round<'a>, next: &mut Round<'a>) -> bool {
-    let (args, spec) = (left.args(), left.spec());
+    let spec = left.spec();
     let (mut round, mut out_of_range) = (left.first(0), false);
     loop {
         let after = left.part(0, spec.prefetch_distance.clamp(1, BLOCK));
@@ -191,8 +190,7 @@ fn rounds<'a>(sink: &Sink, mut left: Strip<'_>, fns: ResolveFns, these: &mut Rou
         let rows = unsafe { ResolvedRows::new(&round, these.positions.as_ptr(), NextSlice::NONE, *these.block) };
         // SAFETY: the positions of these rows have just been resolved.
         let later = unsafe { ResolvedRows::new(&after, next.positions.as_ptr(), NextSlice::NONE, *next.block) };
-        // SAFETY: S1 to S3: rows of a strip of the scatter, which the sink is that of.
-        unsafe { sink.take(args, chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which))) };
+        sink.take(chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which)));
         core::mem::swap(these, next);
         if after.n() == 0 || (these.block.has_bad() && spec.policy.out_of_bounds == OutOfBounds::Error) {
             return out_of_range;
@@ -204,14 +202,16 @@ fn rounds<'a>(sink: &Sink, mut left: Strip<'_>, fns: ResolveFns, these: &mut Rou
 /// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
 #[inline(always)]
 fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows, which: &'a mut Which) -> Chosen<'a> {
-    if rows.n() == 0 || rows.in_range().is_some() {
-        return Chosen { rows, which: None };
-    }
-    if spec.policy.out_of_bounds == OutOfBounds::Error {
-        return Chosen { rows, which: Some(&[]) };
-    }
-    which.choose(rows);
-    Chosen { rows, which: Some(which.rows()) }
+    let listed = if rows.n() == 0 || rows.in_range().is_some() {
+        None
+    } else if spec.policy.out_of_bounds == OutOfBounds::Error {
+        Some(&[][..])
+    } else {
+        which.choose(rows);
+        Some(which.rows())
+    };
+    // SAFETY: S1 to S3: rows of a strip of the scatter. Those whose position is not in range are left out.
+    unsafe { Chosen::new(rows, listed) }
 }
 
 /// The functions that resolve indices of a type at a level, and that check them.
@@ -221,7 +221,6 @@ struct Resolver {
     index_bytes: usize,
     /// Whether the index type has values below 0.
     is_signed: bool,
-    moved: MovedFn,
 }
 
 impl Resolver {
@@ -232,7 +231,6 @@ impl Resolver {
             check: check::of::<I>(level),
             index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),
-            moved: moved::<I>,
         }
     }
 }
@@ -255,11 +253,11 @@ fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
 
 /// Runs a plane of a scatter row by row, in 64 bits.
 fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
-    let (args, sink) = (plane.args(), sink(plane));
+    let sink = sink(plane);
     for mut strip in plane.strips() {
         while strip.n() > 0 {
             match resolve_tuple::<I>(&strip, &plane.spec().components) {
-                Some(position) => take_row(args, sink, &strip, position),
+                Some(position) => take_row(sink, &strip, position),
                 None => state.out_of_range = true,
             }
             strip.step();
@@ -269,17 +267,17 @@ fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
 
 /// Takes the first row of a strip, whose position is in range.
 #[inline(never)]
-fn take_row(args: &IndexArgs<'_>, sink: &Sink, strip: &Strip<'_>, position: i64) {
+fn take_row(sink: &Sink<'_>, strip: &Strip<'_>, position: i64) {
     let zero = 0;
     // SAFETY: the position has just been resolved, and is in range.
     let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
-    // SAFETY: S1 to S3: a row of a strip of the scatter, which the sink is that of.
-    unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
+    // SAFETY: S1 to S3: a row of a strip of the scatter, whose position is in range.
+    sink.take(unsafe { Chosen::new(&rows, None) }, None);
 }
 
 /// The sink of a scatter.
 #[inline(always)]
-fn sink<'a>(plane: Plane<'a>) -> &'a Sink {
+fn sink<'a>(plane: Plane<'a>) -> &'a Sink<'a> {
     // SAFETY: S3: the arguments of a scatter have a sink, which outlives the call.
     unsafe { &*plane.args().params().cast::<Sink>() }
 }

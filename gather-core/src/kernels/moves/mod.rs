@@ -405,12 +405,6 @@ impl ResolvedRows {
         self.0.source(i)
     }
 
-    /// Where row `i` goes.
-    #[inline(always)]
-    pub(crate) fn target(&self, i: usize) -> *mut u8 {
-        self.0.target(i)
-    }
-
     /// The rows of the output.
     #[inline(always)]
     pub(crate) fn outputs(&self) -> OutputRows {

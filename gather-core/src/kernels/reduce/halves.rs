@@ -19,8 +19,8 @@ use crate::types::element::Unaligned;
 
 /// How a level converts halves.
 pub(super) trait Halves: Copy + 'static {
-    /// The value for a level, which has the instructions.
-    fn at(level: impl Token) -> Self;
+    /// The value for the level of the caller, which is compiled for its instructions.
+    fn of_level(level: impl Token) -> Self;
 
     /// Widens `N` halves.
     #[cfg(feature = "half")]
@@ -51,7 +51,7 @@ pub(super) struct ByIntegers;
 
 impl Halves for ByIntegers {
     #[inline(always)]
-    fn at(_: impl Token) -> Self {
+    fn of_level(_: impl Token) -> Self {
         ByIntegers
     }
 }
@@ -64,8 +64,8 @@ pub(super) struct F16c(Avx2);
 #[cfg(target_arch = "x86_64")]
 impl Halves for F16c {
     #[inline(always)]
-    fn at(level: impl Token) -> Self {
-        F16c(level.avx2().expect("a level of AVX2"))
+    fn of_level(level: impl Token) -> Self {
+        F16c(level.avx2().expect("a function compiled for AVX2"))
     }
 
     #[cfg(feature = "half")]

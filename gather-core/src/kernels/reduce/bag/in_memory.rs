@@ -320,21 +320,6 @@ fn widened<'a, S: Step>(batch: &Batch<'_>, row: &Row, first: usize, room: &'a mu
     room
 }
 
-/// Writes each of `N` values.
-///
-/// # Safety
-/// They may be written, at any alignment.
-#[inline(always)]
-pub(in crate::kernels::reduce) unsafe fn write_each<T: Copy, const N: usize>(
-    to: *mut [Unaligned<T>; N],
-    value: impl Fn(usize) -> T,
-) {
-    for k in 0..N {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };
-    }
-}
-
 /// The weight of a row; zero without weights.
 #[inline(always)]
 fn weight<S: Step>(row: &Row) -> S::Item {

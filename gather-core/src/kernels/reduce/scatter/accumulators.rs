@@ -23,19 +23,18 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::bag::in_memory::write_each;
 use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
 use crate::kernels::reduce::scatter::IndexedJob;
 use crate::kernels::reduce::scatter::by_index::{
-    self, CONTIGUOUS, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
+    self, CONTIGUOUS, Elements, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
 };
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
-use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
-use crate::kernels::reduce::scatter::stepped::strided;
-use crate::types::element::Unaligned;
+use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow};
+use crate::kernels::reduce::scatter::stepped::one_by_one;
+use crate::kernels::reduce::scatter::values::{RowPair, Values};
 
 /// The functions of a reduction with accumulators.
 #[derive(Clone, Copy)]
@@ -135,29 +134,17 @@ const UNNOTED: usize = 0;
 /// The note of a row that has begun with the destination. That of a row that has not begun is 0.
 const KEPT: u32 = 1;
 
-/// Reads a note.
-///
-/// # Safety
-/// As many bytes may be read, at any alignment, and are a note.
+/// The note of a record.
 #[inline(always)]
-unsafe fn read_note<const NOTE: usize>(at: *const u8) -> u32 {
-    match NOTE {
-        0 => KEPT,
-        // SAFETY: the caller's promise.
-        _ => unsafe { at.cast::<u32>().read_unaligned() },
-    }
+fn read_note<A: Accumulate, const NOTE: usize>(record: Values) -> u32 {
+    if NOTE == 0 { KEPT } else { record.note::<A::Sum>() }
 }
 
-/// Writes a note.
-///
-/// # Safety
-/// As many bytes may be written, at any alignment.
+/// Writes the note of a record.
 #[inline(always)]
-unsafe fn write_note<const NOTE: usize>(at: *mut u8, note: u32) {
-    match NOTE {
-        0 => {}
-        // SAFETY: the caller's promise.
-        _ => unsafe { at.cast::<u32>().write_unaligned(note) },
+fn write_note<A: Accumulate, const NOTE: usize>(record: Values, note: u32) {
+    if NOTE > 0 {
+        record.set_note::<A::Sum>(note);
     }
 }
 
@@ -171,9 +158,10 @@ const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
     }
 }
 
-/// Records that are contiguous, and the rows of the destination that they stand for.
+/// Records that are contiguous, and the rows of the destination that they stand for: addresses, which alone show
+/// nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct RowsJob {
+pub(crate) struct RecordedRows {
     pub(crate) n: usize,
     pub(crate) records: *mut u8,
     pub(crate) destination: *mut u8,
@@ -186,41 +174,91 @@ pub(crate) struct RowsJob {
     pub(crate) uncounted: usize,
 }
 
+/// Records and rows of which A1 holds.
+#[derive(Clone, Copy)]
+pub(crate) struct RowsJob(RecordedRows);
+
 /// Makes records of rows, or rows of records.
-///
-/// # Safety
-/// A1 and K7.
 pub(crate) type RowsFn = fn(&RowsJob);
 level_pointers! { RowsFn, unsafe fn(&RowsJob); }
 
 impl RowsJob {
+    /// Rows and their records.
+    ///
+    /// # Safety
+    /// A1. The job is given to functions of the reduction whose records these are alone.
+    #[inline(always)]
+    pub(crate) unsafe fn new(rows: RecordedRows) -> Self {
+        RowsJob(rows)
+    }
+
     /// The lower bits of a number of updates, and what these leave uncounted.
     pub(crate) fn split(updates: usize) -> (u32, usize) {
         let low = updates as u32;
         (low, updates - low as usize)
     }
 
+    /// The number of rows.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.0.n
+    }
+
+    /// Elements of a row.
+    #[inline(always)]
+    pub(super) fn elements(&self) -> usize {
+        self.0.elements
+    }
+
+    /// Whether records began with the destination.
+    #[inline(always)]
+    pub(super) fn includes_self(&self) -> bool {
+        self.0.include_self
+    }
+
     /// The row of number `i`.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn row(&self, i: usize) -> *mut u8 {
-        self.destination.wrapping_offset(self.step.wrapping_mul(i as isize))
+    pub(super) fn row(&self, i: usize) -> Values {
+        let RecordedRows { n, destination, step, elements, .. } = self.0;
+        debug_assert!(i < n, "A1");
+        // SAFETY: A1: one of the `n` rows, which are `step` bytes apart and have `elements` elements.
+        unsafe { Values::new(destination.wrapping_offset(step.wrapping_mul(i as isize)), elements) }
+    }
+
+    /// How many updates row `i` has met, where records are counts.
+    #[inline(always)]
+    pub(super) fn count(&self, i: usize) -> usize {
+        debug_assert!(i < self.0.n, "A1");
+        // SAFETY: A1: one of the `n` counts, at any alignment.
+        let count = unsafe { self.0.records.cast::<u32>().wrapping_add(i).read_unaligned() };
+        count as usize + self.0.uncounted
     }
 
     /// The same rows, as one where nothing stands between their elements.
     #[inline(always)]
     fn merged<A: Accumulate, const NOTE: usize>(&self) -> Self {
-        let row = self.elements * size_of::<A::Item>();
-        if NOTE == 0 && self.step == row as isize {
-            return RowsJob { n: 1, elements: self.n * self.elements, ..*self };
+        let RecordedRows { n, step, elements, .. } = self.0;
+        if NOTE == 0 && step == (elements * size_of::<A::Item>()) as isize {
+            return RowsJob(RecordedRows { n: 1, elements: n * elements, ..self.0 });
         }
         *self
     }
 
-    /// The record and the row of number `i`.
+    /// The same rows, whose elements are a constant.
     #[inline(always)]
-    fn ends<A: Accumulate, const NOTE: usize>(&self, i: usize) -> (*mut u8, *mut u8) {
-        let record = record(size_of::<A::Sum>(), NOTE, self.elements);
-        (self.records.wrapping_add(i * record), self.row(i))
+    fn of_elements<const ELEMENTS: usize>(&self) -> Self {
+        debug_assert_eq!(self.0.elements, ELEMENTS);
+        RowsJob(RecordedRows { elements: ELEMENTS, ..self.0 })
+    }
+
+    /// The record of number `i`.
+    #[inline(always)]
+    fn record<A: Accumulate, const NOTE: usize>(&self, i: usize) -> Values {
+        let RecordedRows { n, records, elements, .. } = self.0;
+        debug_assert!(i < n, "A1");
+        let record = record(size_of::<A::Sum>(), NOTE, elements);
+        // SAFETY: A1: one of the `n` records, which are contiguous and have a sum for each element.
+        unsafe { Values::new(records.wrapping_add(i * record), elements) }
     }
 }
 
@@ -260,22 +298,13 @@ macro_rules! by_columns {
 }
 pub(in crate::kernels::reduce) use by_columns;
 
-/// `N` values from `column` on, at any alignment.
-#[inline(always)]
-pub(in crate::kernels::reduce) fn at<T: Copy, const N: usize>(
-    first: *const u8,
-    column: usize,
-) -> *mut [Unaligned<T>; N] {
-    first.cast::<Unaligned<T>>().wrapping_add(column).cast_mut().cast()
-}
-
 /// Runs a body for a job of rows, whose elements are a constant in it where they are few and it is hot.
 macro_rules! by_elements {
     ($hot:expr, $job:ident, $body:block) => { by_elements!($hot, $job, $body, 1 2 3 4) };
     ($hot:expr, $job:ident, $body:block, $($elements:literal)*) => {
-        match $job.elements {
+        match $job.elements() {
             $($elements if $hot => {
-                let $job = RowsJob { elements: $elements, ..$job };
+                let $job = $job.of_elements::<$elements>();
                 $body
             })*
             _ => $body,
@@ -292,24 +321,19 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RowsJob) {
-        let (by, job) = (L::at(level), job.merged::<A, NOTE>());
+        let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
         by_elements!(HOT, job, {
-            for i in 0..job.n {
-                let (record, row) = job.ends::<A, NOTE>(i);
-                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
-                    let sums = at::<A::Sum, WIDTH>(record, column);
-                    if job.include_self {
-                        // SAFETY: A1.
-                        let kept = A::widen_chunk(by, &unsafe { at::<A::Item, WIDTH>(row, column).read() });
-                        // SAFETY: A1: sums of the record.
-                        unsafe { write_each(sums, |k| kept[k]) };
+            for i in 0..job.len() {
+                let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
+                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements(), |WIDTH, column| {
+                    if job.includes_self() {
+                        let kept = A::widen_chunk(by, &row.read::<A::Item, WIDTH>(column));
+                        record.write_each::<A::Sum, WIDTH>(column, |k| kept[k]);
                     } else if let Some(identity) = A::IDENTITY {
-                        // SAFETY: as above.
-                        unsafe { write_each(sums, |_| identity) };
+                        record.write_each::<A::Sum, WIDTH>(column, |_| identity);
                     }
                 });
-                // SAFETY: A1: the note of the record.
-                unsafe { write_note::<NOTE>(note_of::<A>(record, job.elements), u32::from(job.include_self) * KEPT) };
+                write_note::<A, NOTE>(record, u32::from(job.includes_self()) * KEPT);
             }
         })
     }
@@ -324,35 +348,29 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RowsJob) {
-        let (by, job) = (L::at(level), job.merged::<A, NOTE>());
-        let least = u32::from(job.include_self);
+        let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
+        let (least, uncounted) = (u32::from(job.includes_self()), job.0.uncounted);
         by_elements!(HOT, job, {
-            for i in 0..job.n {
-                let (record, row) = job.ends::<A, NOTE>(i);
-                // SAFETY: A1: the note of the record.
-                let note = unsafe { read_note::<NOTE>(note_of::<A>(record, job.elements)) };
-                if NOTE > 0 && note <= least && job.uncounted == 0 {
+            for i in 0..job.len() {
+                let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
+                let note = read_note::<A, NOTE>(record);
+                if NOTE > 0 && note <= least && uncounted == 0 {
                     continue;
                 }
-                by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements, |WIDTH, column| {
-                    // SAFETY: A1: sums of the record, which has begun.
-                    let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
+                by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements(), |WIDTH, column| {
+                    let sums = record.read::<A::Sum, WIDTH>(column);
                     let mut plain = [sums[0].0; WIDTH];
                     for (plain, sum) in plain.iter_mut().zip(&sums) {
                         *plain = sum.0;
                     }
-                    let ended = A::end_chunk(by, &plain, note as usize + job.uncounted);
-                    let row = at::<A::Item, WIDTH>(row, column);
+                    let ended = A::end_chunk(by, &plain, note as usize + uncounted);
                     if NOTE > 0 {
-                        // SAFETY: A1.
-                        unsafe { write_each(row, |k| ended[k].0) };
+                        row.write_each::<A::Item, WIDTH>(column, |k| ended[k].0);
                     } else {
-                        // SAFETY: A1.
-                        let kept = unsafe { row.read() };
+                        let kept = row.read::<A::Item, WIDTH>(column);
                         let wide = A::widen_chunk(by, &kept);
                         let differs = |k: usize| A::differ(wide[k], plain[k]);
-                        // SAFETY: A1.
-                        unsafe { write_each(row, |k| if differs(k) { ended[k].0 } else { kept[k].0 }) };
+                        row.write_each::<A::Item, WIDTH>(column, |k| if differs(k) { ended[k].0 } else { kept[k].0 });
                     }
                 });
             }
@@ -360,42 +378,29 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
     }
 }
 
-/// Where the note of a record is.
-#[inline(always)]
-fn note_of<A: Accumulate>(record: *mut u8, elements: usize) -> *mut u8 {
-    record.wrapping_add(elements * size_of::<A::Sum>())
-}
-
 /// Reduces a row of the given number of elements into its record, `BYTES` bytes of sums at a time.
 struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
 impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
     #[inline(always)]
-    unsafe fn take(&self, from: *const u8, to: *mut u8) {
-        let note_at = note_of::<A>(to, self.0);
-        // SAFETY: S2 for the record.
-        let note = unsafe { read_note::<NOTE>(note_at) };
+    fn take(&self, row: RowPair) {
+        let record = row.into();
+        let note = read_note::<A, NOTE>(record);
         // Sums of a row that has not begun are nothing to be read.
         let fresh = A::IDENTITY.is_none() && note == 0;
         by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
-            // SAFETY: S1.
-            let new = unsafe { at::<A::Item, WIDTH>(from, column).read() };
+            let new = row.updates::<A::Item, WIDTH>(column);
             // Where that takes one operation, each element is widened where it is added.
             let wide = if A::WIDENS { A::widen_chunk(self.1, &new) } else { [A::widen(new[0].0); WIDTH] };
             let new = |k: usize| if A::WIDENS { wide[k] } else { A::widen(new[k].0) };
-            let sums = at::<A::Sum, WIDTH>(to, column);
             if fresh {
-                // SAFETY: S2 for the record.
-                unsafe { write_each(sums, |k| A::begin(new(k))) };
+                record.write_each::<A::Sum, WIDTH>(column, |k| A::begin(new(k)));
             } else {
-                // SAFETY: as above; the record has begun.
-                let kept = unsafe { sums.read() };
-                // SAFETY: as above.
-                unsafe { write_each(sums, |k| A::plus(kept[k].0, new(k))) };
+                let kept = record.read::<A::Sum, WIDTH>(column);
+                record.write_each::<A::Sum, WIDTH>(column, |k| A::plus(kept[k].0, new(k)));
             }
         });
-        // SAFETY: S2 for the record.
-        unsafe { write_note::<NOTE>(note_at, next_note::<A, NOTE>(note)) };
+        write_note::<A, NOTE>(record, next_note::<A, NOTE>(note));
     }
 }
 
@@ -416,15 +421,13 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn fo
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(level: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
+    fn call<Here: Token>(level: Here, &job: &ReduceJob<'_>) {
+        let (by, row) = (L::of_level(level), job.row());
         debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
-        let by = L::at(level);
         if row.elements == 1 {
-            // SAFETY: the caller's promise.
-            return unsafe { each(rows, &Noted::<A, L, NOTE, 1>(1, by, PhantomData)) };
+            return job.each(&Noted::<A, L, NOTE, 1>(1, by, PhantomData));
         }
-        // SAFETY: as above.
-        unsafe { each(rows, &Noted::<A, L, NOTE, BYTES>(row.elements, by, PhantomData)) }
+        job.each(&Noted::<A, L, NOTE, BYTES>(row.elements, by, PhantomData));
     }
 }
 
@@ -453,7 +456,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
         quick: Some(Quick {
             any: quick,
             packed: quick,
-            strided: Some(strided::<Noted<A, ByIntegers, NOTE, 1>>),
+            stepped: Some(one_by_one::<Noted<A, ByIntegers, NOTE, 1>>),
             step: bytes as isize,
             any_steps: false,
         }),
@@ -462,17 +465,14 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
     }
 }
 
-/// # Safety
-/// As for [`QuickFn`](super::by_index::QuickFn), for records of the reduction, rows of `ELEMENTS` elements and indices
-/// of a size of `R`.
-unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a size
+/// of `R`.
+fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
-        // SAFETY: the caller's promise.
-        return unsafe { by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job) };
+        return by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
     }
     for plane in 0..job.outer.n {
-        // SAFETY: the caller's promise, for an inner loop.
-        let done = unsafe { widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1)) };
+        let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1));
         if done < job.n {
             return plane * job.n + done;
         }
@@ -481,24 +481,20 @@ unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: 
 }
 
 /// As [`quick`] for one inner loop, with some updates widened at a time.
-///
-/// # Safety
-/// As for [`quick`].
-unsafe fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
-    let bytes = ELEMENTS * size_of::<A::Sum>();
+fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+    let (bytes, wide) = (ELEMENTS * size_of::<A::Item>(), Elements { n: ELEMENTS, size: size_of::<A::Sum>() });
     let (mut done, row) = (0, Noted::<Widened<A>, ByIntegers, NOTE, SCALAR_CHUNK>(ELEMENTS, ByIntegers, PhantomData));
+    let job = job.contiguous(R::BYTES, bytes);
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);
-        let first = job.updates.wrapping_add(done * ELEMENTS * size_of::<A::Item>());
-        prefetch(first.wrapping_add(STREAM_AHEAD), n * ELEMENTS * size_of::<A::Item>());
-        // SAFETY: S1 and S4: the updates of `n` rows, at any alignment.
-        let updates = unsafe { core::slice::from_raw_parts(first.cast::<Unaligned<A::Item>>(), n * ELEMENTS) };
+        let these = job.rest(done).up_to(n);
+        prefetch(these.updates.wrapping_add(STREAM_AHEAD), n * bytes);
+        let updates = these.updates::<A::Item>(n, ELEMENTS);
         let mut room = [A::widen(updates[0].0); WIDENED];
         A::widen_all(updates, &mut room[..updates.len()]);
-        let updates = room.as_ptr().cast();
-        let these = IndexedJob { n, updates, updates_step: bytes as isize, ..job.rest(done) };
-        // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.
-        let taken = unsafe { elements::<R, CONTIGUOUS>(&these, bytes, &row) };
+        // SAFETY: the room outlives the job, and `Widened` reduces updates that have been widened.
+        let these = unsafe { these.with_updates(&room, ELEMENTS) };
+        let taken = elements::<R, CONTIGUOUS>(&these, wide, &row);
         done += taken;
         if taken < n {
             break;
@@ -557,15 +553,19 @@ mod tests {
             let mut row = [0i32];
             record[16..20].copy_from_slice(&note.to_ne_bytes());
             let (records, destination) = (record.as_mut_ptr(), row.as_mut_ptr().cast());
-            let job = RowsJob { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
+            let rows =
+                RecordedRows { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
             // SAFETY: A1: a record of one sum, and a row of one element.
+            let job = unsafe { RowsJob::new(rows) };
+            // SAFETY: every machine has the scalar level.
             unsafe { (AccumulatorFns::cold::<Mean<i32>>().end.scalar)(&job) };
             assert_eq!(row, [mean]);
         }
         let (mut counts, mut row) = ([count], [UPDATES as f64 * 7.0]);
         let (records, destination) = (counts.as_mut_ptr().cast(), row.as_mut_ptr().cast());
-        let job = RowsJob { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
-        counts::divide::<f64>(&job);
+        let rows = RecordedRows { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
+        // SAFETY: A1: a count, and a row of one element.
+        counts::divide::<f64>(&unsafe { RowsJob::new(rows) });
         assert_eq!(row, [7.0]);
     }
 }

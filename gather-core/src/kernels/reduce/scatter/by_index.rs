@@ -20,34 +20,12 @@ use crate::kernels::moves::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::one_update::of_one_update;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
-use crate::kernels::reduce::scatter::rows::{Combine, Ends, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
-use crate::kernels::reduce::scatter::stepped::{StridedFn, stepped, strided, written_down};
-use crate::types::index::Index;
-use crate::types::policy::IndexPolicy;
-
-/// The position of an index of the type that the function is for, under a policy that gives one to every index, along
-/// an axis of a size.
-///
-/// # Safety
-/// K3: the index may be read, at any alignment.
-pub(crate) type MovedFn = unsafe fn(*const u8, IndexPolicy, i64) -> i64;
-
-/// [`MovedFn`] for an index type.
-///
-/// # Safety
-/// As for [`MovedFn`].
-pub(crate) unsafe fn moved<I: Index>(index: *const u8, policy: IndexPolicy, dim: i64) -> i64 {
-    // SAFETY: the caller's promise.
-    policy.check(unsafe { index.cast::<I>().read_unaligned() }, dim).0
-}
+use crate::kernels::reduce::scatter::rows::{Combine, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
+use crate::kernels::reduce::scatter::stepped::{SteppedFn, SteppedRows, one_by_one, stepped, written_down};
 
 /// Reduces the elements of a plane, in their order, up to the first index that is negative or out of range; returns how
-/// many.
-///
-/// # Safety
-/// S4; K3 for the indices, and S1, S2, S3 and K4 for the elements whose indices are in range. The job's elements lie as
-/// the function takes them ([`IndexedFns::packed`], [`IndexedFns::any_steps`]).
-pub(crate) type QuickFn = unsafe fn(&IndexedJob) -> usize;
+/// many. The elements lie as the function takes them ([`Quick::packed`], [`Quick::any_steps`]).
+pub(crate) type QuickFn = fn(&IndexedJob) -> usize;
 
 /// The functions that reduce rows of a few elements by indices of a size.
 #[derive(Clone, Copy)]
@@ -69,7 +47,7 @@ pub(in crate::kernels::reduce) struct Quick {
     /// does not move it.
     pub(in crate::kernels::reduce) packed: QuickFn,
     /// Rows a step apart; `None` where they are written down.
-    pub(in crate::kernels::reduce) strided: Option<StridedFn>,
+    pub(in crate::kernels::reduce) stepped: Option<SteppedFn>,
     /// Bytes from one update to the next that `packed` takes.
     pub(in crate::kernels::reduce) step: isize,
     /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
@@ -120,7 +98,7 @@ impl IndexedFns {
         let quick = Quick {
             any: quick::<T, R, STEPPED, 1>,
             packed: quick::<T, R, PACKED, 1>,
-            strided: Some(strided::<T>),
+            stepped: Some(one_by_one::<T>),
             step: T::BYTES as isize,
             any_steps: true,
         };
@@ -130,7 +108,7 @@ impl IndexedFns {
     /// The functions for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous.
     const fn few<C: Combine, const ELEMENTS: usize>() -> Self {
         let (quick, bytes) = (quick_few::<C, ELEMENTS>, ELEMENTS * size_of::<C::Item>());
-        let quick = Quick { any: quick, packed: quick, strided: None, step: bytes as isize, any_steps: false };
+        let quick = Quick { any: quick, packed: quick, stepped: None, step: bytes as isize, any_steps: false };
         let row = Row { elements: ELEMENTS, bytes, destination_bytes: bytes };
         IndexedFns { quick: Some(quick), rows: reduce_scalar::<C>, row }
     }
@@ -142,76 +120,54 @@ impl IndexedFns {
     }
 
     /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
-    ///
-    /// # Safety
-    /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
     #[inline(always)]
-    pub(crate) unsafe fn reduce(&self, job: &IndexedJob) -> bool {
+    pub(crate) fn reduce(&self, job: &IndexedJob) -> bool {
         let contiguous = |quick: &Quick| job.index_step == job.index_bytes as isize && job.updates_step == quick.step;
         let takes = |quick: &&Quick| job.index_step != 0 && (quick.any_steps || contiguous(quick));
         let Some(quick) = self.quick.as_ref().filter(takes) else {
-            // SAFETY: the caller's promise.
-            return unsafe { stepped(job, self) };
+            return stepped(job, self);
         };
         let packed = job.stride == self.row.destination_bytes as isize && job.destination_step == 0;
         let quick = if contiguous(quick) && packed { quick.packed } else { quick.any };
-        // SAFETY: the caller's promise; elements lie as the function takes them, as just compared.
-        let taken = unsafe { quick(job) };
-        // SAFETY: as above, for the elements that are left.
-        taken != job.outer.n * job.n && unsafe { self.go_on(quick, job, taken) }
+        let taken = quick(job);
+        taken != job.outer.n * job.n && self.go_on(quick, job, taken)
     }
 
     /// Reduces the elements of a plane from one on whose index is negative or out of range.
-    ///
-    /// # Safety
-    /// As for [`Self::reduce`]; there are more than `taken` elements.
     #[inline(never)]
-    unsafe fn go_on(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
+    fn go_on(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
         let (mut left, mut out_of_range) = (*job, false);
         while taken < left.outer.n * left.n {
             let (rest, at) = (left.after(taken / left.n), taken % left.n);
-            // SAFETY: the caller's promise, for the inner loop that has such an index.
-            out_of_range |= unsafe { self.finish(quick, rest.first(1), at) };
+            out_of_range |= self.finish(quick, rest.first(1), at);
             // Where one short loop has such an index, the next ones may.
             let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
             let some = others.first(planes.min(others.outer.n));
-            // SAFETY: as above, for some inner loops.
-            out_of_range |= unsafe { stepped(&some, self) };
+            out_of_range |= stepped(&some, self);
             left = others.after(some.outer.n);
-            // SAFETY: as above, for the planes that are left.
-            taken = unsafe { quick(&left) };
+            taken = quick(&left);
         }
         out_of_range
     }
 
-    /// Reduces `n` rows from the first ends on, at steps of bytes at each: those of one index.
-    ///
-    /// # Safety
-    /// S1, S2, S3 and K4 for the rows.
+    /// Reduces rows a step apart: those of one index.
     #[inline(always)]
-    pub(crate) unsafe fn reduce_strided(&self, first: Ends, steps: [isize; 2], n: usize) {
-        match self.quick.as_ref().and_then(|quick| quick.strided) {
-            // SAFETY: the caller's promise.
-            Some(strided) => unsafe { strided(first, steps, n, self.row) },
-            // SAFETY: as above.
-            None => unsafe { written_down(self, first, steps, n) },
+    pub(crate) fn reduce_stepped(&self, rows: SteppedRows) {
+        match self.quick.as_ref().and_then(|quick| quick.stepped) {
+            Some(stepped) => stepped(rows, self.row),
+            None => written_down(self, rows),
         }
     }
 
     /// Reduces the elements of an inner loop from one on whose index is negative or out of range.
-    ///
-    /// # Safety
-    /// As for [`Self::reduce`].
-    unsafe fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
+    fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
         let (mut out_of_range, mut some) = (false, AFTER);
         while at < inner.n {
             let these = inner.rest(at).up_to(some);
-            // SAFETY: the caller's promise, for some elements.
-            out_of_range |= unsafe { stepped(&these, self) };
+            out_of_range |= stepped(&these, self);
             at += these.n;
             if at < inner.n {
-                // SAFETY: as above.
-                let taken = unsafe { quick(&inner.rest(at)) };
+                let taken = quick(&inner.rest(at));
                 // Where there are many such indices, the quick loop does not pay.
                 some = if taken < some { 2 * some } else { AFTER };
                 at += taken;
@@ -284,119 +240,74 @@ const STEPPED: u8 = 2;
 
 /// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size of
 /// `R`.
-///
-/// # Safety
-/// As for [`QuickFn`].
-pub(in crate::kernels::reduce) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
+pub(in crate::kernels::reduce) fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
     job: &IndexedJob,
 ) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { elements::<R, PLACES>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
+    elements::<R, PLACES>(job, Elements { n: ELEMENTS, size: T::BYTES }, &T::of(ELEMENTS))
 }
 
 /// [`QuickFn`] for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous: one loop for
 /// both sizes of indices.
-///
-/// # Safety
-/// As for [`QuickFn`].
-unsafe fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (row, bytes) = (Few::<C>::of(ELEMENTS), const { ELEMENTS * size_of::<C::Item>() });
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, outer, index_bytes, dim, stride, destination_step, .. } = *job;
-    debug_assert!(matches!(index_bytes, 4 | 8) && job.updates_step == bytes as isize, "as the function takes them");
-    for plane in 0..outer.n {
-        let IndexedJob { mut index, mut updates, mut destination, .. } = job.after(plane);
-        let mut done = 0;
-        while done < n {
-            prefetch(index.wrapping_add(STREAM_AHEAD), GROUP * 8);
-            prefetch(updates.wrapping_add(STREAM_AHEAD), GROUP * bytes);
-            let end = n.min(done + GROUP);
-            while done < end {
-                let position = match index_bytes {
-                    // SAFETY: K3: one of the `n` indices.
-                    4 => unsafe { Exact::<4>::read(index) },
-                    // SAFETY: as above.
-                    _ => unsafe { Exact::<8>::read(index) },
+    let mut job = job.contiguous(job.index_bytes, bytes);
+    let (n, planes) = (job.n, job.outer.n);
+    for plane in 0..planes {
+        let mut left = job;
+        while left.n > 0 {
+            prefetch(left.index.wrapping_add(STREAM_AHEAD), GROUP * 8);
+            prefetch(left.updates.wrapping_add(STREAM_AHEAD), GROUP * bytes);
+            for _ in 0..left.n.min(GROUP) {
+                let index = match job.index_bytes {
+                    4 => left.index::<Exact<4>>(0),
+                    _ => left.index::<Exact<8>>(0),
                 };
-                if position >= dim {
-                    return plane * n + done;
-                }
-                let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-                // SAFETY: S1, S2 and S3 for a row whose position is in range.
-                unsafe { row.take(updates, to) };
-                (index, updates) = (index.wrapping_add(index_bytes), updates.wrapping_add(bytes));
-                destination = destination.wrapping_offset(destination_step);
-                done += 1;
+                let Some(position) = left.position(index) else { return plane * n + (n - left.n) };
+                row.take(left.row(0, position, ELEMENTS));
+                left = left.rest(1);
             }
         }
+        job = job.after(1);
     }
-    outer.n * n
+    planes * n
 }
 
-/// Reduces rows of `bytes` bytes of a plane, which lie as `PLACES` says, up to the first index that is negative or out of
-/// range; returns how many.
-///
-/// # Safety
-/// As for [`QuickFn`].
+/// Reduces rows of a plane, which lie as `PLACES` says, up to the first index that is negative or out of range; returns
+/// how many.
 #[inline(always)]
-pub(in crate::kernels::reduce) unsafe fn elements<R: ReadIndex, const PLACES: u8>(
+pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     job: &IndexedJob,
-    bytes: usize,
+    row: Elements,
     element: &impl TakeRow,
 ) -> usize {
-    debug_assert_eq!(job.index_bytes, R::BYTES, "P3");
+    let bytes = row.n * row.size;
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
-    let Some(n) = NonZero::new(n).map(NonZero::get) else { return 0 };
-    // Steps of indices, updates and the destination.
-    let (contiguous, stride) =
-        ([R::BYTES as isize, bytes as isize], if PLACES == PACKED { bytes as isize } else { job.stride });
-    let [index_step, updates_step] = if PLACES == STEPPED { [job.index_step, job.updates_step] } else { contiguous };
-    let steps = [index_step, updates_step, if PLACES == PACKED { 0 } else { job.destination_step }];
-    debug_assert_eq!(steps, [job.index_step, job.updates_step, job.destination_step], "as the function takes them");
-    debug_assert_eq!(stride, job.stride, "as the function takes it");
-    // Takes an element: a macro, because it may end the function.
-    macro_rules! take {
-        ($plane:expr, $at:expr) => {{
-            let [index_step, updates_step, step] = at_step(steps, $at);
-            // SAFETY: K3: one of the `n` indices.
-            let position = unsafe { R::read(index.wrapping_offset(index_step)) };
-            if position >= dim {
-                return $plane * n + $at;
-            }
-            let to = destination.wrapping_offset(stride.wrapping_mul(position as isize)).wrapping_offset(step);
-            // SAFETY: S1, S2 and S3 for an element whose position is in range.
-            unsafe { element.take(updates.wrapping_offset(updates_step), to) };
-        }};
-    }
-    for plane in 0..outer.n {
+    let mut job = match PLACES {
+        PACKED => job.contiguous(R::BYTES, bytes).packed(bytes),
+        CONTIGUOUS => job.contiguous(R::BYTES, bytes),
+        _ => *job,
+    };
+    let (Some(n), planes) = (NonZero::new(job.n).map(NonZero::get), job.outer.n) else { return 0 };
+    let ahead = if n < GROUP { [1; 2] } else { [GROUP * R::BYTES, GROUP * bytes] };
+    for plane in 0..planes {
         let mut done = 0;
         while done < n {
-            if next.is_some() {
-                next.from(done / STEP).fetch_steps(GROUP);
+            if job.next.is_some() {
+                job.next.from(done / STEP).fetch_steps(GROUP);
             }
-            let [index_step, updates_step, _] = at_step(steps, done);
-            let (later, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
-            let [index_bytes, bytes] = if n < GROUP { [1; 2] } else { [GROUP * R::BYTES, GROUP * bytes] };
-            prefetch(later.wrapping_add(STREAM_AHEAD), index_bytes);
-            prefetch(updates.wrapping_add(STREAM_AHEAD), bytes);
+            let later = job.rest(done);
+            prefetch(later.index.wrapping_add(STREAM_AHEAD), ahead[0]);
+            prefetch(later.updates.wrapping_add(STREAM_AHEAD), ahead[1]);
             for at in done..n.min(done + GROUP) {
-                take!(plane, at);
+                let Some(position) = job.position(job.index::<R>(at)) else { return plane * n + at };
+                element.take(job.row(at, position, row.n));
             }
             done += GROUP;
         }
-        (index, updates) = (index.wrapping_offset(outer.index), updates.wrapping_offset(outer.out));
-        (destination, next) = (destination.wrapping_offset(outer.data), next.moved(outer.data));
+        job = job.after(1);
     }
-    outer.n * n
-}
-
-/// Bytes from the first element to the one at a place, of indices, updates and the destination. Not by `map`, which
-/// leaves functions that nothing calls in every loop.
-#[inline(always)]
-fn at_step([index, updates, destination]: [isize; 3], at: usize) -> [isize; 3] {
-    let at = at as isize;
-    [index.wrapping_mul(at), updates.wrapping_mul(at), destination.wrapping_mul(at)]
+    planes * n
 }
 
 #[cfg(test)]
@@ -407,18 +318,19 @@ mod tests {
     use crate::kernels::args::Loop;
     use crate::kernels::moves::prefetch::NextSlice;
     use crate::kernels::reduce::number::Add;
-    use crate::types::policy::{NegativeIndex, OutOfBounds};
+    use crate::kernels::reduce::scatter::indexed::IndexedElements;
+    use crate::types::index::Index;
+    use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
     /// A job of one inner loop over contiguous indices and updates, into contiguous `i32`s.
-    fn job<I: Index>(indices: &[I], updates: &[i32], data: &mut [i32], dim: usize) -> IndexedJob {
-        IndexedJob {
+    fn job<I: Index>(indices: &[I], updates: &[i32], data: &mut [i32], dim: usize) -> IndexedElements {
+        IndexedElements {
             n: indices.len().max(1),
             outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
             index: indices.as_ptr().cast(),
             dim: dim as u64,
             policy: IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Zero },
             is_signed: I::TYPE.is_signed(),
-            moved: moved::<I>,
             updates: updates.as_ptr().cast(),
             index_bytes: size_of::<I>(),
             index_step: size_of::<I>() as isize,
@@ -443,7 +355,7 @@ mod tests {
             let updates: Vec<i32> =
                 (0..indices.len() * spread).map(|at| spare(at).map_or(-9, |at| at as i32 + 1)).collect();
             let spread_out: Vec<I> = (0..indices.len() * spread).map(|at| indices[at / spread]).collect();
-            let job = IndexedJob {
+            let job = IndexedElements {
                 n: indices.len().max(1),
                 policy,
                 index_step: (size_of::<I>() * spread) as isize,
@@ -455,7 +367,7 @@ mod tests {
             let by_index = counting::<Add<i32>>(Elements::one(4), size_of::<I>(), Updates::Each)
                 .expect("a function for every index type");
             // SAFETY: there are as many indices and updates, and data for 40 positions of each.
-            let out_of_range = unsafe { by_index.reduce(&job) };
+            let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
             let mut expected = false;
             for (at, &index) in indices.iter().enumerate() {
                 match policy.resolve(index, 40) {
@@ -513,11 +425,11 @@ mod tests {
                 let updates: Vec<i32> = (1..=(n * elements) as i32).collect();
                 let (mut sums, mut data) = (vec![0; 40 * apart], vec![0; 40 * apart]);
                 let (bytes, stride) = (4 * elements as isize, 4 * apart as isize);
-                let job = IndexedJob { updates_step: bytes, stride, ..job(&list, &updates, &mut data, 40) };
+                let job = IndexedElements { updates_step: bytes, stride, ..job(&list, &updates, &mut data, 40) };
                 let row = Elements { n: elements, size: 4 };
                 let by_index = hot::<Add<i32>>(row, size_of::<I>(), Updates::Each).expect("functions for a few");
                 // SAFETY: there are as many indices and rows of updates, and data for 40 positions.
-                let out_of_range = unsafe { by_index.reduce(&job) };
+                let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
                 for (k, new) in updates.chunks(elements).enumerate().filter(|&(k, _)| Some(k) != place) {
                     sums[at(k) * apart..].iter_mut().zip(new).for_each(|(sum, new)| *sum += new);
                 }
@@ -545,9 +457,9 @@ mod tests {
             .expect("a function for every index type");
         let counted = |indices: &[I]| {
             let (mut data, update) = (vec![0i32; dim], [3i32]);
-            let job = IndexedJob { updates_step: 0, ..job(indices, &update, &mut data, dim) };
+            let job = IndexedElements { updates_step: 0, ..job(indices, &update, &mut data, dim) };
             // SAFETY: there are as many indices, an update, and data for `dim` positions.
-            (unsafe { by_index.reduce(&job) }, data)
+            (by_index.reduce(&unsafe { IndexedJob::new(job) }), data)
         };
         for n in [0, 1, 7, 8, 9, 16, 100] {
             let indices: Vec<I> = (0..n).map(|at| good(at * 7 % dim)).collect();

@@ -11,11 +11,10 @@
 //! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
 
 use crate::kernels::moves::prefetch::LINE;
-use crate::kernels::reduce::bag::in_memory::write_each;
 use crate::kernels::reduce::bag::step::Accumulate;
 use crate::kernels::reduce::number::{Add, Average, Mean};
 use crate::kernels::reduce::scatter::ScatterFns;
-use crate::kernels::reduce::scatter::accumulators::{RowsJob, at, by_columns, columns};
+use crate::kernels::reduce::scatter::accumulators::{RowsJob, by_columns, columns};
 use crate::kernels::reduce::scatter::rows::{Combine, SCALAR_CHUNK};
 use crate::types::element::Unaligned;
 
@@ -42,53 +41,28 @@ pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
     line
 }
 
-/// How many updates row `i` has met.
-///
-/// # Safety
-/// A1: the job's records are counts.
-#[inline(always)]
-unsafe fn count_of(job: &RowsJob, i: usize) -> usize {
-    debug_assert!(i < job.n);
-    // SAFETY: the caller's promise: a count, at any alignment.
-    let count = unsafe { job.records.cast::<u32>().wrapping_add(i).read_unaligned() };
-    count as usize + job.uncounted
-}
-
 /// Makes the rows begin with elements of `line` that updates are to meet; a row has `bytes` bytes.
 ///
 /// # Safety
-/// A1, with counts for records.
+/// The job's records are counts. Its rows have `bytes` bytes, of elements of which `line` is made.
 pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) {
-    for i in 0..job.n {
-        // SAFETY: A1.
-        if unsafe { count_of(job, i) } == 0 {
-            continue;
-        }
-        let row = job.row(i);
-        for at in (0..bytes).step_by(LINE) {
-            let some = (bytes - at).min(LINE);
-            // SAFETY: A1: bytes of the row.
-            unsafe { row.wrapping_add(at).copy_from_nonoverlapping(line.as_ptr(), some) };
-        }
+    for i in (0..job.len()).filter(|&i| job.count(i) != 0) {
+        // SAFETY: a row of the job has as many bytes, and elements of the line's type.
+        unsafe { job.row(i).fill(line, bytes) };
     }
 }
 
 /// Divides the rows that updates have met.
 pub(in crate::kernels::reduce) fn divide<T: Average<Sum = T>>(job: &RowsJob) {
-    let own = usize::from(job.include_self);
-    for i in 0..job.n {
-        // SAFETY: A1.
-        let count = unsafe { count_of(job, i) };
+    let own = usize::from(job.includes_self());
+    for i in 0..job.len() {
+        let (row, count) = (job.row(i), job.count(i));
         if count == 0 {
             continue;
         }
-        let row = job.row(i);
-        by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements, |WIDTH, column| {
-            let row = at::<T, WIDTH>(row, column);
-            // SAFETY: A1.
-            let sums = unsafe { row.read() };
-            // SAFETY: A1.
-            unsafe { write_each(row, |k| <Mean<T> as Accumulate>::end(sums[k].0, count + own)) };
+        by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements(), |WIDTH, column| {
+            let sums = row.read::<T, WIDTH>(column);
+            row.write_each::<T, WIDTH>(column, |k| <Mean<T> as Accumulate>::end(sums[k].0, count + own));
         });
     }
 }

@@ -1,15 +1,19 @@
 //! Single elements that are reduced by their indices, and parts of them.
 
-#![forbid(unsafe_code)]
+use core::ops::Deref;
 
 use crate::kernels::args::Loop;
 use crate::kernels::moves::prefetch::NextSlice;
-use crate::kernels::reduce::scatter::by_index::MovedFn;
+use crate::kernels::reduce::scatter::read::ReadIndex;
+use crate::kernels::reduce::scatter::rows::Ends;
+use crate::kernels::reduce::scatter::stepped::SteppedRows;
+use crate::kernels::reduce::scatter::values::RowPair;
+use crate::types::element::Unaligned;
 use crate::types::policy::IndexPolicy;
 
-/// Elements of the inner loops of a plane.
+/// Elements of the inner loops of a plane: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct IndexedJob {
+pub(crate) struct IndexedElements {
     /// Elements of an inner loop, at least 1.
     pub(crate) n: usize,
     /// The loop around the inner ones.
@@ -22,8 +26,6 @@ pub(crate) struct IndexedJob {
     pub(crate) index_bytes: usize,
     /// Whether the index type has values below 0.
     pub(crate) is_signed: bool,
-    /// The position of an index that is none, under the policies `Clamp` and `Wrap`.
-    pub(crate) moved: MovedFn,
     pub(crate) updates: *const u8,
     /// Bytes from one iteration to the next, of indices and of updates.
     pub(crate) index_step: isize,
@@ -37,45 +39,182 @@ pub(crate) struct IndexedJob {
     pub(crate) next: NextSlice,
 }
 
+/// Elements whose indices may be read, and which may be reduced where these are in range.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexedJob(IndexedElements);
+
+/// A position along the axis of the job that it was read for, in range.
+#[derive(Clone, Copy)]
+pub(in crate::kernels::reduce) struct Position(u64);
+
+impl Deref for IndexedJob {
+    type Target = IndexedElements;
+
+    #[inline(always)]
+    fn deref(&self) -> &IndexedElements {
+        &self.0
+    }
+}
+
 impl IndexedJob {
+    /// Elements that are reduced by their indices.
+    ///
+    /// # Safety
+    /// K3 for the indices; S1, S2, S3 and K4 for the elements whose indices are in range. The job is given to functions
+    /// that reduce rows of these elements, by indices of this size, alone (S4).
+    #[inline(always)]
+    pub(crate) unsafe fn new(elements: IndexedElements) -> Self {
+        IndexedJob(elements)
+    }
+
     /// The inner loops after some.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn after(&self, planes: usize) -> IndexedJob {
+        debug_assert!(planes <= self.outer.n);
         let (outer, along) = (self.outer, |step: isize| step.wrapping_mul(planes as isize));
-        IndexedJob {
+        IndexedJob(IndexedElements {
             outer: Loop { n: outer.n - planes, ..outer },
             index: self.index.wrapping_offset(along(outer.index)),
             updates: self.updates.wrapping_offset(along(outer.out)),
             destination: self.destination.wrapping_offset(along(outer.data)),
             next: self.next.moved(along(outer.data)),
-            ..*self
-        }
+            ..self.0
+        })
     }
 
     /// The first inner loops.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn first(&self, planes: usize) -> IndexedJob {
-        IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
+        debug_assert!(planes <= self.outer.n);
+        IndexedJob(IndexedElements { outer: Loop { n: planes, ..self.outer }, ..self.0 })
     }
 
     /// The first elements of each inner loop.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn up_to(&self, elements: usize) -> IndexedJob {
-        IndexedJob { n: self.n.min(elements), ..*self }
+        IndexedJob(IndexedElements { n: self.n.min(elements), ..self.0 })
     }
 
     /// The inner loop from an iteration on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn rest(&self, done: usize) -> IndexedJob {
+        debug_assert!(done <= self.n && self.outer.n > 0);
         let along = |step: isize| step.wrapping_mul(done as isize);
-        IndexedJob {
+        IndexedJob(IndexedElements {
             n: self.n - done,
             outer: Loop::ONCE,
             index: self.index.wrapping_offset(along(self.index_step)),
             updates: self.updates.wrapping_offset(along(self.updates_step)),
             destination: self.destination.wrapping_offset(along(self.destination_step)),
             next: NextSlice::NONE,
-            ..*self
+            ..self.0
+        })
+    }
+
+    /// The same elements, whose steps are constants: contiguous indices of `index` bytes and updates of `bytes` bytes.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn contiguous(&self, index: usize, bytes: usize) -> IndexedJob {
+        let (index_step, updates_step) = (index as isize, bytes as isize);
+        debug_assert_eq!(
+            [index_step, updates_step],
+            [self.index_step, self.updates_step],
+            "as the function takes them"
+        );
+        IndexedJob(IndexedElements { index_step, updates_step, ..self.0 })
+    }
+
+    /// The same elements, whose steps are constants: a destination whose rows of `bytes` bytes are contiguous along the
+    /// axis, in a loop that does not move it.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn packed(&self, bytes: usize) -> IndexedJob {
+        let (stride, destination_step) = (bytes as isize, 0);
+        debug_assert_eq!(
+            [stride, destination_step],
+            [self.stride, self.destination_step],
+            "as the function takes them"
+        );
+        IndexedJob(IndexedElements { stride, destination_step, ..self.0 })
+    }
+
+    /// The same elements, of which those at the first `DIM` positions of the axis are in range, a constant.
+    #[inline(always)]
+    pub(super) fn along<const DIM: u64>(&self) -> IndexedJob {
+        debug_assert!(DIM <= self.dim);
+        IndexedJob(IndexedElements { dim: DIM, ..self.0 })
+    }
+
+    /// The rows of all elements of the first inner loop, where they have one index, at its position.
+    #[inline(always)]
+    pub(super) fn stepped(&self, position: Position) -> SteppedRows {
+        debug_assert!(self.index_step == 0 && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
+        let steps = [self.updates_step, self.destination_step];
+        // SAFETY: S1, S2 and K4 for `n` elements of the job, whose position is in range.
+        unsafe { SteppedRows::new(self.ends(0, position.0), steps, self.n) }
+    }
+
+    /// The index of element `at` of the first inner loop, as an unsigned number.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn index<R: ReadIndex>(&self, at: usize) -> u64 {
+        debug_assert!(at < self.n && self.outer.n > 0 && R::BYTES == self.index_bytes, "K3");
+        let index = self.index.wrapping_offset(self.index_step.wrapping_mul(at as isize));
+        // SAFETY: K3: one of the `n` indices of a loop, at any alignment.
+        unsafe { index.cast::<R::Value>().read_unaligned() }.into()
+    }
+
+    /// The position that an index is, if it is neither negative nor out of range.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn position(&self, index: u64) -> Option<Position> {
+        (index < self.dim).then_some(Position(index))
+    }
+
+    /// The update of element `at` of the first inner loop, and the row at a position.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn row(&self, at: usize, position: Position, elements: usize) -> RowPair {
+        let Ends { updates, destination } = self.ends(at, position.0);
+        debug_assert!(at < self.n && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
+        // SAFETY: S1, S2 and K4 for an element of the job whose position is in range. Functions that take it know how
+        // many elements a row has (S4).
+        unsafe { RowPair::new(updates, destination, elements) }
+    }
+
+    /// The ends of element `at` of an inner loop, for a position that may be out of range.
+    #[inline(always)]
+    pub(super) fn ends(&self, at: usize, position: u64) -> Ends {
+        let along = |step: isize| step.wrapping_mul(at as isize);
+        Ends {
+            updates: self.updates.wrapping_offset(along(self.updates_step)),
+            destination: self
+                .destination
+                .wrapping_offset(self.stride.wrapping_mul(position as isize))
+                .wrapping_offset(along(self.destination_step)),
         }
+    }
+
+    /// The first update.
+    #[inline(always)]
+    pub(super) fn update<T: Copy>(&self) -> T {
+        debug_assert!(self.n > 0 && self.outer.n > 0, "S1");
+        // SAFETY: S1: an update, at any alignment.
+        unsafe { self.updates.cast::<T>().read_unaligned() }
+    }
+
+    /// The updates of the first `n` elements of the inner loop, which are contiguous rows of `elements` values.
+    #[inline(always)]
+    pub(super) fn updates<T: Copy>(&self, n: usize, elements: usize) -> &[Unaligned<T>] {
+        debug_assert!(n <= self.n && self.outer.n > 0, "S1");
+        debug_assert_eq!(self.updates_step, (elements * size_of::<T>()) as isize, "S4");
+        // SAFETY: S1 and S4: `n` contiguous rows of updates, at any alignment.
+        unsafe { core::slice::from_raw_parts(self.updates.cast(), n * elements) }
+    }
+
+    /// The same elements with other updates: contiguous rows of `elements` values each.
+    ///
+    /// # Safety
+    /// The updates outlive the job. They are of the type that the function reduces which is given the job.
+    #[inline(always)]
+    pub(super) unsafe fn with_updates<T>(&self, updates: &[T], elements: usize) -> IndexedJob {
+        debug_assert!(self.n * elements <= updates.len(), "S1");
+        let updates_step = (elements * size_of::<T>()) as isize;
+        IndexedJob(IndexedElements { updates: updates.as_ptr().cast(), updates_step, ..self.0 })
     }
 }

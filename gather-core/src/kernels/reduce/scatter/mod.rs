@@ -49,16 +49,18 @@ pub(in crate::kernels::reduce) mod runs;
 mod sink;
 mod stepped;
 pub(in crate::kernels::reduce) mod store;
+mod values;
 
-pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
-pub(crate) use by_index::{Elements, IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
+pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
+pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD, Updates};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entries, SortedRows, Span};
-pub(crate) use indexed::IndexedJob;
+pub(crate) use indexed::{IndexedElements, IndexedJob};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
 pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
 pub(crate) use sink::{Sink, Take, Which};
+pub(crate) use stepped::SteppedRows;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::moves::prefetch::LINE;

@@ -22,6 +22,7 @@ use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::scatter::RowFns;
 use crate::kernels::reduce::scatter::by_index::{ChooseByIndex, TakeFew};
+use crate::kernels::reduce::scatter::values::RowPair;
 use crate::types::element::{Element, Unaligned};
 
 /// A row, for the functions that take rows.
@@ -33,7 +34,7 @@ pub(crate) struct Row {
     pub(crate) destination_bytes: usize,
 }
 
-/// Where a row of updates comes from and goes to.
+/// Where a row of updates comes from and goes to: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) updates: *const u8,
@@ -41,29 +42,80 @@ pub(crate) struct Ends {
 }
 
 /// Reduces rows into their destinations, in their order.
-///
-/// # Safety
-/// S1, S2, S3 and K4 for the rows, of the type that the function is for; K7.
 pub(crate) type ReduceFn = fn(&ReduceJob<'_>);
 level_pointers! { ReduceFn, unsafe fn(&ReduceJob<'_>); }
 
 /// Rows to be reduced.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceJob<'a> {
-    pub(crate) rows: &'a [Ends],
-    pub(crate) row: Row,
+    rows: &'a [Ends],
+    row: Row,
 }
 
-/// Some of the rows of a job, in their order.
+impl<'a> ReduceJob<'a> {
+    /// Rows that have these ends.
+    ///
+    /// # Safety
+    /// S1, S2, S3 and K4 for rows that have the elements and bytes of `row`. The job is given to functions that reduce
+    /// elements of their type alone.
+    #[inline(always)]
+    pub(crate) unsafe fn new(rows: &'a [Ends], row: Row) -> Self {
+        ReduceJob { rows, row }
+    }
+
+    /// What each of the rows is.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn row(&self) -> Row {
+        self.row
+    }
+
+    /// Takes the rows one after another.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn each(&self, row: &impl TakeRow) {
+        for ends in self.rows {
+            // SAFETY: S1, S2 and K4 for a row of the job, whose functions are of the type of its elements.
+            row.take(unsafe { RowPair::new(ends.updates, ends.destination, self.row.elements) });
+        }
+    }
+}
+
+/// Some of the rows of a job, in their order. Their positions are in range.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'a> {
     /// Where rows come from (`target`) and go to (`source`): a gather's job, run the other way.
-    pub(crate) rows: &'a ResolvedRows,
+    rows: &'a ResolvedRows,
     /// Which of them; `None` for all.
-    pub(crate) which: Option<&'a [u16]>,
+    which: Option<&'a [u16]>,
 }
 
-impl Chosen<'_> {
+impl<'a> Chosen<'a> {
+    /// Those of the rows that are listed, or all.
+    ///
+    /// # Safety
+    /// The contract of a scatter for these rows, with the sink that they are handed to. Their positions have been written
+    /// and are in range. Those listed are rows of the job.
+    #[inline(always)]
+    pub(crate) unsafe fn new(rows: &'a ResolvedRows, which: Option<&'a [u16]>) -> Self {
+        debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));
+        Chosen { rows, which }
+    }
+
+    /// Calls a function for the places of all, in their order.
+    #[inline(always)]
+    pub(super) fn for_each(&self, mut run: impl FnMut(Ends)) {
+        let found = Found::of(self.rows);
+        match self.which {
+            None => (0..self.rows.n()).for_each(|row| run(found.ends(row))),
+            Some(which) => which.iter().for_each(|&row| run(found.ends(usize::from(row)))),
+        }
+    }
+
+    /// Bytes of a row of updates.
+    #[inline(always)]
+    pub(super) fn row_bytes(&self) -> usize {
+        self.rows.row()
+    }
+
     #[inline(always)]
     fn len(&self) -> usize {
         self.which.map_or(self.rows.n(), <[u16]>::len)
@@ -73,11 +125,6 @@ impl Chosen<'_> {
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
         self.which.map_or(k, |which| usize::from(which[k]))
-    }
-
-    /// Whether all that are listed are rows of the job.
-    pub(in crate::kernels::reduce) fn is_sound(&self) -> bool {
-        self.which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < self.rows.n()))
     }
 }
 
@@ -111,35 +158,32 @@ pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByInd
 pub(in crate::kernels::reduce) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
 /// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
-pub(in crate::kernels::reduce) fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+pub(in crate::kernels::reduce) fn reduce_scalar<C: Combine>(&job: &ReduceJob<'_>) {
+    let row = job.row();
     debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
     if row.elements == 1 {
-        // SAFETY: the caller's promise.
-        return unsafe { each(rows, &One::<C>(PhantomData)) };
+        return job.each(&One::<C>(PhantomData));
     }
-    // SAFETY: as above.
-    unsafe { each(rows, &Several::<C, SCALAR_CHUNK>(row.elements, PhantomData)) }
+    job.each(&Several::<C, SCALAR_CHUNK>(row.elements, PhantomData));
 }
 
 /// The AVX2 level of a reduction.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
-    let &ReduceJob { rows, row } = job;
+    let row = job.row();
     if row.elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
         return reduce_scalar::<C>(job);
     }
     debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
-    // SAFETY: the caller's promise.
-    unsafe { each(rows, &Several::<C, LINE>(row.elements, PhantomData)) }
+    job.each(&Several::<C, LINE>(row.elements, PhantomData));
 }
 
 /// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
 /// compiled for no level.
 pub(in crate::kernels::reduce) trait TakeRow {
-    /// # Safety
-    /// S1, S2, S3 and K4 for the row.
-    unsafe fn take(&self, from: *const u8, to: *mut u8);
+    /// Takes a row of the elements that this takes.
+    fn take(&self, row: RowPair);
 }
 
 /// Reduces a row of one element.
@@ -169,29 +213,15 @@ impl<C> Few<C> {
 
 impl<C: Combine> TakeRow for One<C> {
     #[inline(always)]
-    unsafe fn take(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { reduce_chunk::<C, 1>(from, to) }
+    fn take(&self, row: RowPair) {
+        reduce_chunk::<C, 1>(row, 0);
     }
 }
 
 impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
     #[inline(always)]
-    unsafe fn take(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { reduce_row::<C, BYTES>(from, to, self.0) }
-    }
-}
-
-/// Takes rows one after another.
-///
-/// # Safety
-/// As for [`ReduceFn`], for rows that `row` takes.
-#[inline(always)]
-pub(in crate::kernels::reduce) unsafe fn each(rows: &[Ends], row: &impl TakeRow) {
-    for ends in rows {
-        // SAFETY: the caller's promise.
-        unsafe { row.take(ends.updates, ends.destination) };
+    fn take(&self, row: RowPair) {
+        reduce_row::<C, BYTES>(row, self.0);
     }
 }
 
@@ -201,12 +231,9 @@ pub(in crate::kernels::reduce) const ENDS: usize = 16;
 /// Bytes of rows that are prefetched and reduced at a time, unless one row is longer.
 const BYTES_AT_ONCE: usize = 1 << 10;
 
-/// Reduces rows whose positions have been resolved, and prefetches later ones: those after them, or others.
-///
-/// # Safety
-/// The contract of a scatter for the rows, whose positions are in range; the positions of the later ones have been
-/// written. `reduce` is a function of the type.
-pub(in crate::kernels::reduce) unsafe fn reduce_rows(
+/// Reduces rows whose positions have been resolved, and prefetches later ones: those after them, or others. `reduce` is
+/// the function of their sink.
+pub(in crate::kernels::reduce) fn reduce_rows(
     reduce: ReduceFn,
     row: Row,
     these: Chosen<'_>,
@@ -221,8 +248,7 @@ pub(in crate::kernels::reduce) unsafe fn reduce_rows(
     let mut ends = [Ends { updates: core::ptr::null(), destination: core::ptr::null_mut() }; ENDS];
     for start in (0..n.max(asked)).step_by(at_once) {
         for k in start..asked.min(start + at_once) {
-            // SAFETY: a row of the later ones, whose position has been written.
-            ask_for(unsafe { later_found.ends(later.row(first + k)) }, later_found.updates_step, row);
+            ask_for(later_found.ends(later.row(first + k)), later_found.updates_step, row);
         }
         let ends = &mut ends[..n.saturating_sub(start).min(at_once)];
         if ends.is_empty() {
@@ -231,22 +257,23 @@ pub(in crate::kernels::reduce) unsafe fn reduce_rows(
         match these.which {
             None => {
                 for (i, ends) in ends.iter_mut().enumerate() {
-                    // SAFETY: a row of the job, whose position has been written.
-                    *ends = unsafe { found.ends(start + i) };
+                    *ends = found.ends(start + i);
                 }
             }
             Some(which) => {
                 for (ends, &i) in ends.iter_mut().zip(&which[start..]) {
-                    // SAFETY: as above: those listed are rows of the job.
-                    *ends = unsafe { found.ends(usize::from(i)) };
+                    *ends = found.ends(usize::from(i));
                 }
             }
         }
-        reduce(&ReduceJob { rows: ends, row });
+        // SAFETY: S1, S2, S3 and K4 hold for rows that are `Chosen`, and so for the places that these positions name;
+        // `reduce` is the function of the sink that they were chosen for (S3).
+        reduce(&unsafe { ReduceJob::new(ends, row) });
     }
 }
 
-/// Where rows have been found. A copy: for all that the compiler knows, a store might change the job.
+/// Where the rows of a job that are [`Chosen`] have been found. A copy: for all that the compiler knows, a store might
+/// change the job.
 struct Found {
     updates: *const u8,
     updates_step: isize,
@@ -270,13 +297,10 @@ impl Found {
         }
     }
 
-    /// The ends of row `i`.
-    ///
-    /// # Safety
-    /// The position of the row has been written.
+    /// The ends of row `i`, which has been chosen.
     #[inline(always)]
-    unsafe fn ends(&self, i: usize) -> Ends {
-        // SAFETY: the caller's promise.
+    fn ends(&self, i: usize) -> Ends {
+        // SAFETY: the job has a position for each row, which has been written for those that are chosen.
         let position = unsafe { self.positions.wrapping_add(i).read() };
         let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
         Ends {
@@ -313,41 +337,25 @@ fn ask_for_lines(row: *const u8, bytes: usize) {
 }
 
 /// Reduces a row of `elements` elements: `BYTES` bytes of them at a time, then half as many, and so on.
-///
-/// # Safety
-/// The contract of a scatter for the row.
 #[inline(always)]
-unsafe fn reduce_row<C: Combine, const BYTES: usize>(from: *const u8, to: *mut u8, elements: usize) {
+fn reduce_row<C: Combine, const BYTES: usize>(row: RowPair, elements: usize) {
     match const { BYTES / size_of::<C::Item>() } {
-        // SAFETY: the caller's promise.
-        64 => unsafe { reduce_chunks::<C, 64>(from, to, elements) },
-        // SAFETY: as above.
-        32 => unsafe { reduce_chunks::<C, 32>(from, to, elements) },
-        // SAFETY: as above.
-        16 => unsafe { reduce_chunks::<C, 16>(from, to, elements) },
-        // SAFETY: as above.
-        8 => unsafe { reduce_chunks::<C, 8>(from, to, elements) },
-        // SAFETY: as above.
-        4 => unsafe { reduce_chunks::<C, 4>(from, to, elements) },
-        // SAFETY: as above.
-        2 => unsafe { reduce_chunks::<C, 2>(from, to, elements) },
-        // SAFETY: as above.
-        _ => unsafe { reduce_chunks::<C, 1>(from, to, elements) },
+        64 => reduce_chunks::<C, 64>(row, elements),
+        32 => reduce_chunks::<C, 32>(row, elements),
+        16 => reduce_chunks::<C, 16>(row, elements),
+        8 => reduce_chunks::<C, 8>(row, elements),
+        4 => reduce_chunks::<C, 4>(row, elements),
+        2 => reduce_chunks::<C, 2>(row, elements),
+        _ => reduce_chunks::<C, 1>(row, elements),
     }
 }
 
 /// Reduces a row in chunks of `LONG` elements, a power of two, then of half as many, and so on.
-///
-/// # Safety
-/// As for [`reduce_row`].
 #[inline(always)]
-unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut u8, elements: usize) {
-    let ends = |at: usize| (from.wrapping_add(at * size_of::<C::Item>()), to.wrapping_add(at * size_of::<C::Item>()));
+fn reduce_chunks<C: Combine, const LONG: usize>(row: RowPair, elements: usize) {
     let mut done = 0;
     while elements - done >= LONG {
-        let (from, to) = ends(done);
-        // SAFETY: the caller's promise, for some of the elements.
-        unsafe { reduce_chunk::<C, LONG>(from, to) };
+        reduce_chunk::<C, LONG>(row, done);
         done += LONG;
     }
     if done == elements {
@@ -357,9 +365,7 @@ unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut
     macro_rules! halves {
         ($($half:literal)*) => {$(
             if LONG > $half && (elements - done) & $half != 0 {
-                let (from, to) = ends(done);
-                // SAFETY: as above.
-                unsafe { reduce_chunk::<C, $half>(from, to) };
+                reduce_chunk::<C, $half>(row, done);
                 done += $half;
             }
         )*};
@@ -368,17 +374,11 @@ unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut
     debug_assert_eq!(done, elements);
 }
 
-/// Reduces `N` contiguous elements.
-///
-/// # Safety
-/// The contract of a scatter for these elements of a row.
+/// Reduces `N` elements of a row, from `column` on.
 #[inline(always)]
-unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8) {
-    let (from, to) = (from.cast::<[Unaligned<C::Item>; N]>(), to.cast::<[Unaligned<C::Item>; N]>());
-    // SAFETY: S1: elements of updates, at any alignment.
-    let new = unsafe { from.read() };
-    // SAFETY: S2: elements of the destination, at any alignment, which nothing else uses meanwhile.
-    let mut kept = unsafe { to.read() };
+fn reduce_chunk<C: Combine, const N: usize>(row: RowPair, column: usize) {
+    let new = row.updates::<C::Item, N>(column);
+    let mut kept = row.into().read::<C::Item, N>(column);
     for (k, kept) in kept.iter_mut().enumerate() {
         *kept = Unaligned(C::combine(kept.0, new[k].0));
     }
@@ -386,8 +386,7 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
     if const { N > 1 && N * size_of::<C::Item>() <= LINE } {
         between_ends();
     }
-    // SAFETY: as above.
-    unsafe { to.write(kept) };
+    row.into().write(column, kept);
 }
 
 /// Stands between the load of elements and the store of what they become, and is no instruction. Without it, compilers

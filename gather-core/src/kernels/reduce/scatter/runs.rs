@@ -20,16 +20,16 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
-use crate::kernels::reduce::bag::in_memory::write_each;
 use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
-use crate::kernels::reduce::scatter::accumulators::{at, by_columns, columns};
-use crate::kernels::reduce::scatter::rows::SCALAR_CHUNK;
+use crate::kernels::reduce::scatter::accumulators::{by_columns, columns};
+use crate::kernels::reduce::scatter::rows::{Ends, SCALAR_CHUNK};
+use crate::kernels::reduce::scatter::values::Values;
 use crate::types::element::Unaligned;
 
-/// Updates that follow one another, and the row that they go to.
+/// Updates that follow one another, and the row that they go to: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     /// The first of the updates, of which there are `n`.
@@ -41,18 +41,25 @@ pub(crate) struct Run {
 /// Runs to be reduced.
 #[derive(Clone, Copy)]
 pub(crate) struct RunsJob<'a> {
-    pub(crate) runs: &'a [Run],
-    /// Bytes from one update to the next.
-    pub(crate) step: isize,
-    pub(crate) elements: usize,
-    /// Whether what the destination holds counts.
-    pub(crate) include_self: bool,
+    runs: &'a [Run],
+    step: isize,
+    elements: usize,
+    include_self: bool,
+}
+
+impl<'a> RunsJob<'a> {
+    /// Runs of updates that are `step` bytes apart, in rows of `elements` elements; and whether what the destination
+    /// holds counts.
+    ///
+    /// # Safety
+    /// A2. The job is given to functions that reduce elements of the type of its rows alone.
+    pub(crate) unsafe fn new(runs: &'a [Run], step: isize, elements: usize, include_self: bool) -> Self {
+        debug_assert!(runs.iter().all(|run| run.n > 0), "A2");
+        RunsJob { runs, step, elements, include_self }
+    }
 }
 
 /// Reduces runs into their destinations.
-///
-/// # Safety
-/// A2 and K7.
 pub(crate) type RunsFn = fn(&RunsJob<'_>);
 level_pointers! { RunsFn, unsafe fn(&RunsJob<'_>); }
 
@@ -63,17 +70,24 @@ pub(crate) enum Ascending<'a> {
     Long(&'a [Unaligned<i64>]),
 }
 
-/// Updates of one element, the first and the bytes from one to the next; and the destination of position 0, and the
-/// bytes from one position to the next.
+/// Updates of one element, and the positions that they go to.
 #[derive(Clone, Copy)]
 pub(crate) struct SinglesJob<'a> {
-    pub(crate) positions: Ascending<'a>,
-    pub(crate) updates: *const u8,
-    pub(crate) step: isize,
-    pub(crate) destination: *mut u8,
-    pub(crate) stride: isize,
-    /// Whether what the destination holds counts.
-    pub(crate) include_self: bool,
+    positions: Ascending<'a>,
+    first: Ends,
+    steps: [isize; 2],
+    include_self: bool,
+}
+
+impl<'a> SinglesJob<'a> {
+    /// Updates of one element, with the ends of the first at position 0, and the bytes from one update to the next and
+    /// from one position to the next; and whether what the destination holds counts.
+    ///
+    /// # Safety
+    /// A2. The job is given to a function that reduces elements of the type of its rows.
+    pub(crate) unsafe fn new(positions: Ascending<'a>, first: Ends, steps: [isize; 2], include_self: bool) -> Self {
+        SinglesJob { positions, first, steps, include_self }
+    }
 }
 
 /// The functions of a reduction.
@@ -82,7 +96,7 @@ pub(crate) struct RunFns {
     /// Rows of several elements.
     pub(crate) rows: ByLevel<unsafe fn(&RunsJob<'_>)>,
     /// Rows of one element: the same for all levels, of which none does better.
-    pub(crate) singles: unsafe fn(&SinglesJob<'_>),
+    pub(crate) singles: fn(&SinglesJob<'_>),
 }
 
 /// The functions of a reduction.
@@ -97,25 +111,19 @@ pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
 }
 
 /// Reduces updates of one element into their destinations.
-///
-/// # Safety
-/// A2, for the type of the reduction.
-unsafe fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
+fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     match job.positions {
-        // SAFETY: the caller's promise.
-        Ascending::Short(list) => unsafe { singles_by::<A, _>(job, list, |position| position.0 as isize) },
-        // SAFETY: as above.
-        Ascending::Long(list) => unsafe { singles_by::<A, _>(job, list, |position| position.0 as isize) },
+        Ascending::Short(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
+        Ascending::Long(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
     }
 }
 
-/// # Safety
-/// As for [`singles`], for the job's positions.
+/// As [`singles`], for the list of the job's positions.
 #[inline(always)]
-unsafe fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
-    let SinglesJob { updates, step, destination, stride, include_self, .. } = *job;
+fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
+    let SinglesJob { first: Ends { updates, destination }, steps: [step, stride], include_self, .. } = *job;
     let element = |from: *const u8| {
-        // SAFETY: A2: an element of updates or of the destination, at any alignment.
+        // SAFETY: A2: an update for each position, or the element of the destination at one, at any alignment.
         A::widen(unsafe { from.cast::<Unaligned<A::Item>>().read() }.0)
     };
     let (mut from, mut at) = (updates, 0);
@@ -130,7 +138,7 @@ unsafe fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], p
             (from, at) = (from.wrapping_offset(step), at + 1);
         }
         let ended = A::end(sum, at - begin + usize::from(include_self));
-        // SAFETY: A2: an element of the destination.
+        // SAFETY: A2: the element of the destination at one of the positions, at any alignment.
         unsafe { to.cast::<Unaligned<A::Item>>().write(Unaligned(ended)) };
     }
 }
@@ -144,28 +152,26 @@ impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES>
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RunsJob<'_>) {
-        let by = L::at(level);
+        let by = L::of_level(level);
         for run in job.runs {
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
-                // SAFETY: A2.
-                unsafe { reduce_run::<A, L, WIDTH>(by, job, run, column) }
+                reduce_run::<A, L, WIDTH>(by, job, run, column)
             });
         }
     }
 }
 
-/// Reduces `N` columns of a run.
-///
-/// # Safety
-/// As for [`RunsFn`], for a run of the job, whose rows have these columns.
+/// Reduces `N` columns of a run of the job.
 #[inline(always)]
-unsafe fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &RunsJob<'_>, run: &Run, column: usize) {
+fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &RunsJob<'_>, run: &Run, column: usize) {
     debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
-    let (to, step) = (at::<A::Item, N>(run.destination, column), job.step);
-    let (mut from, mut left) = (run.updates, run.n);
-    let first = if job.include_self { to } else { at(from, column) };
-    // SAFETY: A2.
-    let mut sums = A::widen_chunk(by, &unsafe { first.read() });
+    let columns = |row: *const u8| {
+        let columns = row.cast::<Unaligned<A::Item>>().wrapping_add(column).cast::<[Unaligned<A::Item>; N]>();
+        // SAFETY: A2: a row of the run, of updates or the destination, has these columns, at any alignment.
+        A::widen_chunk(by, &unsafe { columns.read() })
+    };
+    let (mut from, mut left, step) = (run.updates, run.n, job.step);
+    let mut sums = columns(if job.include_self { run.destination } else { from });
     if !job.include_self {
         for sum in &mut sums {
             *sum = A::begin(*sum);
@@ -173,14 +179,13 @@ unsafe fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &Runs
         (from, left) = (from.wrapping_offset(step), left - 1);
     }
     for _ in 0..left {
-        // SAFETY: A2.
-        let new = A::widen_chunk(by, &unsafe { at::<A::Item, N>(from, column).read() });
-        for (sum, new) in sums.iter_mut().zip(new) {
+        for (sum, new) in sums.iter_mut().zip(columns(from)) {
             *sum = A::plus(*sum, new);
         }
         from = from.wrapping_offset(step);
     }
     let ended = A::end_chunk(by, &sums, run.n + usize::from(job.include_self));
-    // SAFETY: A2.
-    unsafe { write_each(to, |k| ended[k].0) };
+    // SAFETY: A2: no other run has this row of the destination, whose columns may be written.
+    let to = unsafe { Values::new(run.destination, job.elements) };
+    to.write_each::<A::Item, N>(column, |k| ended[k].0);
 }

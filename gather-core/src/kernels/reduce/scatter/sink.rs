@@ -1,42 +1,43 @@
 //! Where the rows of a scatter go.
 
-use crate::kernels::args::IndexArgs;
+use core::cell::Cell;
+
 use crate::kernels::moves::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::IndexedFns;
 use crate::kernels::reduce::scatter::entries::Entries;
-use crate::kernels::reduce::scatter::rows::{Chosen, ReduceFn, Row, reduce_rows};
+use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
 use crate::kernels::resolve::block::BLOCK;
 
 /// How a kernel uses the rows that it resolves.
-pub(crate) struct Sink {
-    pub(crate) take: Take,
+pub(crate) struct Sink<'a> {
+    pub(crate) take: Take<'a>,
     /// Elements of a row.
     pub(crate) elements: usize,
 }
 
 /// How rows are taken.
-pub(crate) enum Take {
+pub(crate) enum Take<'a> {
     /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan says
     /// so, by their indices.
     Reduce(ReduceFn, usize, Option<&'static IndexedFns>),
     /// They are written down.
-    Collect(Collector),
+    Collect(Collector<'a>),
     /// Nothing: their indices are checked.
     Nothing,
 }
 
 /// Writes entries down.
-pub(crate) struct Collector {
-    entries: *mut Entries,
+pub(crate) struct Collector<'a> {
+    entries: Cell<Option<&'a mut Entries>>,
     to: *const u8,
     from: *const u8,
 }
 
-impl Take {
+impl<'a> Take<'a> {
     /// Writes entries down, counted from the lowest rows of destination and updates. There is capacity for all of
     /// them, or the call panics.
-    pub(crate) fn collect(entries: &mut Entries, to: *const u8, from: *const u8) -> Self {
-        Take::Collect(Collector { entries, to, from })
+    pub(crate) fn collect(entries: &'a mut Entries, to: *const u8, from: *const u8) -> Self {
+        Take::Collect(Collector { entries: Cell::new(Some(entries)), to, from })
     }
 }
 
@@ -71,7 +72,7 @@ impl Which {
     }
 }
 
-impl Sink {
+impl Sink<'_> {
     /// Whether nothing is done with rows but to check their indices.
     #[inline(always)]
     pub(crate) fn only_checks(&self) -> bool {
@@ -87,47 +88,28 @@ impl Sink {
         }
     }
 
-    /// Takes rows, and prefetches those that are taken after them.
-    ///
-    /// # Safety
-    /// The contract of a scatter for these rows and the later ones, whose positions are in range; those listed are rows
-    /// of their jobs.
+    /// Takes rows that were chosen for this sink, and prefetches those that are taken after them.
     #[inline(always)]
-    pub(crate) unsafe fn take(&self, args: &IndexArgs<'_>, these: Chosen<'_>, later: Option<Chosen<'_>>) {
-        debug_assert!([Some(these), later].into_iter().flatten().all(|chosen| chosen.is_sound()));
+    pub(crate) fn take(&self, these: Chosen<'_>, later: Option<Chosen<'_>>) {
         match &self.take {
             &Take::Reduce(reduce, destination_bytes, _) => {
-                debug_assert_eq!(these.rows.row(), args.spec().row, "K6");
-                let row = Row { elements: self.elements, bytes: args.spec().row, destination_bytes };
-                // SAFETY: the caller's promise.
-                unsafe { reduce_rows(reduce, row, these, later) }
+                let row = Row { elements: self.elements, bytes: these.row_bytes(), destination_bytes };
+                reduce_rows(reduce, row, these, later);
             }
-            Take::Collect(collector) => {
-                // SAFETY: the caller's promise.
-                unsafe { collector.collect(these) }
-            }
+            Take::Collect(collector) => collector.collect(these),
             Take::Nothing => {}
         }
     }
 }
 
-impl Collector {
+impl Collector<'_> {
     /// Writes down rows.
-    ///
-    /// # Safety
-    /// As for [`Sink::take`].
-    unsafe fn collect(&self, chosen: Chosen<'_>) {
-        let Chosen { rows, which } = chosen;
-        // SAFETY: S3: the sink, and the entries that it was made for, outlive the call, and one thread has it.
-        let entries = unsafe { &mut *self.entries };
-        let mut note = |row: usize| {
-            let to = rows.source(row);
-            let offset = |at: usize, lowest: usize| at.wrapping_sub(lowest);
-            entries.push(offset(to.addr(), self.to.addr()), offset(rows.target(row).addr(), self.from.addr()));
-        };
-        match which {
-            None => (0..rows.n()).for_each(note),
-            Some(which) => which.iter().for_each(|&row| note(usize::from(row))),
-        }
+    fn collect(&self, chosen: Chosen<'_>) {
+        let Some(entries) = self.entries.take() else { return };
+        let offset = |at: *const u8, lowest: *const u8| at.addr().wrapping_sub(lowest.addr());
+        chosen.for_each(|Ends { updates, destination }| {
+            entries.push(offset(destination, self.to), offset(updates, self.from));
+        });
+        self.entries.set(Some(entries));
     }
 }

@@ -5,7 +5,8 @@ use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew, Updates};
 use crate::kernels::reduce::scatter::read::Exact;
-use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow, each};
+use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow};
+use crate::kernels::reduce::scatter::values::RowPair;
 use crate::kernels::reduce::scatter::{RowFns, ScatterFns};
 
 /// The functions that store elements of any type.
@@ -51,16 +52,13 @@ impl LevelFn for StoreRows {
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &ReduceJob { rows, row }: &ReduceJob<'_>) {
+    fn call<Here: Token>(_: Here, &job: &ReduceJob<'_>) {
+        let row = job.row();
         macro_rules! fixed {
             ($($bytes:literal)*) => {
                 match row.bytes {
-                    // SAFETY: the caller's promise, for rows of `$bytes` bytes.
-                    $($bytes => unsafe { each(rows, &Stored(Exactly::<$bytes>)) },)*
-                    _ => by_size!(RowSize::of(row.bytes), |Way| {
-                        // SAFETY: the caller's promise, for rows of this size.
-                        unsafe { each(rows, &Stored(Way::of(row.bytes))) }
-                    }),
+                    $($bytes => job.each(&Stored(Exactly::<$bytes>)),)*
+                    _ => by_size!(RowSize::of(row.bytes), |Way| job.each(&Stored(Way::of(row.bytes)))),
                 }
             };
         }
@@ -73,8 +71,7 @@ struct Stored<C>(C);
 
 impl<C: CopyRow> TakeRow for Stored<C> {
     #[inline(always)]
-    unsafe fn take(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
-        unsafe { self.0.copy(from, to) }
+    fn take(&self, row: RowPair) {
+        row.copy(self.0);
     }
 }
