@@ -17,13 +17,15 @@ pub(crate) mod planned;
 pub(crate) mod rows;
 pub(crate) mod will_need;
 
+use core::borrow::Borrow;
+
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::gather::erased::{Call, Request};
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Reading, Source, TensorOf};
+use crate::exec::Operands;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -159,10 +161,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let index = X::Kind::index(indices.dtype())?;
         let out = out.target_of(data.dtype())?;
         let (held, ids) = (data.held(), indices.held());
-        let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, index));
-        // SAFETY: X1: data and indices are those of sources; O1; the output is borrowed mutably, so that it overlaps no
-        // input.
-        unsafe { S::Kind::run::<X::Kind>(&self.erased(), &data, ids, out) }
+        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
+        // SAFETY: V1, V3: data and indices are sources, whose layouts these are; O1 for the type of results; the output
+        // is borrowed mutably, so that it overlaps no input.
+        let operands = unsafe { Operands::new(of, indices, out) };
+        S::Kind::run::<X::Kind>(&self.erased(), &Reading::of(data, &held), operands)
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -174,11 +177,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
         let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
-        let (attributes, data_layout, indices_layout) = (self.attributes(), data.layout(), indices.layout());
-        let request = Request { attributes, planned, data: data_layout, indices: indices_layout };
-        let call = Call { request, data: data.origin().cast(), index: indices.origin().cast() };
-        // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { call.run(out.target()) }
+        let data = (data.origin().cast(), data.layout());
+        let indices = (indices.origin().cast(), indices.layout(), I::TYPE);
+        // SAFETY: V1, V3 of views; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        let operands = unsafe { Operands::new(data, indices, out.target()) };
+        erased::run(self.attributes(), &planned, operands)
     }
 
     /// The shape of the result, without touching data.
