@@ -177,9 +177,8 @@ impl<S: Source + ?Sized> Describe for S {
     }
 }
 
-/// A source without its own type: a call reads it.
+/// How a call reads a source, without its own type: all but where it begins.
 pub struct Reading<'s, K: Kind> {
-    pub(crate) start: *const u8,
     pub(crate) described: Described<'s, K>,
     pub(crate) given: K::Given<'s>,
 }
@@ -210,7 +209,7 @@ impl<'s, K: Kind> Described<'s, K> {
 impl<'s, K: Kind> Reading<'s, K> {
     #[inline(always)]
     pub(crate) fn of<S: Source<Kind = K> + ?Sized>(source: &'s S, held: &'s impl Borrow<Layout>) -> Self {
-        Reading { start: source.start(), described: Described::of(source, held), given: source.given() }
+        Reading { described: Described::of(source, held), given: source.given() }
     }
 }
 
