@@ -126,14 +126,13 @@ impl CountedPlan {
             }
         }
         let indices = operands.resized(count)?;
-        let operands = operands.with_layout(&indices);
+        // SAFETY: V1: the tensor of indices has `count` along the first dimension.
+        let operands = unsafe { operands.with_layout(&indices) };
         if one_call {
-            // SAFETY: V1: the tensor of indices has this layout, by the contract.
-            unsafe { operands.check_met(plan) }
-        } else {
-            // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
-            unsafe { run_in_parts(plan, loops, work, operands) }
+            return operands.check_met(plan);
         }
+        // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
+        unsafe { run_in_parts(plan, loops, work, operands) }
     }
 }
 
@@ -150,8 +149,10 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
         return Ok(Written::NOTHING);
     }
     let indices = operands.resized(count)?;
-    // SAFETY: the plan checks indices of this layout, or does nothing: no kernel runs.
-    unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands.with_layout(&indices)) }
+    // SAFETY: V1: the tensor of indices has `count` along the first dimension.
+    let operands = unsafe { operands.with_layout(&indices) };
+    // SAFETY: the plan checks these indices, or does nothing: no kernel runs.
+    unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
 impl Free {

@@ -99,7 +99,7 @@ impl<'a, O> Operands<'a, O> {
         (self.indices, self.of)
     }
 
-    /// The same by other indices, which the output does not overlap: positions in place of indices.
+    /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap them.
     #[inline(always)]
     pub(crate) fn by(self, ids: Ids<'a>) -> Self {
         let Ids { start: index, layout: indices, of } = ids;
@@ -169,14 +169,14 @@ impl<'a> Operands<'a> {
         self.out
     }
 
-    /// [`check_met`] for the indices.
+    /// The result of a run of a plan on these operands that has met an index out of range.
     ///
-    /// # Safety
-    /// The layout of the indices is their own, also in its first size.
+    /// # Errors
+    /// Those of [`check_met`].
     #[inline(always)]
-    pub(super) unsafe fn check_met(self, plan: &IndexPlan) -> Result<Written, Error> {
+    pub(super) fn check_met(self, plan: &IndexPlan) -> Result<Written, Error> {
         debug_assert_eq!(plan.index(), self.of);
-        // SAFETY: V1 of the operands, along their own layout.
+        // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
         unsafe { check_met(plan, self.index, self.indices) }
     }
 
@@ -188,8 +188,11 @@ impl<'a> Operands<'a> {
         self.indices.resized(count).expect("indices with a free dimension")
     }
 
-    /// The same by the layout of their indices with the size that a run was told.
-    pub(super) fn with_layout<'b>(self, indices: &'b Layout) -> Operands<'b>
+    /// The same with another layout of the indices.
+    ///
+    /// # Safety
+    /// V1: the indices have this layout: that of before, with the size that a run was told.
+    pub(super) unsafe fn with_layout<'b>(self, indices: &'b Layout) -> Operands<'b>
     where
         'a: 'b,
     {
@@ -252,10 +255,10 @@ pub(super) static NO_INDEX: u64 = 0;
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {
-        // SAFETY: the caller's promise; a call is one call of the kernel, as just checked.
+        // SAFETY: X1: the plan is one of these operands; a call is one call of the kernel, as just checked.
         return unsafe { call(plan, operands) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: X1: the plan is one of these operands, and the loops and their cost are its own.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
@@ -269,13 +272,12 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wri
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: the caller's promise, for the whole loop nest.
+    // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
     let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
     if !outcome.out_of_range {
         return Ok(Written(()));
     }
-    // SAFETY: V1: the operands' indices have this layout, as the plan's do (X1).
-    unsafe { operands.check_met(plan) }
+    operands.check_met(plan)
 }
 
 /// Moves a few rows.
@@ -321,7 +323,7 @@ pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Lay
     if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
         return Ok(Written(()));
     }
-    // SAFETY: V1, by the contract.
+    // SAFETY: V1: there are indices of this type along the layout.
     Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
 }
 
@@ -340,7 +342,7 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
 /// one call of a kernel.
 ///
 /// # Safety
-/// As for [`run`], with the loops in place of the plan's.
+/// X1 as for [`run`], with the loops in place of the plan's: they reach coordinates of the operands' layouts.
 #[inline(never)]
 pub(super) unsafe fn run_in_parts(
     plan: &IndexPlan,
@@ -368,22 +370,21 @@ pub(super) unsafe fn run_in_parts(
         let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };
-        // SAFETY: the caller's promise; the panels and the kernel are the plan's.
+        // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
         unsafe { panelled.run(scratch) }
     } else {
         let part = Part::new(plan, loops, operands);
         match tasks {
-            // SAFETY: the caller's promise, for the whole loop nest.
+            // SAFETY: X1: the part is all of the loops of a plan of these operands.
             1 => unsafe { part.run() },
-            // SAFETY: as above.
+            // SAFETY: X1 likewise.
             tasks => unsafe { part.run_shared(tasks) },
         }
     };
     if !outcome.out_of_range {
         return Ok(Written(()));
     }
-    // SAFETY: V1: the operands' indices have this layout, as the plan's do (X1).
-    unsafe { operands.check_met(plan) }
+    operands.check_met(plan)
 }
 
 /// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin.

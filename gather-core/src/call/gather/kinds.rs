@@ -4,12 +4,12 @@ use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::{IndexAttributes, IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Described, Reading, Source};
+use crate::call::source::{Described, Opened, Reading, Source};
 use crate::exec::Operands;
 use crate::kernels::registry::Registry;
 use crate::plan::IndexRequest;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -130,6 +130,30 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
 pub trait TableOf<O: Gathers, U>: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> {}
 
 impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> + ?Sized {}
+
+/// The operands of a call on sources.
+///
+/// # Errors
+/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output, for types that are known at run time.
+#[inline(always)]
+pub(super) fn operands<'a, 'o, S, X, O>(
+    data: &'a Opened<'_, S>,
+    indices: &'a Opened<'_, X>,
+    out: &'o mut O,
+) -> Result<Operands<'a, Target<'o>>, Error>
+where
+    S: Source + ?Sized,
+    X: Source<Kind: IndexKind> + ?Sized,
+    O: Output<<S::Kind as Kind>::Out>,
+{
+    let of = X::Kind::index(indices.dtype())?;
+    let out = out.target_of(data.dtype())?;
+    let (index, layout) = indices.parts();
+    // SAFETY: V1, V3: both are sources, each with its own layout, and `of` is the index type of the indices' kind, or of
+    // their data type. O1: the output takes the elements of data's kind, or of its data type, and is borrowed mutably, so
+    // that it overlaps neither.
+    Ok(unsafe { Operands::new(data.parts(), (index, layout, of), out) })
+}
 
 /// The request for elements that are moved as they are.
 #[inline(always)]

@@ -17,15 +17,12 @@ pub(crate) mod planned;
 pub(crate) mod rows;
 pub(crate) mod will_need;
 
-use core::borrow::Borrow;
-
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::gather::kinds::{Gathered as _, GatheredBy};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Reading, Source, TensorOf};
-use crate::exec::Operands;
+use crate::call::source::{Opened, Source, TensorOf};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -158,14 +155,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let index = X::Kind::index(indices.dtype())?;
-        let out = out.target_of(data.dtype())?;
-        let (held, ids) = (data.held(), indices.held());
-        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
-        // SAFETY: V1, V3: data and indices are sources, whose layouts these are; O1 for the type of results; the output
-        // is borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(of, indices, out) };
-        S::Kind::run::<X::Kind>(&self.erased(), &Reading::of(data, &held), operands)
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        S::Kind::run::<X::Kind>(&self.erased(), &data.reading(), operands)
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -177,11 +169,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
         let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
-        let data = (data.origin().cast(), data.layout());
-        let indices = (indices.origin().cast(), indices.layout(), I::TYPE);
-        // SAFETY: V1, V3 of views; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(data, indices, out.target()) };
-        erased::run(self.attributes(), &planned, operands)
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        erased::run(self.attributes(), &planned, operands(&data, &indices, out)?)
     }
 
     /// The shape of the result, without touching data.

@@ -85,17 +85,10 @@ impl<'a, D> Tensors<'a, D> {
     }
 }
 
-impl Tensors<'_, InPlace<'_>> {
-    /// Runs a plan in place.
-    ///
-    /// # Errors
-    /// Those of [`exec::run_scatter`]. The destination is untouched then.
-    ///
-    /// # Safety
-    /// X1: the plan was made for the layouts and types of the tensors.
-    pub(super) unsafe fn run(self, plan: &ReducePlan) -> Result<(), Error> {
-        // SAFETY: X1, by the contract.
-        unsafe { exec::run_scatter(plan, self.operands(self.changes.0), Check::First, None) }
+impl<'a> Tensors<'a, InPlace<'_>> {
+    #[inline(always)]
+    pub(super) fn in_place(&self) -> ScatterOperands<'a> {
+        self.operands(self.changes.0)
     }
 }
 
@@ -113,7 +106,8 @@ impl Tensors<'_, CopyOf<'_, '_>> {
         let CopyOf(data, out) = self.changes;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
         let (tensors, original) = (Tensors { indices, updates, changes: () }, Original::new(request, data, layout));
-        // SAFETY: X1, by the contract; memory that is not fixed is fresh and row-major.
+        // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is fresh
+        // and row-major.
         let run = |out| unsafe { exec::run_scatter(plan, tensors.operands(out), check, Some(&original)) };
         // SAFETY: a run that succeeds has copied every element.
         unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
@@ -188,7 +182,7 @@ impl<'a> Request<'a> {
         let Ok(plan) = &planned else { return planned.map(drop) };
         debug_assert_eq!(tensors.inputs(), [self.indices, self.updates]);
         // SAFETY: X1: the plan was made for these layouts.
-        unsafe { tensors.run(plan) }
+        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
     }
 
     /// Runs on a copy of data, in an output, on tensors of the request's types and layouts.

@@ -12,7 +12,7 @@ use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Describe, Source};
 use crate::call::{check_counted, check_layout, check_target, mismatch};
-use crate::exec::pool_threads;
+use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
@@ -90,8 +90,9 @@ impl Planned {
     fn run_on(&self, tensors: Tensors<'_, InPlace<'_>>) -> Result<(), Error> {
         let counted = self.check_inputs(tensors.inputs())?;
         check_layout(Argument::Output, &self.destination, tensors.changes().1)?;
+        let plan = counted.as_ref().unwrap_or(&self.plan);
         // SAFETY: X1: the layouts are those of the plan, as just checked.
-        unsafe { tensors.run(counted.as_ref().unwrap_or(&self.plan)) }
+        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
     }
 
     /// Checks the layouts of tensors of the planned types, and runs the plan on a copy of data in an output.

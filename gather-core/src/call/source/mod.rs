@@ -213,6 +213,35 @@ impl<'s, K: Kind> Reading<'s, K> {
     }
 }
 
+/// A source with its layout, which it lends or makes.
+pub(crate) struct Opened<'s, S: Source + ?Sized> {
+    source: &'s S,
+    layout: S::Held<'s>,
+}
+
+impl<'s, S: Source + ?Sized> Opened<'s, S> {
+    #[inline(always)]
+    pub(crate) fn new(source: &'s S) -> Self {
+        Opened { source, layout: source.held() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn reading(&self) -> Reading<'_, S::Kind> {
+        Reading::of(self.source, &self.layout)
+    }
+
+    /// Where it begins, and its layout, along which it may be read (V1, V3).
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> (*const u8, &Layout) {
+        (self.source.start(), self.layout.borrow())
+    }
+
+    #[inline(always)]
+    pub(crate) fn dtype(&self) -> DType {
+        self.source.dtype()
+    }
+}
+
 /// Implements [`Source`] for a type of source.
 macro_rules! sources {
     ($(

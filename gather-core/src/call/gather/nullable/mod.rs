@@ -8,15 +8,15 @@ mod sizes;
 
 use core::borrow::Borrow;
 
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, Outputs};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Once, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Describe, Described, Reading, Source, TensorOf};
+use crate::call::source::{Describe, Described, Opened, Source, TensorOf};
 use crate::exec::Operands;
 use crate::tensor::bitmap::{Nulls, Validity};
-use crate::tensor::output::{Output, Sealed as _, Target};
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Typing;
 #[cfg(doc)]
 use crate::types::element::Element;
@@ -115,8 +115,7 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         let mut out = <S::Kind as Kind>::Out::empty(data.dtype());
-        let target = out.target_of(data.dtype())?;
-        let validity = self.with(data, indices, nulls, target, |call, operands| call.run_fresh(operands))?;
+        let validity = self.with(data, indices, nulls, &mut out, |call, operands| call.run_fresh(operands))?;
         Ok((out, validity))
     }
 
@@ -146,34 +145,32 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let target = out.target_of(data.dtype())?;
-        self.with(data, indices, nulls, target, |call, operands| call.run_into(operands, validity))
+        // The type of the output is compared first.
+        out.target_of(data.dtype())?;
+        self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
-    /// Hands a call without its types, whose output is of the type of results, to what runs it.
+    /// Hands a call without its types to what runs it.
     #[inline(always)]
-    fn with<S, X, R>(
+    fn with<S, X, O, R>(
         &self,
         data: &S,
         indices: &X,
         nulls: Nulls<'_>,
-        out: Target<'_>,
+        out: &mut O,
         run: impl FnOnce(&Call<'_>, Operands<'_, Target<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error>
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
     {
-        let (op, index) = (self.gather.erased(), X::Kind::index(indices.dtype())?);
-        let (held, ids) = (data.held(), indices.held());
-        let reading = Reading::of(data, &held);
+        let (op, data, indices) = (self.gather.erased(), Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        let reading = data.reading();
         S::Kind::check_data(&op, &reading.described)?;
-        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
-        // SAFETY: V1, V3: data and indices are sources, whose layouts these are; O1 for the type of results; the output
-        // is borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(of, indices, out) };
-        let runs = Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading));
-        run(&Call { facts: Facts::of::<X::Kind>(&op, index), nulls, runs }, operands)
+        let facts = Facts::of::<X::Kind>(&op, operands.indices().1);
+        run(&Call { facts, nulls, runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading)) }, operands)
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts

@@ -1,21 +1,20 @@
 //! Plans of calls some of whose indices or data are null.
 
-use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::{Gathered, Outputs};
+use crate::call::gather::kinds::{Gathered, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Described, Reading, Source};
+use crate::call::source::{Described, Opened, Reading, Source};
 use crate::exec::Operands;
 use crate::plan::{Explain, IndexLowered};
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{Output, Sealed as _, Target};
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -169,8 +168,7 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     {
         let dtype = self.planned.plan.dtype;
         let mut out = K::Out::empty(dtype);
-        let target = out.target_of(dtype)?;
-        let validity = self.with(data, indices, nulls, target, |call, operands| call.run_fresh(operands))?;
+        let validity = self.with(data, indices, nulls, &mut out, |call, operands| call.run_fresh(operands))?;
         Ok((out, validity))
     }
 
@@ -197,33 +195,31 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         X: Source<Kind = I> + ?Sized,
         O: Output<K::Out>,
     {
-        let target = out.target_of(self.planned.plan.dtype)?;
-        self.with(data, indices, nulls, target, |call, operands| call.run_into(operands, validity))
+        // The type of the output is compared first.
+        out.target_of(self.planned.plan.dtype)?;
+        self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
-    /// Hands a call, whose types have been compared with the plan's and whose output is of its type, to what runs it.
+    /// Hands a call, whose types have been compared with the plan's, to what runs it.
     #[inline(always)]
-    fn with<S, X, R>(
+    fn with<S, X, O, R>(
         &self,
         data: &S,
         indices: &X,
         nulls: Nulls<'_>,
-        out: Target<'_>,
+        out: &mut O,
         run: impl FnOnce(&Call<'_>, Operands<'_, Target<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error>
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
+        O: Output<K::Out>,
     {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
         K::check(plan.dtype, data.dtype())?;
         I::check(plan.index.dtype(), indices.dtype())?;
-        let (held, ids) = (data.held(), indices.held());
-        let reading = Reading::of(data, &held);
-        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), plan.index));
-        // SAFETY: V1, V3: data and indices are sources of the plan's types, as just checked, and these are their layouts;
-        // O1 for its type; the output is borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(of, indices, out) };
-        run(&Call { facts, nulls, runs: Runs::Planned(&self.planned, &reading) }, operands)
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        run(&Call { facts, nulls, runs: Runs::Planned(&self.planned, &data.reading()) }, operands)
     }
 }
