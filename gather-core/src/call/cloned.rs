@@ -40,8 +40,7 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative: false };
     let empty = lowered.output.contains(&0);
     if policy.refuses(empty, lowered.axes.iter().any(|axis| axis.dim == 0)) {
-        // SAFETY: a view may be read along its layout (V1).
-        unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
+        check_all(&check, indices)?;
     }
     let mut values = reserve::<T>(&lowered.output)?;
     if empty {
@@ -77,6 +76,16 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     Tensor::new(values, &lowered.output)
 }
 
+/// Checks every index.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`] for the first that names no element.
+fn check_all<I: Index>(check: &IndexCheck<'_>, indices: &View<'_, I>) -> Result<(), Error> {
+    let check = IndexCheck { index: I::TYPE, ..*check };
+    // SAFETY: V1: at all coordinates of its layout a view has elements, which are values of this index type.
+    unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }
+}
+
 /// A default in memory of the allocator. It passes over the stack of this function, not of those that call it.
 #[inline(never)]
 pub(crate) fn default<T: Default>() -> Box<T> {
@@ -97,8 +106,7 @@ pub(crate) fn scatter<T: Clone, I: Index>(
     let empty = lowered.output.contains(&0);
     let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
     if policy.refuses(empty, nowhere) {
-        // SAFETY: a view may be read along its layout (V1).
-        unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
+        check_all(&check, indices)?;
     }
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {

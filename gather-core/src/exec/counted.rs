@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::exec::index::{Operands, Part, check_met, run_in_parts};
+use crate::exec::index::{Operands, Part, Written, run_in_parts};
 use crate::kernels::{Loop, MoveFn};
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
@@ -96,15 +96,15 @@ impl CountedPlan {
     /// As for [`run_index`](super::run_index).
     ///
     /// # Safety
-    /// As for [`run_index`](super::run_index), for tensors with `count` along the free dimension, whatever
-    /// `operands.indices` says.
+    /// X1 for tensors with `count` along the free dimension, which is the first of the layout of the operands' indices,
+    /// whatever size that says.
     #[inline]
-    pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+    pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
         // A tensor with as many elements exists, so that the product does not overflow.
         let n = times * count;
         if n == 0 {
-            // SAFETY: the caller's promise; nothing is moved.
+            // SAFETY: there is no index, or the plan moves nothing for any count of them.
             return unsafe { check_only(plan, operands, count) };
         }
         let (mut only, mut several) = ([Loop::ONCE], SmallVec::<[Loop; 6]>::new());
@@ -122,18 +122,17 @@ impl CountedPlan {
             // SAFETY: X1 for the plan with another size of its free loop: C1.
             let outcome = unsafe { Part::new(plan, loops, operands) }.call();
             if !outcome.out_of_range {
-                return Ok(());
+                return Ok(Written::by(outcome));
             }
         }
-        let indices = operands.indices.resized(count).expect("indices with a free dimension")?;
-        let operands = Operands { indices: &indices, ..operands };
+        let indices = operands.resized(count)?;
+        // SAFETY: V1: the tensor of indices has `count` along the first dimension.
+        let operands = unsafe { operands.with_layout(&indices) };
         if one_call {
-            // SAFETY: as above.
-            unsafe { check_met(plan, operands.index, operands.indices) }
-        } else {
-            // SAFETY: as above.
-            unsafe { run_in_parts(plan, loops, work, operands) }
+            return operands.check_met(plan);
         }
+        // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
+        unsafe { run_in_parts(plan, loops, work, operands) }
     }
 }
 
@@ -145,13 +144,15 @@ impl CountedPlan {
 /// # Safety
 /// As for [`CountedPlan::run`], with a `count` of 0 or a plan that does not move.
 #[cold]
-unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
     if count == 0 {
-        return Ok(());
+        return Ok(Written::NOTHING);
     }
-    let indices = operands.indices.resized(count).expect("indices with a free dimension")?;
-    // SAFETY: the caller's promise: no kernel runs.
-    unsafe { run_in_parts(plan, plan.loops(), plan.work(), Operands { indices: &indices, ..operands }) }
+    let indices = operands.resized(count)?;
+    // SAFETY: V1: the tensor of indices has `count` along the first dimension.
+    let operands = unsafe { operands.with_layout(&indices) };
+    // SAFETY: the plan checks these indices, or does nothing: no kernel runs.
+    unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
 impl Free {

@@ -29,7 +29,7 @@ pub(crate) struct IndexCheck<'a> {
 /// [`Error::IndexOutOfRange`] for the first that names no element.
 ///
 /// # Safety
-/// The indices may be read along their layout as values of the index type.
+/// V1: the indices may be read along their layout as values of the check's index type.
 #[cold]
 pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: &Layout) -> Result<(), Error> {
     let read = checked.index.reader();
@@ -46,7 +46,7 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {
             let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
-            // SAFETY: `first_coordinate` asks only of places that coordinates reach, so this is an index of the tensor.
+            // SAFETY: V1: `first_coordinate` asks only of places that coordinates reach, so this is an index of the tensor.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
             let bad = bad && !(checked.skips_negative && value < 0);
@@ -76,10 +76,10 @@ impl IndexCheck<'_> {
 /// When there is none after all: something has changed the indices since, such as another process a mapped file.
 ///
 /// # Safety
-/// As for [`check`].
+/// V1 for the indices, as for [`check`].
 #[cold]
 pub(crate) unsafe fn find(checked: &IndexCheck<'_>, index: *const u8, indices: &Layout) -> Error {
-    // SAFETY: the caller's promise.
+    // SAFETY: V1: the layout is that of indices of the check's type.
     match unsafe { check(checked, index, indices) } {
         Err(error) => error,
         Ok(()) => panic!("{}: the indices have changed while they were read", checked.op),

@@ -7,18 +7,233 @@ use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::{Resize, Target};
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 use crate::types::policy::OutOfBounds;
 
-/// The tensors of a call, at coordinate 0.
+/// The indices of a call.
+///
+/// Invariant V1: from `start` on they may be read along `layout` as values of the index type `of`, as long as they are
+/// borrowed.
 #[derive(Clone, Copy)]
-pub(crate) struct Operands<'a> {
-    pub(crate) out: *mut u8,
-    pub(crate) data: *const u8,
-    pub(crate) index: *const u8,
-    pub(crate) indices: &'a Layout,
+pub(crate) struct Ids<'a> {
+    start: *const u8,
+    layout: &'a Layout,
+    of: IndexType,
+}
+
+impl<'a> Ids<'a> {
+    /// # Safety
+    /// From `start` on there are values of the index type `of` at all coordinates of the layout, which may be read as
+    /// long as the layout is borrowed (V1).
+    #[inline(always)]
+    pub(crate) unsafe fn new(start: *const u8, layout: &'a Layout, of: IndexType) -> Self {
+        Ids { start, layout, of }
+    }
+
+    /// The address of the index at coordinate 0.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> *const u8 {
+        self.start
+    }
+
+    #[inline(always)]
+    pub(crate) fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// The index type.
+    #[inline(always)]
+    pub(crate) fn of(&self) -> IndexType {
+        self.of
+    }
+}
+
+/// The tensors of a call, at coordinate 0. `O` is where results go: a [`Target`], a tensor that takes their shape, or
+/// memory that is there.
+///
+/// Invariant: what [`Operands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
+#[derive(Clone, Copy)]
+pub struct Operands<'a, O = *mut u8> {
+    out: O,
+    data: *const u8,
+    data_layout: &'a Layout,
+    index: *const u8,
+    indices: &'a Layout,
+    of: IndexType,
     /// The lookups of a map's parameters, or the `Quantized` of block-quantised data; null where nothing converts.
-    pub(crate) params: *const (),
+    params: *const (),
+}
+
+impl<'a, O> Operands<'a, O> {
+    /// The tensors of a call that gives nothing to what converts: data and indices with their layouts, indices with
+    /// their type, and the output.
+    ///
+    /// # Safety
+    /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are indices
+    /// of their type at those of theirs, all of which may be read as long as the layouts are borrowed. (Where a
+    /// [`CountedPlan`](super::CountedPlan) runs, it is told the size of the first dimension of indices, whatever the
+    /// layout says.) O1: the output takes elements of the type that the call makes; memory may be written at all
+    /// coordinates of its layout, no two of which share a byte. It overlaps neither data nor indices.
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        (data, data_layout): (*const u8, &'a Layout),
+        (index, indices, of): (*const u8, &'a Layout, IndexType),
+        out: O,
+    ) -> Self {
+        Operands { out, data, data_layout, index, indices, of, params: core::ptr::null() }
+    }
+
+    /// The address of data, and its layout.
+    #[inline(always)]
+    pub(crate) fn data(&self) -> (*const u8, &'a Layout) {
+        (self.data, self.data_layout)
+    }
+
+    /// The layout of indices, and their type.
+    #[inline(always)]
+    pub(crate) fn indices(&self) -> (&'a Layout, IndexType) {
+        (self.indices, self.of)
+    }
+
+    /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap them.
+    #[inline(always)]
+    pub(crate) fn by(self, ids: Ids<'a>) -> Self {
+        let Ids { start: index, layout: indices, of } = ids;
+        Operands { index, indices, of, ..self }
+    }
+
+    /// With what is given for the parameters of what converts: a run says what they are (K8).
+    #[inline(always)]
+    pub(crate) fn given(self, params: *const ()) -> Self {
+        Operands { params, ..self }
+    }
+}
+
+impl<'a, 'o> Operands<'a, Target<'o>> {
+    /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
+    #[inline(always)]
+    pub(crate) fn ids(&self) -> Ids<'a> {
+        Ids { start: self.index, layout: self.indices, of: self.of }
+    }
+
+    /// The layout of a fixed output.
+    #[inline(always)]
+    pub(crate) fn out_layout(&self) -> Option<&Layout> {
+        self.out.layout()
+    }
+
+    /// The output.
+    #[inline(always)]
+    pub(crate) fn out(&self) -> &Target<'o> {
+        &self.out
+    }
+
+    /// With memory that is there and its layout, or with the tensor that takes the shape of the result.
+    #[inline(always)]
+    pub(crate) fn fixed(self) -> Result<(Operands<'a>, &'o Layout), Operands<'a, &'o mut dyn Resize>> {
+        let Operands { out, data, data_layout, index, indices, of, params } = self;
+        match out {
+            Target::Fixed(out, layout) => Ok((Operands { out, data, data_layout, index, indices, of, params }, layout)),
+            Target::Resized(out) => Err(Operands { out, data, data_layout, index, indices, of, params }),
+        }
+    }
+
+    /// Runs on the memory of a fixed output, or on that of a row-major result of the shape and length that `fresh` says.
+    ///
+    /// # Errors
+    /// For a fixed output those of `run`, else those of `fresh`, [`Error::AllocationFailed`], then those of `run`.
+    #[inline(always)]
+    pub(crate) fn write<'s>(
+        self,
+        fresh: impl FnOnce() -> Result<(&'s [usize], usize), Error>,
+        run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
+    ) -> Result<(), Error> {
+        match self.fixed() {
+            Ok((operands, _)) => run(operands).map(Written::all),
+            Err(operands) => {
+                let (shape, len) = fresh()?;
+                operands.fill(shape, len, run)
+            }
+        }
+    }
+}
+
+impl<'a> Operands<'a> {
+    /// The address of the output.
+    #[inline(always)]
+    pub(crate) fn memory(&self) -> *const u8 {
+        self.out
+    }
+
+    /// The result of a run of a plan on these operands that has met an index out of range.
+    ///
+    /// # Errors
+    /// Those of [`check_met`].
+    #[inline(always)]
+    pub(super) fn check_met(self, plan: &IndexPlan) -> Result<Written, Error> {
+        debug_assert_eq!(plan.index(), self.of);
+        // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
+        unsafe { check_met(plan, self.index, self.indices) }
+    }
+
+    /// The layout of indices with a size of its first dimension, which it has.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`].
+    pub(super) fn resized(&self, count: usize) -> Result<Layout, Error> {
+        self.indices.resized(count).expect("indices with a free dimension")
+    }
+
+    /// The same with another layout of the indices.
+    ///
+    /// # Safety
+    /// V1: the indices have this layout: that of before, with the size that a run was told.
+    pub(super) unsafe fn with_layout<'b>(self, indices: &'b Layout) -> Operands<'b>
+    where
+        'a: 'b,
+    {
+        Operands { indices, ..self }
+    }
+}
+
+impl<'a> Operands<'a, &mut dyn Resize> {
+    /// Makes the output a row-major result of a shape of `len` elements, which `run` writes.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`], then those of `run`.
+    #[inline(always)]
+    pub(crate) fn fill(
+        self,
+        shape: &[usize],
+        len: usize,
+        run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
+    ) -> Result<(), Error> {
+        let Operands { out, data, data_layout, index, indices, of, params } = self;
+        let run = |out| run(Operands { out, data, data_layout, index, indices, of, params }).map(Written::all);
+        // SAFETY: X3: who returns a `Written` has run on these operands, and so has written all `len` elements.
+        unsafe { out.fill(shape, len, run) }
+    }
+}
+
+/// X3: a run has written every element of the output of its operands.
+pub(crate) struct Written(());
+
+impl Written {
+    /// Of an output without elements.
+    pub(super) const NOTHING: Written = Written(());
+
+    /// By kernels that have met no index out of range.
+    #[inline(always)]
+    pub(super) fn by(outcome: Outcome) -> Self {
+        debug_assert!(!outcome.out_of_range);
+        Written(())
+    }
+
+    /// Forgets that.
+    #[inline(always)]
+    pub(crate) fn all(self) {}
 }
 
 /// The address of the indices of tuples without components.
@@ -32,16 +247,16 @@ pub(super) static NO_INDEX: u64 = 0;
 /// or what it held before, in an unspecified mix.
 ///
 /// # Safety
-/// X1. For the plan of a map: data and output are aligned for its types, and `params` are lookups of its parameters,
-/// which threads may share and which reach a value for every position along the axis, or the `Quantized` of
-/// block-quantised data (K8).
+/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. For the plan of
+/// a map: data and output are aligned for its types, and what is given are lookups of its parameters, which threads may
+/// share and which reach a value for every position along the axis, or the `Quantized` of block-quantised data (K8).
 #[inline(always)]
-pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {
-        // SAFETY: the caller's promise; a call is one call of the kernel, as just checked.
+        // SAFETY: X1: the plan is one of these operands; a call is one call of the kernel, as just checked.
         return unsafe { call(plan, operands) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: X1: the plan is one of these operands, and the loops and their cost are its own.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
@@ -51,14 +266,16 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(),
 /// [`Error::IndexOutOfRange`], as there.
 ///
 /// # Safety
-/// As there, for a plan of which a call is one call of its kernel.
+/// X1 as for [`run`].
 #[inline(always)]
-pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: X1 for the plan, with its own loops.
+    // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
     let outcome = unsafe { Part::new(plan, plan.loops(), operands) }.call();
-    // SAFETY: as above.
-    if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
+    if !outcome.out_of_range {
+        return Ok(Written(()));
+    }
+    operands.check_met(plan)
 }
 
 /// Moves a few rows.
@@ -67,11 +284,15 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<()
 /// [`Error::IndexOutOfRange`], as [`run`].
 ///
 /// # Safety
-/// X1 for the request and the layouts of the inputs that the rows were found in, and for a row-major output of the
-/// shape that [`FewRows::output`] gives.
+/// X1: the rows were found by this request in the layouts of the operands, whose types are the request's; their output
+/// is row-major, of the shape that [`FewRows::output`] gives.
 #[inline(always)]
-pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operands: Operands<'_>) -> Result<(), Error> {
-    let Operands { out, data, index, indices, params } = operands;
+pub(crate) unsafe fn run_few_rows(
+    rows: &FewRows,
+    request: &IndexRequest,
+    operands: Operands<'_>,
+) -> Result<Written, Error> {
+    let Operands { out, data, index, indices, params, of, .. } = operands;
     let (spec, inner) = (rows.spec(request, FewRows::fill(request)?), rows.inner(request));
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
     // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
@@ -79,12 +300,13 @@ pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operan
     // SAFETY: the kernel was found for the width, the index type and the level of these rows (P2).
     let outcome = unsafe { (rows.kernel)(&args) };
     if !outcome.out_of_range || request.policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(());
+        return Ok(Written(()));
     }
     let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
     let checked =
         IndexCheck { op, axes: core::slice::from_ref(&axis), policy, index: index_type, skips_negative: false };
-    // SAFETY: X1: the indices may be read along their layout.
+    debug_assert_eq!(index_type, of);
+    // SAFETY: V1: the operands' indices may be read along their layout, as values of the request's index type.
     Err(unsafe { first_bad_index::find(&checked, index, indices) })
 }
 
@@ -94,13 +316,14 @@ pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operan
 /// [`Error::IndexOutOfRange`] for the first such index, under `OutOfBounds::Error`.
 ///
 /// # Safety
-/// X1 for the indices.
+/// V1: there are indices of the plan's type at all coordinates of the layout. They come in registers, and not as
+/// operands, which the doors would have to store.
 #[cold]
-pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<(), Error> {
+pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<Written, Error> {
     if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(());
+        return Ok(Written(()));
     }
-    // SAFETY: X1: the indices may be read along their layout.
+    // SAFETY: V1: there are indices of this type along the layout.
     Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
 }
 
@@ -119,20 +342,23 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
 /// one call of a kernel.
 ///
 /// # Safety
-/// As for [`run`], with the loops in place of the plan's.
+/// X1 as for [`run`], with the loops in place of the plan's: they reach coordinates of the operands' layouts.
 #[inline(never)]
 pub(super) unsafe fn run_in_parts(
     plan: &IndexPlan,
     loops: &[Loop],
     work: Work,
     mut operands: Operands<'_>,
-) -> Result<(), Error> {
+) -> Result<Written, Error> {
     if plan.action() == Action::Nothing {
-        return Ok(());
+        return Ok(Written(()));
     }
     if plan.action() == Action::Check {
-        // SAFETY: X1: the indices may be read along their layout.
-        return unsafe { first_bad_index::check(&index_check(plan), operands.index, operands.indices) };
+        let Operands { index, indices, .. } = operands;
+        // SAFETY: V1: the operands' indices may be read along their layout; their index type is the plan's (X1).
+        unsafe { first_bad_index::check(&index_check(plan), index, indices) }?;
+        // The output has no elements.
+        return Ok(Written(()));
     }
     if plan.axes().is_empty() {
         operands.index = (&raw const NO_INDEX).cast();
@@ -144,15 +370,17 @@ pub(super) unsafe fn run_in_parts(
         let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };
-        // SAFETY: the caller's promise; the panels and the kernel are the plan's.
+        // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
         unsafe { panelled.run(scratch) }
     } else {
         // SAFETY: X1 for the plan with these loops.
         let part = unsafe { Part::new(plan, loops, operands) };
         if tasks == 1 { part.run() } else { part.run_shared(tasks) }
     };
-    // SAFETY: the caller's promise.
-    if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
+    if !outcome.out_of_range {
+        return Ok(Written(()));
+    }
+    operands.check_met(plan)
 }
 
 /// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel

@@ -6,26 +6,49 @@ use crate::exec::cuts::Cuts;
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
 use crate::plan::{SpacePart, SpacePlan};
+use crate::tensor::layout::Shape;
+use crate::tensor::output::Target;
+use crate::types::error::Error;
 
-/// Runs a plan.
+/// Runs a plan into an output.
+///
+/// # Errors
+/// [`Error::AllocationFailed`] and [`Error::TooManyElements`] for an output that is not fixed.
 ///
 /// # Safety
-/// X1, for data and output at coordinate 0.
+/// X1 for data and a fixed output, both at coordinate 0. Any other takes elements of the size that the plan moves (O1),
+/// and the plan was made for a row-major one.
+#[inline(always)]
+pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> Result<(), Error> {
+    let fresh = || Ok((&plan.output()[..], Shape::checked_len(plan.output())?));
+    let write = |out| {
+        // SAFETY: X1, by the contract; memory that is not fixed is fresh and row-major.
+        unsafe { run_parts(plan, SpaceCursor { out, data }) };
+        Ok(())
+    };
+    // SAFETY: the parts of a plan reach every element of its output (P1), and each moves or fills what it reaches (X3).
+    unsafe { out.write(fresh, write) }
+}
+
+/// Runs the parts of a plan.
+///
+/// # Safety
+/// X1 for both tensors, at coordinate 0.
 #[inline]
-pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: *mut u8) {
-    let tensors = SpaceCursor { out, data };
+unsafe fn run_parts(plan: &SpacePlan, tensors: SpaceCursor) {
     for part in plan.parts() {
         let task = Task { plan, part, origin: tensors.after(part.origin), loops: &part.loops };
         match plan.tasks(part, pool_threads) {
-            // SAFETY: the caller's promise.
-            1 => unsafe { task.call() },
-            // SAFETY: as above.
-            tasks => unsafe { task.run_shared(tasks) },
+            1 => task.call(),
+            tasks => task.run_shared(tasks),
         }
     }
 }
 
 /// A part of a loop nest: the same kernel over fewer iterations from a later origin.
+///
+/// Invariant X1: the loops are those of the part, or a sub-range of them, and the origin is where they begin in tensors
+/// of the plan's layouts.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     plan: &'a SpacePlan,
@@ -39,36 +62,26 @@ unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
     /// Calls the kernel.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for this part of the loop nest. It gives the kernel contract: the loops reach the
-    /// elements that the operator names (P1), and the plan picked the kernel by rank and row, or has a fill (P2).
     #[inline]
-    unsafe fn call(self) {
+    fn call(self) {
         let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
-        // SAFETY: the kernel contract holds, as argued above.
+        // SAFETY: K1, K4: the loops reach elements that the operator names (P1), in tensors that may be read and written
+        // there (X1). K5 to K7: the plan picked the kernel by rank and row, or has a fill (P2).
         unsafe { (self.part.entry.run)(&args) }
     }
 
     /// Runs the loop nest on up to `tasks` threads, piece by piece.
-    ///
-    /// # Safety
-    /// The promise of [`run`].
-    unsafe fn run_shared(self, tasks: usize) {
+    fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
         threads::share(tasks, cuts.pieces(), |pieces| {
             for piece in pieces {
-                // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
-                unsafe { self.run_piece(&cuts, piece) };
+                self.run_piece(&cuts, piece);
             }
         });
     }
 
-    /// Runs one of the pieces that the loop nest is cut into.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for the piece.
-    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) {
+    /// Runs one of the pieces that the loop nest is cut into, which one thread has taken.
+    fn run_piece(&self, cuts: &Cuts, piece: usize) {
         let (mut loops, mut origin) = (SmallVec::<[BlockLoop; 6]>::from_slice(self.loops), self.origin);
         for (d, along) in loops.iter_mut().enumerate() {
             let range = cuts.range(piece, d, along.n);
@@ -76,8 +89,7 @@ impl Task<'_> {
             origin = cursor.at();
             (along.n, along.phase) = (range.len(), cursor.phase);
         }
-        // SAFETY: sub-ranges of the loops are a part of the loop nest.
-        unsafe { Task { loops: &loops, origin, ..*self }.call() };
+        Task { loops: &loops, origin, ..*self }.call();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce;
 use crate::kernels::reduce::bag::{BagFn, BagFns, CompiledPositionsFn, FusedOutput};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
+use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::element::DType;
@@ -71,13 +72,6 @@ pub struct Erased<'a> {
     pub(super) layout: &'a Layout,
 }
 
-/// The layout of a tensor that is not read.
-impl<'a> From<&'a Layout> for Erased<'a> {
-    fn from(layout: &'a Layout) -> Self {
-        Erased { origin: core::ptr::null(), layout }
-    }
-}
-
 /// Bags without their types.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
@@ -98,13 +92,15 @@ pub enum Starts<'a> {
     AsPlanned,
 }
 
-/// The tensors of a call.
-#[derive(Clone, Copy)]
-pub(super) struct Tensors<'a> {
-    pub(super) data: Erased<'a>,
-    pub(super) bags: ErasedBags<'a>,
+/// The tensors of a call, and where its result goes.
+///
+/// Invariant: what [`Tensors::new`] asks for.
+pub struct Tensors<'a, 'o> {
+    data: Erased<'a>,
+    bags: &'a [ErasedBags<'a>],
     /// The values of a map's parameters.
-    pub(super) params: ErasedParams<'a>,
+    params: ErasedParams<'a>,
+    out: Target<'o>,
 }
 
 /// The offsets of bags.
@@ -134,23 +130,82 @@ impl Offsets<'_> {
     }
 }
 
-impl<'a> Tensors<'a> {
-    /// Those of bags on data, without a map.
+impl<'a, 'o> Tensors<'a, 'o> {
+    /// Those of a call without a map.
+    ///
+    /// # Safety
+    /// V1, V3: data may be read along its layout as elements of the type that the call reads, and bags are those that
+    /// [`PlanBags`](crate::PlanBags) passes on for it, as long as they are borrowed. O1: the output takes elements of
+    /// the type of results, and overlaps none of them.
     #[inline(always)]
-    pub(super) fn of(data: Erased<'a>, bags: ErasedBags<'a>) -> Self {
-        Tensors { data, bags, params: ErasedParams::NONE }
+    pub(super) unsafe fn new(
+        (origin, layout): (*const u8, &'a Layout),
+        bags: &'a [ErasedBags<'a>],
+        out: Target<'o>,
+    ) -> Self {
+        Tensors { data: Erased { origin, layout }, bags, params: ErasedParams::NONE, out }
     }
 
-    /// The function of a call that takes them.
+    /// The same on the rows of a table with its columns, each of which counts as a byte.
+    #[inline(always)]
+    pub(super) fn of_table<'t>(self, table: &'t FusedRows<'_>) -> Tensors<'t, 'o>
+    where
+        'a: 't,
+    {
+        Tensors { data: table.into(), ..self }
+    }
+
+    /// With the values of a map's parameters.
+    #[inline(always)]
+    pub(super) fn given<'t>(self, params: ErasedParams<'t>) -> Tensors<'t, 'o>
+    where
+        'a: 't,
+    {
+        Tensors { params, ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn data(&self) -> Erased<'a> {
+        self.data
+    }
+
+    /// The bags of each table.
+    #[inline(always)]
+    pub(super) fn bags(&self) -> &'a [ErasedBags<'a>] {
+        self.bags
+    }
+
+    /// Where the result goes.
+    #[inline(always)]
+    pub(super) fn out(&self) -> &Target<'o> {
+        &self.out
+    }
+
+    /// Where the result goes, of tensors that are run otherwise.
+    #[inline(always)]
+    pub(super) fn into_out(self) -> Target<'o> {
+        self.out
+    }
+}
+
+/// The bags of one table.
+#[inline(always)]
+pub(super) fn one<'a, 's>(bags: &'a [ErasedBags<'s>]) -> &'a ErasedBags<'s> {
+    let [bags] = bags else { unreachable!("one table has one `Bags`") };
+    bags
+}
+
+impl<'a> ErasedBags<'a> {
+    /// The function of a call on these bags, whose weights have been checked.
     #[inline(always)]
     pub(super) fn reduce(&self, call: &BagCall<'_>) -> BagFn {
-        call.reduce(self.bags.weights.is_some()).expect("weights are refused where the reduction takes none")
+        call.reduce(self.weights.is_some()).expect("weights are refused where the reduction takes none")
     }
 
-    /// With the output.
+    /// With the rows of a table, the values of a map's parameters and the memory of the output.
     #[inline(always)]
-    pub(super) fn operands(&self, out: *mut u8) -> BagOperands<'a> {
-        let Tensors { data, bags: ErasedBags { indices, weights, .. }, params } = *self;
+    pub(super) fn operands(&self, data: Erased<'a>, params: ErasedParams<'a>, out: *mut u8) -> BagOperands<'a> {
+        let ErasedBags { indices, weights, .. } = *self;
         let weights = weights.map(|weights| (weights.origin, weights.layout));
         BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights, params }
     }
@@ -233,11 +288,10 @@ impl<'a> Request<'a> {
     /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and
     /// those of [`BagPlan::new`].
     #[inline(always)]
-    pub(super) fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
-        let data = tensors.data.layout;
-        let bounds = bounds(data, &tensors.bags, self.settings.include_last_offset)?;
+    pub(super) fn plan(&self, data: &Layout, bags: &ErasedBags<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
+        let bounds = bounds(data, bags, self.settings.include_last_offset)?;
         let request = self.of_data(data)?;
-        check_weights(self.found.unweighted, &tensors.bags)?;
+        check_weights(self.found.unweighted, bags)?;
         let out = output(data, bounds.bags())?;
         if let Some(fixed) = fixed {
             check_output(OP, out.shape(), fixed.shape())?;
@@ -246,20 +300,16 @@ impl<'a> Request<'a> {
         Ok(Made { plan, bounds, out })
     }
 
-    /// Runs into an output.
+    /// Runs on the tensors of a call of its types, or of its fused rows.
     ///
     /// # Errors
     /// Those of [`Request::plan`] and of the run.
-    ///
-    /// # Safety
-    /// The tensors may be read along their layouts as values of the request's types, or data is a table of its fused
-    /// rows (B7). O1 for elements of its data type; a fixed output overlaps no input.
-    pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
-        let made = self.plan(tensors, out.layout());
+    pub(super) fn run(&self, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+        let made = self.plan(tensors.data.layout, one(tensors.bags), tensors.out.layout());
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
         let Ok(made) = &made else { return made.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and types, or these fused rows; weights have been checked.
-        unsafe { run(&made.plan.call(&made.bounds), &made.out, tensors, out) }
+        // SAFETY: X1: the plan was made for the layouts of these tensors; no map converts.
+        unsafe { run(&made.plan.call(&made.bounds), &made.out, tensors) }
     }
 }
 
@@ -306,18 +356,15 @@ pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: 
 /// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the tensors are of the plan's layouts and types and of the bounds (P2), and so is a fixed output; another is of
-/// its data type (O1), and the plan's output is row-major. Weights have been checked, and so have parameters: what
-/// `params` points to is that of the plan's map (K8).
-pub(super) unsafe fn run(
-    call: &BagCall<'_>,
-    layout: &Layout,
-    tensors: &Tensors<'_>,
-    out: Target<'_>,
-) -> Result<(), Error> {
-    let fresh = || Ok((layout.shape(), layout.len()));
-    // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
-    let run = |out| unsafe { exec::run_bags(call, tensors.reduce(call), tensors.operands(out)) };
+/// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output, the bounds
+/// being those of their bags (P2); where the output is not fixed, for the row-major layout. Weights have been checked.
+/// What is given is of the parameters of the plan's map, and has been checked (K8).
+pub(super) unsafe fn run(call: &BagCall<'_>, layout: &Layout, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    let Tensors { data, bags, params, out } = tensors;
+    let (bags, fresh) = (one(bags), || Ok((layout.shape(), layout.len())));
+    // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is fresh
+    // and row-major.
+    let run = |out| unsafe { exec::run_bags(call, bags.reduce(call), bags.operands(data, params, out)) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
     unsafe { out.write(fresh, run) }
 }

@@ -1,8 +1,8 @@
 //! Bags of fused rows.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{Erased, ErasedBags, Request, Tensors};
-use crate::call::bag::kinds::{Bagged, BaggedBy, one};
+use crate::call::bag::erased::{Erased, ErasedBags, Request, Tensors, one};
+use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
 use crate::call::gather::fused::check_format;
@@ -11,7 +11,6 @@ use crate::call::source::{Described, Reading};
 use crate::kernels::reduce::bag::FusedOutput;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
@@ -52,16 +51,14 @@ macro_rules! fused {
             }
 
             #[inline]
-            unsafe fn run(
+            fn run(
                 request: Request<'_>,
                 data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
-                out.layout().map_or(Ok(()), check_rows)?;
-                let tensors = Tensors::of(data.described.facts.into(), one(bags));
-                // SAFETY: the caller's promise: data is a table of the request's rows (B7).
-                unsafe { request.run(&tensors, out) }
+                tensors.out().layout().map_or(Ok(()), check_rows)?;
+                // B7: the request is for these rows.
+                request.run(tensors.of_table(data.described.facts))
             }
 
             #[inline]
@@ -70,23 +67,20 @@ macro_rules! fused {
                 data: Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
             ) -> Result<PlannedBags, Error> {
-                let planned = Planned::new(&request, &Tensors::of(data.facts.into(), one(bags)))?;
+                let planned = Planned::new(&request, data.facts.layout(), one(bags))?;
                 Ok(PlannedBags::Rows(planned, Reads::Fused(data.facts.format())))
             }
 
             #[inline]
-            unsafe fn run_plan(
+            fn run_plan(
                 plan: &PlannedBags,
                 data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Rows(planned, Reads::Fused(format)) = plan else { unreachable!("fused rows") };
                 check_format(*format, data.described.facts)?;
-                let tensors = Tensors::of(data.described.facts.into(), one(bags));
-                // SAFETY: the caller's promise. The format has just been checked, and the columns are those of the
-                // layout, which the plan compares.
-                unsafe { planned.run(&tensors, None, out) }
+                // B7: the format has just been checked, and the columns are those of the layout, which the plan compares.
+                planned.run(tensors.of_table(data.described.facts))
             }
         }
 

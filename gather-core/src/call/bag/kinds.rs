@@ -1,7 +1,7 @@
 //! Bags by the kind of their rows. Calls of typed kinds name neither what is known at run time nor what converts.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{Erased, ErasedBags, Found, Request, Tensors};
+use crate::call::bag::erased::{ErasedBags, Found, Request, Tensors, one};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
 use crate::call::source::kind::{IndexKind, Kind};
@@ -9,7 +9,6 @@ use crate::call::source::{Described, Reading, Source};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::reducer::Reducer;
-use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
@@ -38,21 +37,12 @@ pub trait Bagged: Kind {
         dtype.number()
     }
 
-    /// Runs a call.
+    /// Runs a call by the request for its tensors: data that is read thus, and bags of [`Bagged::Weight`].
     ///
     /// # Errors
     /// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
-    ///
-    /// # Safety
-    /// The request is for data, which may be read as its types, and for bags that [`PlanBags`](crate::PlanBags) passes
-    /// on, of [`Bagged::Weight`]. O1 for the output; a fixed output overlaps no input.
     #[doc(hidden)]
-    unsafe fn run(
-        request: Self::Request<'_>,
-        data: &Reading<'_, Self>,
-        bags: &[ErasedBags<'_>],
-        out: Target<'_>,
-    ) -> Result<(), Error>;
+    fn run(request: Self::Request<'_>, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error>;
 
     /// Makes a plan. Offsets are read; of other tensors, their layouts.
     ///
@@ -65,21 +55,12 @@ pub trait Bagged: Kind {
         bags: &[ErasedBags<'_>],
     ) -> Result<PlannedBags, Error>;
 
-    /// Runs a plan of this kind.
+    /// Runs a plan of this kind on the tensors of a call of its types.
     ///
     /// # Errors
     /// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
-    ///
-    /// # Safety
-    /// The plan is one of this kind, and of the data types of data, indices and output. The rest as for
-    /// [`Bagged::run`].
     #[doc(hidden)]
-    unsafe fn run_plan(
-        plan: &PlannedBags,
-        data: &Reading<'_, Self>,
-        bags: &[ErasedBags<'_>],
-        out: Target<'_>,
-    ) -> Result<(), Error>;
+    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error>;
 }
 
 /// A kind of rows that bags reduce by `R`: a [`Reduction`], or for elements `T` a `&Reducer<T>`. Sealed.
@@ -127,19 +108,6 @@ pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + K
 
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
-/// The bags of one table.
-#[inline(always)]
-pub(super) fn one<'s>(bags: &[ErasedBags<'s>]) -> ErasedBags<'s> {
-    let &[bags] = bags else { unreachable!("one table has one `Bags`") };
-    bags
-}
-
-/// The tensors of a call on elements.
-#[inline(always)]
-pub(super) fn tensors<'t, 's: 't, K: Kind>(data: &Reading<'s, K>, bags: &[ErasedBags<'t>]) -> Tensors<'t> {
-    Tensors::of(Erased { origin: data.start, layout: data.described.layout }, one(bags))
-}
-
 /// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty: $Weight:ty, |$dtype:ident| $weight:expr, $reductions:expr;)*) => {$(
@@ -155,14 +123,12 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            unsafe fn run(
+            fn run(
                 request: Request<'_>,
-                data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                _: &Reading<'_, Self>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
-                // SAFETY: the caller's promise.
-                unsafe { request.run(&tensors(data, bags), out) }
+                request.run(tensors)
             }
 
             #[inline(always)]
@@ -171,20 +137,18 @@ macro_rules! plain {
                 data: Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
             ) -> Result<PlannedBags, Error> {
-                let planned = Planned::new(&request, &Tensors::of(data.layout.into(), one(bags)))?;
+                let planned = Planned::new(&request, data.layout, one(bags))?;
                 Ok(PlannedBags::Rows(planned, Reads::Elements))
             }
 
             #[inline(always)]
-            unsafe fn run_plan(
+            fn run_plan(
                 plan: &PlannedBags,
-                data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                _: &Reading<'_, Self>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Rows(planned, _) = plan else { unreachable!("a plan of one table") };
-                // SAFETY: the caller's promise; no map converts.
-                unsafe { planned.run(&tensors(data, bags), None, out) }
+                planned.run(tensors)
             }
         }
 

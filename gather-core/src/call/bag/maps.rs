@@ -1,8 +1,8 @@
 //! Bags of rows that a map converts.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{self, ErasedBags, Found, Made, Request, Tensors};
-use crate::call::bag::kinds::{Bagged, BaggedBy, one, tensors};
+use crate::call::bag::erased::{self, ErasedBags, Found, Made, Request, Tensors, one};
+use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
 use crate::call::gather::maps::check_params;
@@ -13,7 +13,7 @@ use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
 use crate::plan::{BagConverting, BagPlan};
-use crate::tensor::output::Target;
+use crate::tensor::layout::Layout;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -31,31 +31,19 @@ impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     }
 
     #[inline(always)]
-    unsafe fn run(
-        request: Request<'_>,
-        data: &Reading<'_, Self>,
-        bags: &[ErasedBags<'_>],
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise: the request is for the types of the map.
-        unsafe { run(&request, data.described.facts, data.given, &tensors(data, bags), out) }
+    fn run(request: Request<'_>, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+        run(&request, (data.described.facts, data.given), tensors)
     }
 
     #[inline(always)]
     fn plan(request: Request<'_>, data: Described<'_, Self>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
-        let planned = Planned::new(&request, &Tensors::of(data.layout.into(), one(bags)))?;
+        let planned = Planned::new(&request, data.layout, one(bags))?;
         Ok(PlannedBags::Rows(planned, Reads::Mapped(data.facts.params)))
     }
 
     #[inline(always)]
-    unsafe fn run_plan(
-        plan: &PlannedBags,
-        data: &Reading<'_, Self>,
-        bags: &[ErasedBags<'_>],
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { run_plan(plan, data.described.facts, data.given, &tensors(data, bags), out) }
+    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+        run_plan(plan, (data.described.facts, data.given), tensors)
     }
 }
 
@@ -73,68 +61,49 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     }
 }
 
-/// Runs a call with a map.
+/// Runs a call with a map, and with what a source gives for its parameters, by a request of the map's types.
 ///
 /// # Errors
 /// Those of [`Request::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
-///
-/// # Safety
-/// As for [`Request::run`], where data is of the type that the map reads. What is given is of the map's parameters.
 #[inline(never)]
-unsafe fn run(
-    request: &Request<'_>,
-    map: &Map,
-    given: &dyn GivenToMap,
-    tensors: &Tensors<'_>,
-    out: Target<'_>,
-) -> Result<(), Error> {
-    let made = request.plan(tensors, out.layout());
+fn run(request: &Request<'_>, (map, given): (&Map, &dyn GivenToMap), tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    let data = tensors.data();
+    let made = request.plan(data.layout, one(tensors.bags()), tensors.out().layout());
     let Ok(Made { plan, bounds, out: layout }) = &made else { return made.map(drop) };
-    check(plan, map, given, tensors)?;
-    let (call, mut out) = (plan.call(bounds), Some(out));
-    given.with(tensors.data.origin.addr(), &mut |params| {
-        let Some(out) = out.take() else { unreachable!("called once") };
-        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked (K8). The
-        // rest is the caller's promise.
-        unsafe { erased::run(&call, layout, &Tensors { params, ..*tensors }, out) }
+    check(plan, map, given, data.layout)?;
+    let (call, mut tensors) = (plan.call(bounds), Some(tensors));
+    given.with(data.origin.addr(), &mut |params| {
+        let Some(tensors) = tensors.take() else { unreachable!("called once") };
+        // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters, and
+        // has just been checked (K8).
+        unsafe { erased::run(&call, layout, tensors.given(params)) }
     })
 }
 
-/// Runs a plan with a map of the planned types.
+/// Runs a plan with a map of the planned types, and with what a source gives for its parameters.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`], those of [`Planned::check`], those of [`check_params`], then those of
 /// [`Planned::run_checked`].
-///
-/// # Safety
-/// As for [`run`], for the types of the plan.
 #[inline(never)]
-unsafe fn run_plan(
-    plan: &PlannedBags,
-    map: &Map,
-    given: &dyn GivenToMap,
-    tensors: &Tensors<'_>,
-    out: Target<'_>,
-) -> Result<(), Error> {
+fn run_plan(plan: &PlannedBags, (map, given): (&Map, &dyn GivenToMap), tensors: Tensors<'_, '_>) -> Result<(), Error> {
     let PlannedBags::Rows(planned, Reads::Mapped(expected)) = plan else { unreachable!("a plan of a map") };
     if !core::ptr::eq(*expected, map.params) && *expected != map.params {
         let (op, function, got) = (Op::EmbeddingBag, map.name, map.params);
         return Err(Error::PlanParametersMismatch { op, function, expected, got });
     }
-    let bounds = planned.check(tensors)?;
-    check(&planned.plan, map, given, tensors)?;
-    let mut out = Some(out);
-    given.with(tensors.data.origin.addr(), &mut |params| {
-        let Some(out) = out.take() else { unreachable!("called once") };
-        let tensors = Tensors { params, ..*tensors };
-        // SAFETY: the tensors and the parameters have just been checked (K8), and the map is of the plan's types; the
-        // rest is the caller's promise.
-        unsafe { planned.run_checked(bounds.as_ref(), &tensors, Some(map.convert_fns), out) }
+    let (bounds, data) = (planned.check(&tensors)?, tensors.data());
+    check(&planned.plan, map, given, data.layout)?;
+    let mut tensors = Some(tensors);
+    given.with(data.origin.addr(), &mut |params| {
+        let Some(tensors) = tensors.take() else { unreachable!("called once") };
+        // SAFETY: these are the bounds of the tensors. The map is of the plan's types, and what is given is of its
+        // parameters, and has just been checked (K8).
+        unsafe { planned.run_checked(bounds.as_ref(), tensors.given(params), Some(map.convert_fns)) }
     })
 }
 
 /// Checks that parameters have a value for every row, or for every element.
-fn check(plan: &BagPlan, map: &Map, given: &dyn GivenToMap, tensors: &Tensors<'_>) -> Result<(), Error> {
-    let counts = given.counts();
-    check_params(plan.op(), (map.name, map.params), &[plan.axis()], tensors.data.layout, counts)
+fn check(plan: &BagPlan, map: &Map, given: &dyn GivenToMap, data: &Layout) -> Result<(), Error> {
+    check_params(plan.op(), (map.name, map.params), &[plan.axis()], data, given.counts())
 }

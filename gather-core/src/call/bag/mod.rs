@@ -18,7 +18,10 @@ mod tables;
 
 pub use plan::BagPlan;
 
+use core::borrow::Borrow;
+
 use crate::call::bag::bags::BagsOf;
+use crate::call::bag::erased::Tensors;
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::operator::{has_reduction, settings, takes_indices};
 use crate::call::source::kind::Kind;
@@ -194,16 +197,18 @@ impl<R> BagOperator<R> {
         O: Output<<S::Kind as Kind>::Out>,
     {
         let held = data.held();
-        let data = Reading::of(data, &held);
-        let dtype = data.described.dtype;
+        let reading = Reading::of(data, &held);
+        let dtype = reading.described.dtype;
         bags.with(
             S::Kind::weight(dtype),
             |_| None,
             |bags| {
-                let request = S::Kind::request::<B::Index>(self, &data.described, bags)?;
-                // SAFETY: X1: data and bags are those of sources (`Source`, `PlanBags`), and the request is for their
-                // types; O1; the output is borrowed mutably, so that it overlaps no input.
-                unsafe { S::Kind::run(request, &data, bags, out.target_of(dtype)?) }
+                let request = S::Kind::request::<B::Index>(self, &reading.described, bags)?;
+                let (rows, out) = ((data.start(), held.borrow()), out.target_of(dtype)?);
+                // SAFETY: V1, V3: data is a source, whose layout this is, and the bags are those of `PlanBags`; O1 for
+                // the type of results; the output is borrowed mutably, so that it overlaps no input.
+                let tensors = unsafe { Tensors::new(rows, bags, out) };
+                S::Kind::run(request, &reading, tensors)
             },
         )
     }

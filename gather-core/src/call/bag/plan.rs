@@ -1,9 +1,11 @@
 //! Plans of bags, by kinds: what a caller holds.
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
+use crate::call::bag::erased::Tensors;
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::tables::PlannedTables;
@@ -174,9 +176,10 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
         let planned = |table| plan.index(table);
         bags.with(K::weight(dtype), planned, |bags| {
             let (out, held) = (out.target_of(dtype)?, data.held());
-            // SAFETY: the inputs are of the plan's types, as just checked (`PlanBags`); X1: they are those of sources;
-            // O1; the output is borrowed mutably, so that it overlaps no input.
-            unsafe { K::run_plan(plan, &Reading::of(data, &held), bags, out) }
+            // SAFETY: V1, V3: data is a source of the plan's type, whose layout this is, and the bags are those of
+            // `PlanBags`; O1 for the type of results; the output is borrowed mutably, so that it overlaps no input.
+            let tensors = unsafe { Tensors::new((data.start(), held.borrow()), bags, out) };
+            K::run_plan(plan, &Reading::of(data, &held), tensors)
         })
     }
 }

@@ -1,12 +1,11 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use crate::call::bag::erased::{self, Made, Request, Rules, Starts, Tensors};
+use crate::call::bag::erased::{self, ErasedBags, Made, Request, Rules, Starts, Tensors, one};
 use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
 use crate::kernels::convert::ConvertFns;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Target;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -24,13 +23,13 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// A plan into a row-major output. Of the tensors, the offsets are read, and of others their layouts.
+    /// A plan into a row-major output, for data of a layout. Of bags the offsets are read.
     ///
     /// # Errors
     /// Those of [`Request::plan`].
-    pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
-        let Made { plan, bounds, out } = request.plan(tensors, None)?;
-        let (data, indices) = (tensors.data.layout.clone(), tensors.bags.indices.layout.clone());
+    pub(super) fn new(request: &Request<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
+        let Made { plan, bounds, out } = request.plan(data, bags, None)?;
+        let (data, indices) = (data.clone(), bags.indices.layout.clone());
         Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
     }
 
@@ -53,34 +52,27 @@ impl Planned {
     /// # Errors
     /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`] or [`Error::PlanMismatch`] for indices in planned
     /// bags, then those of weights.
-    pub(super) fn check(&self, tensors: &Tensors<'_>) -> Result<Option<Bounds>, Error> {
-        check_layout(Argument::Data, &self.data, tensors.data.layout)?;
-        let bounds = if let Starts::AsPlanned = tensors.bags.starts {
-            check_layout(Argument::Indices, &self.indices, tensors.bags.indices.layout)?;
+    pub(super) fn check(&self, tensors: &Tensors<'_, '_>) -> Result<Option<Bounds>, Error> {
+        let (data, bags) = (tensors.data().layout, one(tensors.bags()));
+        check_layout(Argument::Data, &self.data, data)?;
+        let bounds = if let Starts::AsPlanned = bags.starts {
+            check_layout(Argument::Indices, &self.indices, bags.indices.layout)?;
             None
         } else {
-            Some(erased::bounds(tensors.data.layout, &tensors.bags, self.rules.include_last_offset)?)
+            Some(erased::bounds(data, bags, self.rules.include_last_offset)?)
         };
-        erased::check_weights(self.rules.unweighted, &tensors.bags)?;
+        erased::check_weights(self.rules.unweighted, bags)?;
         Ok(bounds)
     }
 
-    /// Runs the plan, with a map of the planned types where it has one.
+    /// Runs the plan, which has no map, on tensors of its types.
     ///
     /// # Errors
     /// Those of [`Planned::check`] and of [`Planned::run_checked`].
-    ///
-    /// # Safety
-    /// As for [`Planned::run_checked`], except for layouts and bounds.
-    pub(super) unsafe fn run(
-        &self,
-        tensors: &Tensors<'_>,
-        map: Option<ConvertFns>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        let bounds = self.check(tensors)?;
-        // SAFETY: the layouts and bounds of the inputs have just been checked; the rest is the caller's promise.
-        unsafe { self.run_checked(bounds.as_ref(), tensors, map, out) }
+    pub(super) fn run(&self, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+        let bounds = self.check(&tensors)?;
+        // SAFETY: these are the bounds of the tensors; no map converts.
+        unsafe { self.run_checked(bounds.as_ref(), tensors, None) }
     }
 
     /// Checks the layout of a fixed output, and runs the plan with the bags that [`Planned::check`] has read.
@@ -89,14 +81,13 @@ impl Planned {
     /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then those of [`erased::run`].
     ///
     /// # Safety
-    /// As for [`erased::run`], except for the layout of the output, whose type is the plan's (O1). The map is of the
-    /// planned types, and there is one where the plan has one.
+    /// [`Planned::check`] has returned these bounds for the tensors. Where the plan has a map, this one is of its types,
+    /// and what is given is of its parameters, and has been checked (K8).
     pub(super) unsafe fn run_checked(
         &self,
         bounds: Option<&Bounds>,
-        tensors: &Tensors<'_>,
+        tensors: Tensors<'_, '_>,
         map: Option<ConvertFns>,
-        out: Target<'_>,
     ) -> Result<(), Error> {
         let bounds = bounds.unwrap_or(&self.bounds);
         let other;
@@ -106,10 +97,10 @@ impl Planned {
             other = erased::output(&self.data, bounds.bags())?;
             &other
         };
-        check_target(layout, &out)?;
+        check_target(layout, tensors.out())?;
         let call = self.plan.call_by(bounds, map);
-        // SAFETY: the caller's promise; the layout of the output has just been checked. Rows of row-major results of any
-        // number of bags are the same step apart.
-        unsafe { erased::run(&call, layout, tensors, out) }
+        // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of the
+        // output just now. Rows of row-major results of any number of bags are the same step apart.
+        unsafe { erased::run(&call, layout, tensors) }
     }
 }

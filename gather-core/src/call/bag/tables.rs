@@ -18,11 +18,11 @@ use crate::call::source::{Described, Reading};
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::bag::{CompiledPositionsFn, FusedOutput};
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
 use crate::tensor::typing::Any;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
@@ -55,14 +55,12 @@ macro_rules! tables {
             }
 
             #[inline(always)]
-            unsafe fn run(
+            fn run(
                 request: TablesRequest<'_>,
                 data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
-                // SAFETY: the caller's promise.
-                unsafe { run(&request, data.described.facts, bags, out) }
+                run(&request, data.described.facts, tensors)
             }
 
             #[inline(always)]
@@ -75,15 +73,13 @@ macro_rules! tables {
             }
 
             #[inline(always)]
-            unsafe fn run_plan(
+            fn run_plan(
                 plan: &PlannedBags,
                 data: &Reading<'_, Self>,
-                bags: &[ErasedBags<'_>],
-                out: Target<'_>,
+                tensors: Tensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Tables(planned) = plan else { unreachable!("a plan of several tables") };
-                // SAFETY: the caller's promise.
-                unsafe { planned.run(data.described.facts, bags, out) }
+                planned.run(data.described.facts, tensors)
             }
         }
 
@@ -114,25 +110,17 @@ pub(super) fn in_table(table: usize) -> impl Fn(Error) -> Error {
 ///
 /// # Errors
 /// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], those of [`Plans::new`] and of [`Plans::run`].
-///
-/// # Safety
-/// The bags are of the indices that the request resolves, with `f32` weights. O1 for the request's data type; a fixed
-/// output overlaps no input.
-unsafe fn run(
-    request: &TablesRequest<'_>,
-    tables: &[&FusedRows<'_>],
-    bags: &[ErasedBags<'_>],
-    out: Target<'_>,
-) -> Result<(), Error> {
+fn run(request: &TablesRequest<'_>, tables: &[&FusedRows<'_>], tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    let (bags, out) = (tensors.bags(), tensors.out().layout());
     check_count(tables, bags)?;
-    out.layout().map_or(Ok(()), check_rows)?;
-    let row = out.layout().map(|layout| layout.strides().first().copied().unwrap_or(0));
+    out.map_or(Ok(()), check_rows)?;
+    let row = out.map(|layout| layout.strides().first().copied().unwrap_or(0));
     let plans = Plans::new(request, tables, bags, row)?;
     let bounds = plans.bounds(bags)?;
     let shape = plans.output(&bounds)?;
     // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; the bounds are those
-    // of the bags, as just read; the rest is the caller's promise.
-    unsafe { plans.run(&shape, tables, bags, &bounds, out) }
+    // of the bags, as just read, of which there are as many as tables.
+    unsafe { plans.run(&shape, tables, &bounds, tensors) }
 }
 
 /// Checks that there are bags for each table.
@@ -230,36 +218,36 @@ impl Plans {
     /// [`Error::ShapeMismatch`] for a fixed output, then those of the run.
     ///
     /// # Safety
-    /// The tables have the plans' formats and layouts. There are as many bags and bounds; the bags have indices of the
-    /// planned types, weights that have been checked, and these bounds, all of one number of bags; and the shape is
-    /// that of their result. O1 for the planned type, in rows as far apart as was planned; a fixed output overlaps no
-    /// input.
+    /// The tables have the plans' formats and layouts, and there are as many bags and bounds. The bags have these bounds,
+    /// all of one number of bags, the planned types, and weights that have been checked; the shape is that of their
+    /// result. The rows of the output are as far apart as was planned.
     unsafe fn run(
         &self,
         shape: &Shape,
         tables: &[&FusedRows<'_>],
-        bags: &[ErasedBags<'_>],
         bounds: &[Bounds],
-        out: Target<'_>,
+        tensors: Tensors<'_, '_>,
     ) -> Result<(), Error> {
-        if let Some(layout) = out.layout() {
+        let bags = tensors.bags();
+        if let Some(layout) = tensors.out().layout() {
             check_output(Op::EmbeddingBag, shape, layout.shape())?;
         }
         let run = |out: *mut u8| {
             let jobs = self.tables.iter().zip(tables).zip(bags.iter().zip(bounds));
-            let jobs = jobs.map(|((planned, &table), (&bags, bounds))| {
-                let (plan, tensors) = (planned.plan.call(bounds), Tensors::of(table.into(), bags));
-                let operands = tensors.operands(out.wrapping_add(planned.start));
-                BagJob { plan, reduce: tensors.reduce(&plan), operands }
+            let jobs = jobs.map(|((planned, &table), (bags, bounds))| {
+                let (plan, out) = (planned.plan.call(bounds), out.wrapping_add(planned.start));
+                let operands = bags.operands(table.into(), ErasedParams::NONE, out);
+                BagJob { plan, reduce: bags.reduce(&plan), operands }
             });
             let jobs: Vec<BagJob<'_>> = jobs.collect();
-            // SAFETY: X1: the caller's promise. Tables have columns of their own.
+            // SAFETY: X1: formats, layouts and bounds are those of the plans, by the contract (B7), and so is the shape
+            // of the output. Tables have columns of their own.
             let result = unsafe { exec::run_all_bags(&jobs, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();
         // SAFETY: a run that succeeds has initialised every column of every table (X3), which are all.
-        unsafe { out.write(|| Ok((shape, len)), run) }
+        unsafe { tensors.into_out().write(|| Ok((shape, len)), run) }
     }
 }
 
@@ -307,10 +295,8 @@ impl PlannedTables {
     ///
     /// # Errors
     /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then those of [`Plans::run`].
-    ///
-    /// # Safety
-    /// As for [`run`], for the planned types.
-    unsafe fn run(&self, tables: &[&FusedRows<'_>], bags: &[ErasedBags<'_>], out: Target<'_>) -> Result<(), Error> {
+    fn run(&self, tables: &[&FusedRows<'_>], tensors: Tensors<'_, '_>) -> Result<(), Error> {
+        let bags = tensors.bags();
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
         check_count(tables, bags)?;
         for (number, (planned, table)) in self.plans.tables.iter().zip(tables).enumerate() {
@@ -318,7 +304,7 @@ impl PlannedTables {
                 .and_then(|()| check_layout(Argument::Data, &planned.data, table.layout()));
             same.map_err(in_table(number))?;
         }
-        if out.layout().is_some_and(|layout| !layout.is_contiguous()) {
+        if tensors.out().layout().is_some_and(|layout| !layout.is_contiguous()) {
             return Err(Error::NotRowMajor { op: Op::EmbeddingBag, argument: Argument::Output });
         }
         let as_planned = bags.iter().all(|bags| matches!(bags.starts, Starts::AsPlanned));
@@ -335,9 +321,8 @@ impl PlannedTables {
             shape = self.plans.output(&read)?;
             (&read, &shape)
         };
-        // SAFETY: formats and layouts of the tables are those of the plans, as just checked; a row-major output of that
-        // many columns has its rows as far apart as planned; bounds and shape are those of the bags. The rest is the
-        // caller's promise.
-        unsafe { self.plans.run(shape, tables, bags, bounds, out) }
+        // SAFETY: formats and layouts of the tables are those of the plans, as just checked; a row-major output of all
+        // their columns has its rows as far apart as planned; bounds and shape are those of the bags.
+        unsafe { self.plans.run(shape, tables, bounds, tensors) }
     }
 }

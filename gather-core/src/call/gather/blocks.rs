@@ -4,13 +4,14 @@ use alloc::boxed::Box;
 
 use crate::call::check_output;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::kind::{Blocks, IndexKind};
 use crate::call::source::{Described, Reading};
+use crate::exec::Operands;
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, convert_fns};
 use crate::plan::Converting;
 use crate::tensor::layout::{Layout, Shape};
@@ -25,17 +26,16 @@ use crate::types::op::{Argument, Op};
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
 
 impl<U: Float> Gathered for Blocks<U> {
-    unsafe fn run<I: IndexKind>(
+    fn run<I: IndexKind>(
         op: &Operation<'_>,
         data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
     ) -> Result<(), Error> {
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let planned = plan::<U, I>(op, data.described, (indices.index, indices.layout), Outputs::RowMajor);
+        let (indices, index) = operands.indices();
+        let planned = plan::<U, I>(op, data.described, (index, indices), Outputs::RowMajor);
         let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
-        // SAFETY: the caller's promise.
-        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
+        run(planned, blocks, data.given, operands)
     }
 
     fn plan<I: IndexKind>(
@@ -53,20 +53,14 @@ impl<U: Float> Gathered for Blocks<U> {
         Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
     }
 
-    unsafe fn run_plan(
-        plan: &GatherPlan,
-        data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
+    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         let GatherPlan { planned, reads: Reads::Blocks(blocks), .. } = plan else { unreachable!("a plan of blocks") };
         let (expected, got) = (blocks.facts, data.described.facts);
         if expected != got {
             let [expected, got] = [expected, got].map(|facts| (facts.codes, facts.block_size));
             return Err(Error::PlanBlocksMismatch { op: planned.plan.op(), expected, got });
         }
-        // SAFETY: the caller's promise.
-        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
+        run(planned, blocks, data.given, operands)
     }
 
     const READS_ROWS: bool = true;
@@ -108,7 +102,7 @@ fn plan<U: Float, I: IndexKind>(
     let rows = convert_fns::<U>(codes).rows;
     let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
     let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
-    let planned = Planned::new(&Request { attributes, planned, data, indices }, outputs)?;
+    let planned = Planned::new(&Request { attributes, planned: &planned, data, indices }, outputs)?;
     shapes(&planned, facts).map(|shapes| (planned, shapes))
 }
 
@@ -154,37 +148,33 @@ fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
     Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
 }
 
-/// Runs a plan with scales and zero points.
+/// Runs a plan with scales and zero points, on operands of the planned types.
 ///
 /// # Errors
 /// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for a fixed output, for scales and for
 /// zero points; [`Error::AllocationFailed`], then those of the run.
-///
-/// # Safety
-/// X1 for bytes of data and for indices of the planned type; O1 for `U`, and a fixed output overlaps no input.
-unsafe fn run<U: Float>(
+fn run<U: Float>(
     planned: &Planned,
     blocks: &BlockShapes,
     given: BlocksGiven<'_, U>,
-    inputs: Inputs<'_>,
-    out: Target<'_>,
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let op = planned.plan.op();
-    let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
+    let count = planned.check_operands(&operands)?;
     let mut buffer = Shape::default();
     let (arrays, _) = planned.fresh(count, &mut buffer)?;
     let output = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
-    if let Some(layout) = out.layout() {
+    if let Some(layout) = operands.out_layout() {
         check_values(op, &output, layout)?;
     }
-    let given = blocks.given(op, inputs.data.addr(), planned.data.shape(), given)?;
-    let inputs = Inputs { params: (&raw const given).cast(), ..inputs };
-    // SAFETY: X1: the layouts have just been checked; O1 for `U`, and an array of values is aligned as a value, so that
-    // the output is one of arrays; it overlaps no input, by the caller's promise. What is given is `Sync`, of the type
-    // that the plan's functions take, and data is row-major (K8).
-    let run = |out| unsafe { planned.execute(inputs.operands(out), count) };
-    // SAFETY: a run that succeeds has initialised every value of its output (X3).
-    unsafe { out.write(|| Ok((&output, Shape::checked_len(&output)?)), run) }
+    let given = blocks.given(op, operands.data().0.addr(), planned.data.shape(), given)?;
+    operands.given((&raw const given).cast()).write(
+        || Ok((&output, Shape::checked_len(&output)?)),
+        // SAFETY: X1: the layouts of the inputs have just been checked. An array of values is aligned as a value, so that
+        // a row-major output of values is one of arrays. What is given is `Sync`, of the type that the plan's functions
+        // take, and data is row-major (K8).
+        |operands| unsafe { planned.execute(operands, count) },
+    )
 }
 
 impl BlockShapes {

@@ -10,7 +10,7 @@
 
 use crate::call::check_output;
 use crate::call::gather::IndexAttributes;
-use crate::exec::{self, Operands};
+use crate::exec::{self, Operands, Written};
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
@@ -20,12 +20,24 @@ use crate::types::error::Error;
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
-    pub(super) planned: IndexRequest,
+    pub(super) planned: &'a IndexRequest,
     pub(super) data: &'a Layout,
     pub(super) indices: &'a Layout,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// The request for the layouts of operands, which are of its types.
+    #[inline(always)]
+    pub(super) fn of<O>(
+        attributes: &'a dyn IndexAttributes,
+        planned: &'a IndexRequest,
+        operands: &Operands<'a, O>,
+    ) -> Self {
+        let ((_, data), (indices, of)) = (operands.data(), operands.indices());
+        debug_assert_eq!(planned.index, of);
+        Request { attributes, planned, data, indices }
+    }
+
     /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
     ///
     /// # Errors
@@ -39,7 +51,7 @@ impl Request<'_> {
     #[inline(always)]
     fn few_rows(&self) -> Option<FewRows> {
         let takes_rows = self.attributes.takes_rows(self.data);
-        if takes_rows { FewRows::of(&self.planned, self.data, self.indices) } else { None }
+        if takes_rows { FewRows::of(self.planned, self.data, self.indices) } else { None }
     }
 
     /// Plans for an output of the row-major layout that comes back with the plan.
@@ -51,7 +63,7 @@ impl Request<'_> {
         let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((IndexPlan::new(&lowered, &self.planned, &out)?, out))
+        Ok((IndexPlan::new(&lowered, self.planned, &out)?, out))
     }
 
     /// Plans for an output; returns the number of elements of the result too.
@@ -74,87 +86,65 @@ impl Request<'_> {
         let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         check_output(lowered.op, &lowered.output, out.shape())?;
-        IndexPlan::new(&lowered, &self.planned, out)
+        IndexPlan::new(&lowered, self.planned, out)
     }
 }
 
-/// A request and the tensors that are read.
+/// Runs a call without what converts, for a request of its types.
 ///
-/// Invariant X1 for data and indices: the pointers are those of views with the request's layouts and types, which
-/// outlive the call. No map converts.
-#[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) request: Request<'a>,
-    pub(super) data: *const u8,
-    pub(super) index: *const u8,
+/// # Errors
+/// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`]; then those of the run.
+#[inline(always)]
+pub(super) fn run(
+    attributes: &dyn IndexAttributes,
+    planned: &IndexRequest,
+    operands: Operands<'_, Target<'_>>,
+) -> Result<(), Error> {
+    match operands.fixed() {
+        Ok((operands, layout)) => run_fixed(attributes, planned, &operands, layout),
+        Err(operands) => run_resized(attributes, planned, operands),
+    }
 }
 
-impl<'a> Call<'a> {
-    #[inline(always)]
-    fn operands(&self, out: *mut u8) -> Operands<'a> {
-        let Call { request, data, index } = self;
-        Operands { out, data: *data, index: *index, indices: request.indices, params: core::ptr::null() }
+/// As [`run`]. The plan is made where it is used: moving its hundreds of bytes from function to function takes longer
+/// than a small call.
+#[inline(never)]
+fn run_fixed(
+    attributes: &dyn IndexAttributes,
+    planned: &IndexRequest,
+    operands: &Operands<'_>,
+    layout: &Layout,
+) -> Result<(), Error> {
+    let request = Request::of(attributes, planned, operands);
+    if FewRows::fits_output(layout, request.data, request.indices)
+        && let Some(rows) = request.few_rows()
+    {
+        // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the shape of
+        // the result, as just checked.
+        return unsafe { exec::run_few_rows(&rows, planned, *operands) }.map(Written::all);
     }
+    let made = request.plan_into(layout);
+    let Ok(plan) = &made else { return made.map(drop) };
+    // SAFETY: X1: the plan was made for the layouts of the operands and of their output; no map converts.
+    unsafe { exec::run_index(plan, *operands) }.map(Written::all)
+}
 
-    /// Runs into an output.
-    ///
-    /// # Errors
-    /// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`]; then those of the run.
-    ///
-    /// # Safety
-    /// O1 for elements of the request's data type; a fixed output overlaps no input.
-    #[inline(always)]
-    pub(super) unsafe fn run(&self, out: Target<'_>) -> Result<(), Error> {
-        match out {
-            // SAFETY: the caller's promise.
-            Target::Fixed(out, layout) => unsafe { self.run_fixed(out, layout) },
-            // SAFETY: the caller's promise.
-            Target::Resized(out) => unsafe { self.run_resized(out) },
-        }
+/// As [`run`].
+#[inline(never)]
+fn run_resized(
+    attributes: &dyn IndexAttributes,
+    planned: &IndexRequest,
+    operands: Operands<'_, &mut dyn Resize>,
+) -> Result<(), Error> {
+    let request = Request::of(attributes, planned, &operands);
+    if let Some(rows) = request.few_rows() {
+        let shape = FewRows::output(request.data, request.indices);
+        let len = Shape::checked_len(&shape)?;
+        // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major, of this shape.
+        return operands.fill(&shape, len, |operands| unsafe { exec::run_few_rows(&rows, planned, operands) });
     }
-
-    /// As [`Call::run`]. The plan is made where it is used: moving its hundreds of bytes from function to function
-    /// takes longer than a small call.
-    ///
-    /// # Safety
-    /// As for [`Call::run`].
-    #[inline(never)]
-    unsafe fn run_fixed(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
-        let Request { data, indices, planned: request, .. } = &self.request;
-        if FewRows::fits_output(layout, data, indices)
-            && let Some(rows) = self.request.few_rows()
-        {
-            // SAFETY: X1: the rows were found in the layouts and types of the inputs; the output is row-major and has
-            // the shape of the result, as just checked; the rest is the caller's promise.
-            return unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
-        }
-        let planned = self.request.plan_into(layout);
-        let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
-        unsafe { exec::run_index(plan, self.operands(out)) }
-    }
-
-    /// As [`Call::run`].
-    ///
-    /// # Safety
-    /// As for [`Call::run`].
-    #[inline(never)]
-    unsafe fn run_resized(&self, out: &mut dyn Resize) -> Result<(), Error> {
-        let Request { data, indices, planned: request, .. } = &self.request;
-        if let Some(rows) = self.request.few_rows() {
-            let shape = FewRows::output(data, indices);
-            let len = Shape::checked_len(&shape)?;
-            // SAFETY: X1: the rows were found in the layouts and types of the inputs; the memory is fresh and
-            // row-major.
-            let write = |out| unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
-            // SAFETY: a run that succeeds has initialised every element of the result (X3).
-            return unsafe { out.fill(&shape, len, write) };
-        }
-        let planned = self.request.plan();
-        let Ok((plan, layout)) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and types; the memory is fresh and row-major.
-        let write = |out| unsafe { exec::run_index(plan, self.operands(out)) };
-        // SAFETY: as above.
-        unsafe { out.fill(plan.output(), layout.len(), write) }
-    }
+    let made = request.plan();
+    let Ok((plan, layout)) = &made else { return made.map(drop) };
+    // SAFETY: X1: the plan was made for the layouts of the operands and for this row-major output; no map converts.
+    operands.fill(plan.output(), layout.len(), |operands| unsafe { exec::run_index(plan, operands) })
 }

@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::Inputs;
 use crate::call::gather::rows::{self, RowAttributes};
 use crate::call::mismatch;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::rows::RowsParams;
 use crate::call::source::{Described, Reading};
+use crate::exec::Operands;
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::row::{Function, RowFunction, Rowwise};
 use crate::tensor::dynamic::check_aligned;
@@ -55,21 +55,17 @@ macro_rules! fused {
         impl<A: RowAttributes, $($generics)*> GatheredBy<A> for Fused<$U> {}
 
         impl<$($generics)*> Gathered for Fused<$U> {
-            unsafe fn run<I: IndexKind>(
+            fn run<I: IndexKind>(
                 op: &Operation<'_>,
                 data: &Reading<'_, Self>,
-                indices: Ids<'_>,
-                out: Target<'_>,
+                operands: Operands<'_, Target<'_>>,
             ) -> Result<(), Error> {
                 let Described { layout, dtype, facts: table } = data.described;
                 let row = table.row();
                 check_axis(op, layout)?;
                 let function = <$U>::decoder(dtype, row)?;
-                check_target(&out, dtype)?;
-                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(row),)), Inputs::new(data, indices));
-                // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
-                // and that of the output has just been checked.
-                unsafe { rows::run::<I>(op, function, &given, inputs, indices.index, out) }
+                check_target(operands.out(), dtype)?;
+                rows::run::<I>(op, function, &RowsParams::<(FusedRow,)>((Given::All(row),)), operands)
             }
 
             fn plan<I: IndexKind>(
@@ -85,19 +81,17 @@ macro_rules! fused {
             }
 
             #[inline]
-            unsafe fn run_plan(
+            fn run_plan(
                 plan: &GatherPlan,
                 data: &Reading<'_, Self>,
-                indices: Ids<'_>,
-                out: Target<'_>,
+                operands: Operands<'_, Target<'_>>,
             ) -> Result<(), Error> {
                 let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
                 check_same(row, data.described.facts.row(), data.described.layout)?;
                 let function = <$U>::decoder(plan.dtype, *row)?;
-                check_target(&out, plan.dtype)?;
-                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(*row),)), Inputs::new(data, indices));
-                // SAFETY: the caller's promise, as in `run`.
-                unsafe { rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, inputs, out) }
+                check_target(operands.out(), plan.dtype)?;
+                let given = RowsParams::<(FusedRow,)>((Given::All(*row),));
+                rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, operands)
             }
 
             const READS_ROWS: bool = true;

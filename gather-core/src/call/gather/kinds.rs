@@ -1,52 +1,31 @@
 //! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
 
-use core::borrow::Borrow;
-
-use crate::call::gather::erased::{Call, Request};
+use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::Inputs;
 use crate::call::gather::{IndexAttributes, IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Described, Reading, Source};
+use crate::call::source::{Described, Opened, Reading, Source};
+use crate::exec::Operands;
 use crate::kernels::registry::Registry;
 use crate::plan::IndexRequest;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 
-/// The indices of a call, without their type.
-#[derive(Clone, Copy)]
-pub struct Ids<'s> {
-    pub(super) start: *const u8,
-    pub(super) layout: &'s Layout,
-    pub(super) index: IndexType,
-}
-
-impl<'s> Ids<'s> {
-    #[inline(always)]
-    pub(super) fn of<X: Source + ?Sized>(indices: &X, held: &'s impl Borrow<Layout>, index: IndexType) -> Self {
-        Ids { start: indices.start(), layout: held.borrow(), index }
-    }
-}
-
 /// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
-    /// Runs a call.
+    /// Runs a call, whose operands are data that is read thus, and indices of the kind.
     ///
     /// # Errors
     /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
-    ///
-    /// # Safety
-    /// X1 for data and indices, O1 for the output; a fixed output overlaps no input.
     #[doc(hidden)]
-    unsafe fn run<I: IndexKind>(
+    fn run<I: IndexKind>(
         op: &Operation<'_>,
         data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
     ) -> Result<(), Error>;
 
     /// Makes a plan for outputs.
@@ -61,21 +40,12 @@ pub trait Gathered: Kind {
         outputs: Outputs<'_>,
     ) -> Result<GatherPlan, Error>;
 
-    /// Runs a plan of this kind.
+    /// Runs a plan of this kind on operands of its types: data that is read thus, and indices.
     ///
     /// # Errors
     /// Those of [`Plan::run_into`](crate::Plan::run_into) behind its checks of data types.
-    ///
-    /// # Safety
-    /// The plan is one of this kind, and of the data types of data, indices and output. X1 except for the layouts, O1;
-    /// a fixed output overlaps no input.
     #[doc(hidden)]
-    unsafe fn run_plan(
-        plan: &GatherPlan,
-        data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
-    ) -> Result<(), Error>;
+    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
 
     /// Whether rows are read whole, and not element by element.
     #[doc(hidden)]
@@ -161,6 +131,30 @@ pub trait TableOf<O: Gathers, U>: Source<Kind: GatheredBy<O::Attributes> + Kind<
 
 impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> + ?Sized {}
 
+/// The operands of a call on sources.
+///
+/// # Errors
+/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output, for types that are known at run time.
+#[inline(always)]
+pub(super) fn operands<'a, 'o, S, X, O>(
+    data: &'a Opened<'_, S>,
+    indices: &'a Opened<'_, X>,
+    out: &'o mut O,
+) -> Result<Operands<'a, Target<'o>>, Error>
+where
+    S: Source + ?Sized,
+    X: Source<Kind: IndexKind> + ?Sized,
+    O: Output<<S::Kind as Kind>::Out>,
+{
+    let of = X::Kind::index(indices.dtype())?;
+    let out = out.target_of(data.dtype())?;
+    let (index, layout) = indices.parts();
+    // SAFETY: V1, V3: both are sources, each with its own layout, and `of` is the index type of the indices' kind, or of
+    // their data type. O1: the output takes the elements of data's kind, or of its data type, and is borrowed mutably, so
+    // that it overlaps neither.
+    Ok(unsafe { Operands::new(data.parts(), (index, layout, of), out) })
+}
+
 /// The request for elements that are moved as they are.
 #[inline(always)]
 fn request<K: Unconverted, I: IndexKind>(
@@ -179,18 +173,13 @@ macro_rules! plain {
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
             #[inline(always)]
-            unsafe fn run<I: IndexKind>(
+            fn run<I: IndexKind>(
                 op: &Operation<'_>,
                 data: &Reading<'_, Self>,
-                indices: Ids<'_>,
-                out: Target<'_>,
+                operands: Operands<'_, Target<'_>>,
             ) -> Result<(), Error> {
-                let Described { layout, dtype, .. } = data.described;
-                let planned = request::<Self, I>(op, dtype, indices.index)?;
-                let request = Request { attributes: op.attributes, planned, data: layout, indices: indices.layout };
-                let call = Call { request, data: data.start, index: indices.start };
-                // SAFETY: the caller's promise.
-                unsafe { call.run(out) }
+                let planned = request::<Self, I>(op, data.described.dtype, operands.indices().1)?;
+                erased::run(op.attributes, &planned, operands)
             }
 
             #[inline(always)]
@@ -201,19 +190,17 @@ macro_rules! plain {
                 outputs: Outputs<'_>,
             ) -> Result<GatherPlan, Error> {
                 let planned = request::<Self, I>(op, data.dtype, index)?;
-                let request = Request { attributes: op.attributes, planned, data: data.layout, indices };
+                let request = Request { attributes: op.attributes, planned: &planned, data: data.layout, indices };
                 GatherPlan::new(&request, outputs, Reads::Elements)
             }
 
             #[inline(always)]
-            unsafe fn run_plan(
+            fn run_plan(
                 plan: &GatherPlan,
-                data: &Reading<'_, Self>,
-                indices: Ids<'_>,
-                out: Target<'_>,
+                _: &Reading<'_, Self>,
+                operands: Operands<'_, Target<'_>>,
             ) -> Result<(), Error> {
-                // SAFETY: the caller's promise.
-                unsafe { plan.planned.run(Inputs::new(data, indices), out) }
+                plan.planned.run(operands)
             }
 
             #[inline(always)]

@@ -1,14 +1,13 @@
 //! Gathering elements that a map converts on their way.
 
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::Inputs;
 use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};
-use crate::exec;
+use crate::exec::{self, Operands};
 use crate::kernels::convert::map::{Count, Erased, MAX_PARAMS};
 use crate::plan::{Axis, Converting, IndexRequest};
 use crate::tensor::layout::Layout;
@@ -23,17 +22,14 @@ impl<A: IndexAttributes, T: Element, U: Element> GatheredBy<A> for Mapped<T, U> 
 
 impl<T: Element, U: Element> Gathered for Mapped<T, U> {
     #[inline(always)]
-    unsafe fn run<I: IndexKind>(
+    fn run<I: IndexKind>(
         op: &Operation<'_>,
         data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
     ) -> Result<(), Error> {
-        let Described { layout, facts, .. } = data.described;
-        let planned = request::<T, U, I>(op, facts, indices.index);
-        let request = Request { attributes: op.attributes, planned, data: layout, indices: indices.layout };
-        // SAFETY: the caller's promise: the request is for the types of the map.
-        unsafe { run(&request, facts, data.given, Inputs::new(data, indices), out) }
+        let map = data.described.facts;
+        let planned = request::<T, U, I>(op, map, operands.indices().1);
+        run(op.attributes, &planned, (map, data.given), operands)
     }
 
     #[inline(always)]
@@ -44,19 +40,13 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
         outputs: Outputs<'_>,
     ) -> Result<GatherPlan, Error> {
         let planned = request::<T, U, I>(op, facts, index);
-        let request = Request { attributes: op.attributes, planned, data: layout, indices };
+        let request = Request { attributes: op.attributes, planned: &planned, data: layout, indices };
         GatherPlan::new(&request, outputs, Reads::Mapped(facts.params))
     }
 
     #[inline(always)]
-    unsafe fn run_plan(
-        plan: &GatherPlan,
-        data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { run_plan(plan, data.described.facts, data.given, Inputs::new(data, indices), out) }
+    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
+        run_plan(plan, (data.described.facts, data.given), operands)
     }
 }
 
@@ -67,63 +57,55 @@ fn request<T: Element, U: Element, I: IndexKind>(op: &Operation<'_>, map: &Erase
     op.request((I::gathers(index), index), U::DTYPE, Some(converting))
 }
 
-/// Runs a call with a map.
+/// Runs a call with a map, and with what a source gives for its parameters, for a request of the map's types.
 ///
 /// # Errors
 /// Those of [`Request::plan_for`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
-///
-/// # Safety
-/// X1 for the request, whose types are those of the map; O1 for the type that it gives, and a fixed output overlaps no
-/// input. What is given is of the map's parameters.
 #[inline(never)]
-unsafe fn run(
-    request: &Request<'_>,
-    map: &Erased,
-    given: &dyn GivenToMap,
-    inputs: Inputs<'_>,
-    target: Target<'_>,
+fn run(
+    attributes: &dyn IndexAttributes,
+    planned: &IndexRequest,
+    (map, given): (&Erased, &dyn GivenToMap),
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    let planned = request.plan_for(&target);
-    let Ok((plan, fresh)) = &planned else { return planned.map(drop) };
-    check_params(plan.op(), (map.name, map.params), plan.axes(), request.data, given.counts())?;
-    let write = |out: *mut u8| {
-        given.with(inputs.data.addr(), &mut |params| {
-            let inputs = Inputs { params: params.given, ..inputs };
-            // SAFETY: X1: the plan was made for these layouts and types. Pointers are aligned for the types of the map;
-            // the parameters are `Sync`, and reach a value for every position along the axis, or for every element of
-            // row-major data, as just checked (K8). The rest is the caller's promise.
-            unsafe { exec::run_index(plan, inputs.operands(out)) }
-        })
-    };
-    // SAFETY: a run that succeeds has initialised every element of the result (X3).
-    unsafe { target.write(|| Ok((plan.output(), *fresh)), write) }
+    let made = Request::of(attributes, planned, &operands).plan_for(operands.out());
+    let Ok((plan, fresh)) = &made else { return made.map(drop) };
+    let (data, layout) = operands.data();
+    check_params(plan.op(), (map.name, map.params), plan.axes(), layout, given.counts())?;
+    let mut operands = Some(operands);
+    given.with(data.addr(), &mut |params| {
+        let Some(operands) = operands.take() else { unreachable!("called once") };
+        operands.given(params.given).write(
+            || Ok((plan.output(), *fresh)),
+            // SAFETY: X1: the plan was made for the layouts of the operands, and tensors of the map's types are aligned
+            // for them. What is given is `Sync`, of the map's parameters, and reaches a value for every position along
+            // the axis, or for every element of row-major data, as just checked (K8).
+            |operands| unsafe { exec::run_index(plan, operands) },
+        )
+    })
 }
 
-/// Runs a plan with a map of the planned types.
+/// Runs a plan with a map of the planned types, and with what a source gives for its parameters.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`check_params`],
 /// [`Error::AllocationFailed`], then those of the run.
-///
-/// # Safety
-/// As for [`run`], for the types of the plan.
 #[inline(never)]
-unsafe fn run_plan(
+fn run_plan(
     plan: &GatherPlan,
-    map: &Erased,
-    given: &dyn GivenToMap,
-    inputs: Inputs<'_>,
-    out: Target<'_>,
+    (map, given): (&Erased, &dyn GivenToMap),
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let GatherPlan { planned, reads: Reads::Mapped(params), .. } = plan else { unreachable!("a plan of a map") };
     let runs = planned.converting_by((params, map.params), map.name, map.convert_fns.rows)?;
-    let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
+    let count = planned.check_operands(&operands)?;
     check_params(planned.plan.op(), (map.name, map.params), planned.plan.axes(), &planned.data, given.counts())?;
-    let mut out = Some(out);
-    given.with(inputs.data.addr(), &mut |params| {
-        let Some(out) = out.take() else { unreachable!("called once") };
-        // SAFETY: the layouts of the inputs and the parameters have just been checked; the rest as in `run`.
-        unsafe { runs.run_on_inputs(Inputs { params: params.given, ..inputs }, count, out) }
+    let (data, mut operands) = (operands.data().0, Some(operands));
+    given.with(data.addr(), &mut |params| {
+        let Some(operands) = operands.take() else { unreachable!("called once") };
+        // SAFETY: the inputs have just been checked, by the plan whose layouts `runs` has. What is given is of the map's
+        // parameters, and reaches a value for every position or element, as just checked (K8).
+        unsafe { runs.run_on_inputs(operands.given(params.given), count) }
     })
 }
 

@@ -19,11 +19,10 @@ pub(crate) mod will_need;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::gather::erased::{Call, Request};
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, Ids};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Reading, Source, TensorOf};
+use crate::call::source::{Opened, Source, TensorOf};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -156,13 +155,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let index = X::Kind::index(indices.dtype())?;
-        let out = out.target_of(data.dtype())?;
-        let (held, ids) = (data.held(), indices.held());
-        let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, index));
-        // SAFETY: X1: data and indices are those of sources; O1; the output is borrowed mutably, so that it overlaps no
-        // input.
-        unsafe { S::Kind::run::<X::Kind>(&self.erased(), &data, ids, out) }
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        S::Kind::run::<X::Kind>(&self.erased(), &data.reading(), operands)
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -174,11 +169,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
         let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
-        let (attributes, data_layout, indices_layout) = (self.attributes(), data.layout(), indices.layout());
-        let request = Request { attributes, planned, data: data_layout, indices: indices_layout };
-        let call = Call { request, data: data.origin().cast(), index: indices.origin().cast() };
-        // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { call.run(out.target()) }
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        erased::run(self.attributes(), &planned, operands(&data, &indices, out)?)
     }
 
     /// The shape of the result, without touching data.

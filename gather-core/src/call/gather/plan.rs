@@ -6,14 +6,14 @@ use core::marker::PhantomData;
 
 use crate::call::gather::blocks::BlockShapes;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
-use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
+use crate::call::gather::planned::Planned;
 use crate::call::gather::rows::RowShape;
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator, will_need};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Described, Reading, Source};
-use crate::exec::Operands;
+use crate::exec::{self, Ids, Operands, Written};
 use crate::plan::{Explain, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
@@ -104,7 +104,7 @@ impl GatherPlan {
     /// A plan for a request whose results are of the data type that it names.
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>, reads: Reads) -> Result<Self, Error> {
         let planned = Planned::new(request, outputs)?;
-        let IndexRequest { dtype, index, .. } = request.planned;
+        let &IndexRequest { dtype, index, .. } = request.planned;
         Ok(GatherPlan { planned, dtype, index, reads })
     }
 
@@ -243,9 +243,13 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             && let Target::Fixed(out, layout) = out.target_of(*dtype)?
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)
         {
-            // SAFETY: the types and layouts are those of the plan, and a call is one call of the kernel, as just
-            // checked; O1.
-            return unsafe { planned.call(data.start(), indices.start(), out) };
+            let (data, indices) = ((data.start(), &planned.data), (indices.start(), &planned.indices, *index));
+            // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output is
+            // borrowed mutably, so that it overlaps no input.
+            let operands = unsafe { Operands::new(data, indices, out) };
+            // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no map
+            // converts.
+            return unsafe { exec::call_index(&planned.plan, operands) }.map(Written::all);
         }
         // SAFETY: the inputs are of the plan's types, as just checked.
         unsafe { self.run_any_into(data, indices, out) }
@@ -262,11 +266,13 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         X: Source<Kind = I> + ?Sized,
         O: Output<K::Out>,
     {
-        let (held, ids) = (data.held(), indices.held());
-        let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, self.plan.index));
-        // SAFETY: the inputs are of the plan's types, by the caller's promise; O1; the output is borrowed mutably, so
-        // that it overlaps no input.
-        unsafe { K::run_plan(&self.plan, &data, ids, out.target_of(self.plan.dtype)?) }
+        let GatherPlan { dtype, index, .. } = self.plan;
+        let (held, ids, out) = (data.held(), indices.held(), out.target_of(dtype)?);
+        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
+        // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is borrowed
+        // mutably, so that it overlaps no input.
+        let operands = unsafe { Operands::new(of, indices, out) };
+        K::run_plan(&self.plan, &Reading::of(data, &held), operands)
     }
 
     /// Asks the system for the pages of data that a run on these indices will touch, as
@@ -282,9 +288,9 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             return WillNeed::default();
         }
         let (held, ids) = (data.held(), indices.held());
-        let data = Reading::of(data, &held);
-        // SAFETY: indices are of the planned type, as just checked.
-        unsafe { planned.will_need(Inputs::new(&data, Ids::of(indices, &ids, *index))) }
+        // SAFETY: V1 of a source, whose layout this is; its type is the planned one, as just checked.
+        let ids = unsafe { Ids::new(indices.start(), ids.borrow(), *index) };
+        will_need::advise(planned, (data.start(), held.borrow()), ids)
     }
 }
 
@@ -299,10 +305,12 @@ impl<T: Element, I: Index> Plan<T, I> {
     pub fn run_slices(&self, data: &[T], indices: &[I], out: &mut [T]) -> Result<(), Error> {
         let planned = &self.plan.planned;
         let count = planned.check_lens(data.len(), indices.len(), out.len())?;
-        let (data, index, out) = (data.as_ptr().cast(), indices.as_ptr().cast(), out.as_mut_ptr().cast());
-        let operands = Operands { out, data, index, indices: &planned.indices, params: core::ptr::null() };
-        // SAFETY: row-major tensors of the plan's shapes have as many elements as the slices, in order; the types are
-        // the plan's.
-        unsafe { planned.execute(operands, count) }
+        let data = (data.as_ptr().cast(), &planned.data);
+        let indices = (indices.as_ptr().cast(), &planned.indices, I::TYPE);
+        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a free size, have as many elements as
+        // the slices, in order. A mutable slice overlaps no other.
+        let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast()) };
+        // SAFETY: X1: the types are those that name the plan, and it is told the count; no map converts.
+        unsafe { planned.execute(operands, count) }.map(Written::all)
     }
 }

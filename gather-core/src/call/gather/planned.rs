@@ -5,51 +5,16 @@ use alloc::boxed::Box;
 use core::ops::Deref;
 
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Ids, Outputs};
-use crate::call::gather::will_need;
-use crate::call::source::Reading;
-use crate::call::source::kind::Kind;
+use crate::call::gather::kinds::Outputs;
 use crate::call::{check_counted, check_fresh, check_layout, mismatch, other_count};
-use crate::exec::{self, CountedPlan, Operands, pool_threads};
+use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::{CompiledMoveFn, MoveFn};
 use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
-use crate::tensor::pages::WillNeed;
 use crate::types::error::Error;
 use crate::types::op::Argument;
-
-/// The inputs of a call, and what is given for the parameters of a map.
-#[derive(Clone, Copy)]
-pub(super) struct Inputs<'a> {
-    pub(super) data: *const u8,
-    pub(super) data_layout: &'a Layout,
-    pub(super) index: *const u8,
-    pub(super) indices: &'a Layout,
-    pub(super) params: *const (),
-}
-
-impl<'a> Inputs<'a> {
-    /// Those of a call without parameters.
-    #[inline(always)]
-    pub(super) fn new<K: Kind>(data: &'a Reading<'_, K>, indices: Ids<'a>) -> Self {
-        Inputs {
-            data: data.start,
-            data_layout: data.described.layout,
-            index: indices.start,
-            indices: indices.layout,
-            params: core::ptr::null(),
-        }
-    }
-
-    /// With the memory of the output.
-    #[inline(always)]
-    pub(super) fn operands(self, out: *mut u8) -> Operands<'a> {
-        let Inputs { data, index, indices, params, .. } = self;
-        Operands { out, data, index, indices, params }
-    }
-}
 
 /// The names of the parameters of a map or row function.
 pub(super) type Params = &'static [&'static str];
@@ -107,7 +72,8 @@ impl Planned {
     fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
         // K10: a kernel for declared shapes takes no other count than the declared one.
         let kernels = request.planned.kernels.with_shaped(&[]);
-        let request = &Request { planned: IndexRequest { kernels, ..request.planned }, ..*request };
+        let planned = IndexRequest { kernels, ..*request.planned };
+        let request = &Request { planned: &planned, ..*request };
         let fixed = || Error::FixedCount { op: request.planned.op };
         let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {
@@ -202,19 +168,6 @@ impl Planned {
         self.out.shape()
     }
 
-    /// Asks the system for the pages of data that a run on these indices touches; for none where the layouts are not
-    /// those of the plan.
-    ///
-    /// # Safety
-    /// Indices are of the planned type.
-    pub(super) unsafe fn will_need(&self, inputs: Inputs<'_>) -> WillNeed {
-        if !self.matches_inputs(inputs.data_layout, inputs.indices) {
-            return WillNeed::default();
-        }
-        // SAFETY: the layouts are those of the plan, as just checked; the rest is the caller's promise.
-        unsafe { will_need::advise(&self.plan, inputs.data, inputs.index) }
-    }
-
     /// Whether the inputs have the plan's layouts, with the plan's size of indices.
     #[inline(always)]
     pub(super) fn matches_inputs(&self, data: &Layout, indices: &Layout) -> bool {
@@ -301,61 +254,54 @@ impl Planned {
         })
     }
 
-    /// Checks the layouts of a call, and runs it.
+    /// Checks the layouts of operands of the planned types, and runs on them.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    ///
-    /// # Safety
-    /// X1 except for the layouts: inputs and output are of the planned types (O1), and a fixed output overlaps no
-    /// input.
     #[inline(never)]
-    pub(super) unsafe fn run(&self, inputs: Inputs<'_>, out: Target<'_>) -> Result<(), Error> {
-        let count = self.check_inputs(inputs.data_layout, inputs.indices)?;
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked; the rest is the caller's promise.
-        unsafe { self.run_on_inputs(inputs, count, out) }
+    pub(super) fn run(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
+        let count = self.check_operands(&operands)?;
+        // SAFETY: the layouts of the inputs have just been checked; no map converts.
+        unsafe { self.run_on_inputs(operands, count) }
     }
 
-    /// As [`Planned::run`], for inputs of the planned layouts, with what [`Planned::check_inputs`] returned for them.
+    /// [`Planned::check_inputs`] of operands, which are of the planned types.
+    #[inline(always)]
+    pub(super) fn check_operands<O>(&self, operands: &Operands<'_, O>) -> Result<usize, Error> {
+        let (indices, of) = operands.indices();
+        debug_assert_eq!(self.plan.index(), of);
+        self.check_inputs(operands.data().1, indices)
+    }
+
+    /// As [`Planned::run`], for a count that [`Planned::check_operands`] returned.
     ///
     /// # Safety
-    /// As for [`Planned::run`].
+    /// It returned that for these operands. What is given is of the parameters of what converts (K8).
     #[inline(always)]
-    pub(super) unsafe fn run_on_inputs(&self, inputs: Inputs<'_>, count: usize, out: Target<'_>) -> Result<(), Error> {
-        if let Some(layout) = out.layout() {
+    pub(super) unsafe fn run_on_inputs(&self, operands: Operands<'_, Target<'_>>, count: usize) -> Result<(), Error> {
+        if let Some(layout) = operands.out_layout() {
             self.check_output(layout, count)?;
         }
         let mut shape = Shape::default();
-        // SAFETY: a fixed output has the planned layout, as just checked, and other memory is fresh and row-major; the
-        // rest is the caller's promise.
-        let run = |out| unsafe { self.execute(inputs.operands(out), count) };
-        // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { out.write(|| self.fresh(count, &mut shape), run) }
-    }
-
-    /// Calls the kernel, and does nothing else unless there is an error.
-    ///
-    /// # Safety
-    /// X1 for tensors of the planned layouts and types; every call of the plan is one call of the kernel.
-    #[inline(always)]
-    pub(super) unsafe fn call(&self, data: *const u8, index: *const u8, out: *mut u8) -> Result<(), Error> {
-        debug_assert!(self.one_call);
-        let operands = Operands { out, data, index, indices: &self.indices, params: core::ptr::null() };
-        // SAFETY: the caller's promise.
-        unsafe { exec::call_index(&self.plan, operands) }
+        operands.write(
+            || self.fresh(count, &mut shape),
+            // SAFETY: X1: the inputs have the planned layouts, by the contract. So has a fixed output, as just checked,
+            // and other memory is fresh and row-major.
+            |operands| unsafe { self.execute(operands, count) },
+        )
     }
 
     /// Runs the plan.
     ///
     /// # Safety
-    /// X1 for tensors of the planned layouts and types, except for `count` indices along the first dimension where that
-    /// is free; the layout among the operands is that of indices, or the plan's.
+    /// X1 for operands of the planned layouts, except that there are `count` indices along the first dimension where
+    /// that is free, and so in the output.
     #[inline(always)]
-    pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+    pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         match &self.counted {
-            // SAFETY: the caller's promise.
+            // SAFETY: X1: the plan is the one of these layouts, none of which is free.
             None => unsafe { exec::run_index(&self.plan, operands) },
-            // SAFETY: as above, for `count` indices.
+            // SAFETY: X1: the plans were made for these layouts and any count of indices.
             Some(counted) => unsafe { counted.run(operands, count) },
         }
     }

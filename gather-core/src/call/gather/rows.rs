@@ -6,17 +6,17 @@ use smallvec::SmallVec;
 
 use crate::call::Sealed;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Inputs, Params, Planned};
+use crate::call::gather::planned::{Params, Planned};
 use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::mismatch;
 use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};
-use crate::exec;
+use crate::exec::{self, Operands};
 use crate::kernels::convert::row::{Erased, Function, Misfit, Placed, RowShapes};
-use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
+use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::element::Element;
@@ -31,15 +31,12 @@ impl<A: RowAttributes, T: Element, U: Element> GatheredBy<A> for ByRow<T, U> {}
 
 impl<T: Element, U: Element> Gathered for ByRow<T, U> {
     #[inline(always)]
-    unsafe fn run<I: IndexKind>(
+    fn run<I: IndexKind>(
         op: &Operation<'_>,
         data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
     ) -> Result<(), Error> {
-        let function = data.described.facts;
-        // SAFETY: the caller's promise.
-        unsafe { run::<I>(op, function, data.given, Inputs::new(data, indices), indices.index, out) }
+        run::<I>(op, data.described.facts, data.given, operands)
     }
 
     #[inline(always)]
@@ -55,18 +52,11 @@ impl<T: Element, U: Element> Gathered for ByRow<T, U> {
     }
 
     #[inline(always)]
-    unsafe fn run_plan(
-        plan: &GatherPlan,
-        data: &Reading<'_, Self>,
-        indices: Ids<'_>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
+    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         let GatherPlan { planned, reads: Reads::Rows(params, shape), .. } = plan else {
             unreachable!("a plan of rows")
         };
-        let function = data.described.facts;
-        // SAFETY: the caller's promise.
-        unsafe { run_plan(planned, (*params, shape), function, data.given, Inputs::new(data, indices), out) }
+        run_plan(planned, (*params, shape), data.described.facts, data.given, operands)
     }
 
     const READS_ROWS: bool = true;
@@ -141,77 +131,60 @@ impl<'a> Whole<'a> {
         Ok(Whole { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
     }
 
-    fn request<I: IndexKind>(
-        &'a self,
-        op: &Operation<'_>,
-        function: &Erased,
-        data: &'a Layout,
-        (index, indices): (IndexType, &'a Layout),
-    ) -> Request<'a> {
+    fn request<I: IndexKind>(&self, op: &Operation<'_>, function: &Erased, index: IndexType) -> IndexRequest {
         let (from, to) = function.types;
         let (kernel, whole) = (I::converts(index), Some(self.shape.rows));
         let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole };
-        let planned = op.request((I::gathers(index), index), to, Some(converting));
-        Request { attributes: self, planned, data, indices }
+        op.request((I::gathers(index), index), to, Some(converting))
     }
 }
 
-/// Runs a row function without its types.
+/// Runs a row function without its types on operands that it reads and writes, with what a source gives for its
+/// parameters. Memory of a fixed output is aligned for what it writes.
 ///
 /// # Errors
 /// Those of a call, with those of [`RowShape::spacing`] and [`RowShape::with`] after errors of outputs.
-///
-/// # Safety
-/// X1 for inputs of the type that the function reads and of the index type; O1 for the type that it writes. Data and a
-/// fixed output are aligned for their types. The output overlaps no input. What is given is of the function's
-/// parameters.
-pub(super) unsafe fn run<I: IndexKind>(
+pub(super) fn run<I: IndexKind>(
     op: &Operation<'_>,
     function: Function<'_>,
     given: &dyn GivenToRows,
-    inputs: Inputs<'_>,
-    index: IndexType,
-    target: Target<'_>,
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    let whole = Whole::new(op.attributes, function, inputs.data_layout)?;
-    let request = whole.request::<I>(op, function.erased, inputs.data_layout, (index, inputs.indices));
-    // SAFETY: the caller's promise.
-    unsafe { run_request(&request, whole.shape, function, given, inputs, target) }
+    let whole = Whole::new(op.attributes, function, operands.data().1)?;
+    let planned = whole.request::<I>(op, function.erased, operands.indices().1);
+    run_request(&whole, &planned, function, given, operands)
 }
 
 /// Runs a request for rows.
 ///
 /// # Errors
 /// As for [`run`].
-///
-/// # Safety
-/// As for [`run`], for the layouts and types of the request.
 #[inline(never)]
-unsafe fn run_request(
-    request: &Request<'_>,
-    shape: RowShape,
+fn run_request(
+    whole: &Whole<'_>,
+    planned: &IndexRequest,
     function: Function<'_>,
     given: &dyn GivenToRows,
-    inputs: Inputs<'_>,
-    target: Target<'_>,
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let Function { erased, fill, .. } = function;
-    let mut planned = request.plan_for(&target);
-    let Ok((plan, fresh)) = &mut planned else { return planned.map(drop) };
+    let mut made = Request::of(whole, planned, &operands).plan_for(operands.out());
+    let Ok((plan, fresh)) = &mut made else { return made.map(drop) };
     fill.inspect(|fill| plan.set_fill(fill));
-    let spacing = shape.spacing(plan, erased, inputs.data_layout, target.layout())?;
-    let (shape, mut target) = (RowShape { spacing, ..shape }, Some(target));
+    let spacing = whole.shape.spacing(plan, erased, operands.data().1, operands.out_layout())?;
+    let (shape, mut operands) = (RowShape { spacing, ..whole.shape }, Some(operands));
     shape.with(plan, erased, plan.output(), given, |placed, lookups| {
-        let Some(target) = target.take() else { unreachable!("called once") };
-        let write = |out: *mut u8| {
-            let inputs = Inputs { params: lookups.place(Placed { out: out.addr(), ..placed }), ..inputs };
-            // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise. Pointers are
-            // aligned, by that promise, and rows are contiguous, as just checked; what is given is of the function's
-            // parameters, and `Sync` (K8).
-            unsafe { exec::run_index(plan, inputs.operands(out)) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((plan.output(), *fresh)), write) }
+        let Some(operands) = operands.take() else { unreachable!("called once") };
+        operands.write(
+            || Ok((plan.output(), *fresh)),
+            |operands| {
+                let params = lookups.place(Placed { out: operands.memory().addr(), ..placed });
+                // SAFETY: X1: the plan was made for the layouts of the operands. Data and output are aligned for the
+                // function's types, and their rows are contiguous, as just checked; what is given is of the function's
+                // parameters, and `Sync` (K8).
+                unsafe { exec::run_index(plan, operands.given(params)) }
+            },
+        )
     })
 }
 
@@ -223,12 +196,13 @@ pub(super) fn plan<I: IndexKind>(
     op: &Operation<'_>,
     function: Function<'_>,
     data: &Layout,
-    indices: (IndexType, &Layout),
+    (index, indices): (IndexType, &Layout),
     outputs: Outputs<'_>,
     reads: impl FnOnce(RowShape) -> Reads,
 ) -> Result<GatherPlan, Error> {
     let whole = Whole::new(op.attributes, function, data)?;
-    let request = whole.request::<I>(op, function.erased, data, indices);
+    let planned = whole.request::<I>(op, function.erased, index);
+    let request = Request { attributes: &whole, planned: &planned, data, indices };
     let mut plan = GatherPlan::new(&request, outputs, Reads::Elements)?;
     function.fill.inspect(|fill| plan.planned.set_fill(fill));
     let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
@@ -242,24 +216,20 @@ pub(super) fn plan<I: IndexKind>(
 /// # Errors
 /// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`RowShape::with`],
 /// [`Error::AllocationFailed`], then those of the run.
-///
-/// # Safety
-/// As for [`run`], for the types of the plan.
 #[inline(never)]
-pub(super) unsafe fn run_plan(
+pub(super) fn run_plan(
     planned: &Planned,
     (params, shape): (Params, &RowShape),
     function: Function<'_>,
     given: &dyn GivenToRows,
-    inputs: Inputs<'_>,
-    target: Target<'_>,
+    operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let Function { erased, fill, .. } = function;
     let mut runs = planned.converting_by((params, erased.params), erased.name, erased.rows)?;
-    let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
+    let count = planned.check_operands(&operands)?;
     shape.check_results(function, planned.output_shape())?;
     let mut buffer = Shape::default();
-    let (output, len) = match target.layout() {
+    let (output, len) = match operands.out_layout() {
         Some(layout) => {
             planned.check_output(layout, count)?;
             planned.output_of(count, &mut buffer)?
@@ -272,16 +242,18 @@ pub(super) unsafe fn run_plan(
             None => runs.fill_by(&erased.types.1.zero()?),
         }
     }
-    let mut target = Some(target);
+    let mut operands = Some(operands);
     shape.with(&planned.plan, erased, output, given, |placed, lookups| {
-        let Some(target) = target.take() else { unreachable!("called once") };
-        let write = |out: *mut u8| {
-            let inputs = Inputs { params: lookups.place(Placed { out: out.addr(), ..placed }), ..inputs };
-            // SAFETY: the layouts have just been checked; the rest as in `run_request`.
-            unsafe { runs.execute(inputs.operands(out), count) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((output, len)), write) }
+        let Some(operands) = operands.take() else { unreachable!("called once") };
+        operands.write(
+            || Ok((output, len)),
+            |operands| {
+                let params = lookups.place(Placed { out: operands.memory().addr(), ..placed });
+                // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in
+                // `run_request`: rows were found to be contiguous when the plan was made.
+                unsafe { runs.execute(operands.given(params), count) }
+            },
+        )
     })
 }
 

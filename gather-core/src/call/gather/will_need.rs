@@ -3,12 +3,15 @@
 use smallvec::SmallVec;
 
 use crate::call::gather::kinds::GatheredBy;
+use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
+use crate::exec::Ids;
 use crate::kernels::{Cursor, Loop};
+use crate::plan::Action;
 use crate::plan::fold::for_each;
-use crate::plan::{Action, IndexPlan};
+use crate::tensor::layout::Layout;
 use crate::tensor::pages::{PageBatch, WillNeed};
 use crate::types::index::by_index;
 
@@ -52,11 +55,14 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-/// Asks for the pages that a plan touches. Of data no byte is read.
-///
-/// # Safety
-/// The indices have the layout and the type that the plan was made for (P1).
-pub(super) unsafe fn advise(plan: &IndexPlan, data: *const u8, index: *const u8) -> WillNeed {
+/// Asks for the pages that a plan touches on data and indices of its types; for none where their layouts are not its
+/// own. Of data no byte is read.
+pub(super) fn advise(planned: &Planned, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
+    if !planned.matches_inputs(layout, ids.layout()) {
+        return WillNeed::default();
+    }
+    let (plan, index) = (&planned.plan, ids.start());
+    debug_assert_eq!(plan.index(), ids.of());
     let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
     let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };
     let spec = plan.spec();
@@ -72,8 +78,9 @@ pub(super) unsafe fn advise(plan: &IndexPlan, data: *const u8, index: *const u8)
         let mut from = Some(at.data);
         for component in components {
             let index = at.index.wrapping_offset(component.index);
-            let position = by_index!(plan.index(), I => {
-                // SAFETY: P1: the loops and components reach indices.
+            let position = by_index!(ids.of(), I => {
+                // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout these
+                // have, as just compared.
                 let index: I = unsafe { index.cast::<I>().read_unaligned() };
                 spec.policy.resolve(index, component.dim)
             });

@@ -36,17 +36,81 @@ pub(super) struct Request<'a> {
     pub(super) updates: &'a Layout,
 }
 
-/// Where indices and updates begin.
-#[derive(Clone, Copy)]
-pub(super) struct Tensors {
-    pub(super) index: *const u8,
-    pub(super) updates: *const u8,
+/// A tensor without its type.
+pub(super) type Erased<'a> = (*const u8, &'a Layout);
+
+/// The tensors of a call: indices, updates, and what is changed by them.
+///
+/// Invariant: what [`Tensors::new`] asks for.
+pub(super) struct Tensors<'a, D> {
+    indices: Erased<'a>,
+    updates: Erased<'a>,
+    changes: D,
 }
 
-impl Tensors {
-    /// With the destination and the layout of the indices.
-    pub(super) fn operands(self, destination: *mut u8, indices: &Layout) -> ScatterOperands<'_> {
-        ScatterOperands { destination, updates: self.updates, index: self.index, indices }
+/// A tensor that is changed in place.
+pub(super) struct InPlace<'a>(pub(super) *mut u8, pub(super) &'a Layout);
+
+/// A tensor of which an output becomes a copy that is changed.
+pub(super) struct CopyOf<'a, 'o>(pub(super) Erased<'a>, pub(super) Target<'o>);
+
+impl<'a, D> Tensors<'a, D> {
+    /// # Safety
+    /// V1, V3: indices and updates may be read along their layouts as values of the call's types, as long as they are
+    /// borrowed. So may the tensor that is copied, into an output that takes elements of its type (O1). A tensor that is
+    /// changed in place may be read and written along its layout, no two of whose coordinates share a byte, and holds
+    /// values of the data type, or bytes where the reduction takes any (Y1). What is written overlaps nothing that is
+    /// read.
+    #[inline(always)]
+    pub(super) unsafe fn new(indices: Erased<'a>, updates: Erased<'a>, changes: D) -> Self {
+        Tensors { indices, updates, changes }
+    }
+
+    /// The layouts of indices and updates.
+    #[inline(always)]
+    pub(super) fn inputs(&self) -> [&'a Layout; 2] {
+        [self.indices.1, self.updates.1]
+    }
+
+    #[inline(always)]
+    pub(super) fn changes(&self) -> &D {
+        &self.changes
+    }
+
+    /// With memory that is changed.
+    #[inline(always)]
+    fn operands(&self, destination: *mut u8) -> ScatterOperands<'a> {
+        let (index, indices) = self.indices;
+        ScatterOperands { destination, updates: self.updates.0, index, indices }
+    }
+}
+
+impl<'a> Tensors<'a, InPlace<'_>> {
+    #[inline(always)]
+    pub(super) fn in_place(&self) -> ScatterOperands<'a> {
+        self.operands(self.changes.0)
+    }
+}
+
+impl Tensors<'_, CopyOf<'_, '_>> {
+    /// Runs a plan on a copy, in an output of a layout: that of a fixed one, or a row-major one.
+    ///
+    /// # Errors
+    /// Those of [`exec::run_scatter`]. A fixed output is untouched then.
+    ///
+    /// # Safety
+    /// X1: the plan was made by the request, for the layouts and types of the tensors and for this layout of the output,
+    /// whose shape is that of the tensor that is copied.
+    pub(super) unsafe fn run(self, plan: &ReducePlan, request: &ReduceRequest, layout: &Layout) -> Result<(), Error> {
+        let (indices, updates) = (self.indices, self.updates);
+        let CopyOf(data, out) = self.changes;
+        let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
+        let (tensors, original) = (Tensors { indices, updates, changes: () }, Original::new(request, data, layout));
+        // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is fresh
+        // and row-major.
+        let run = |out| unsafe { exec::run_scatter(plan, tensors.operands(out), check, Some(&original)) };
+        // SAFETY: a run that succeeds has copied every element.
+        unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
     }
 }
 
@@ -108,62 +172,40 @@ impl<'a> Request<'a> {
         check_output(lowered.op, data.shape(), out.shape())
     }
 
-    /// Runs in place.
+    /// Runs in place, on tensors of the request's types and layouts.
     ///
     /// # Errors
     /// Those of [`Request::plan`] and of the run. The destination is untouched then.
-    ///
-    /// # Safety
-    /// Indices and updates may be read along the request's layouts as values of its types. The destination may be read
-    /// and written along its layout, overlaps neither, and holds values of the data type, or bytes where that takes
-    /// any.
-    pub(super) unsafe fn run_on(
-        &self,
-        tensors: Tensors,
-        (destination, layout): (*mut u8, &Layout),
-    ) -> Result<(), Error> {
+    pub(super) fn run_on(&self, tensors: Tensors<'_, InPlace<'_>>) -> Result<(), Error> {
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let planned = self.plan(layout);
+        let planned = self.plan(tensors.changes.1);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
-        unsafe { exec::run_scatter(plan, tensors.operands(destination, self.indices), Check::First, None) }
+        debug_assert_eq!(tensors.inputs(), [self.indices, self.updates]);
+        // SAFETY: X1: the plan was made for these layouts.
+        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
     }
 
-    /// Runs on a copy of data, in an output.
+    /// Runs on a copy of data, in an output, on tensors of the request's types and layouts.
     ///
     /// # Errors
     /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
-    ///
-    /// # Safety
-    /// Data, indices and updates may be read along their layouts as values of the request's types. O1 for its data
-    /// type; a fixed output overlaps no input.
-    pub(super) unsafe fn run(
-        &self,
-        data: (*const u8, &Layout),
-        tensors: Tensors,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn run(&self, tensors: Tensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
         let row_major;
-        let (layout, check) = match &out {
+        let CopyOf((_, data), out) = tensors.changes();
+        let layout = match *out {
             Target::Fixed(_, layout) => {
-                self.check_output(data.1, layout)?;
-                (*layout, Check::First)
+                self.check_output(data, layout)?;
+                layout
             }
             Target::Resized(_) => {
-                row_major = Layout::contiguous(data.1.shape())?;
-                (&row_major, Check::OnTheWay)
+                row_major = Layout::contiguous(data.shape())?;
+                &row_major
             }
         };
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        let original = Original::new(&self.planned, data, layout);
-        let run = |out| {
-            let operands = tensors.operands(out, self.indices);
-            // SAFETY: X1: the plan was made for these layouts and types; data has the destination's shape, as just
-            // checked; memory that is not fixed is fresh and row-major; the rest is the caller's promise.
-            unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
-        };
-        // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
+        debug_assert_eq!(tensors.inputs(), [self.indices, self.updates]);
+        // SAFETY: X1: the plan was made for these layouts; that of the output has the shape of data, as just checked.
+        unsafe { tensors.run(plan, &self.planned, layout) }
     }
 }

@@ -15,7 +15,7 @@ use core::borrow::Borrow;
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
-use crate::call::scatter::erased::{Request, Tensors, lower};
+use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
@@ -181,10 +181,11 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let out = out.target_of(dtype)?;
         let (held, ids, changes) = (data.held(), indices.held(), updates.held());
         let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
-        let tensors = Tensors { index: indices.start(), updates: updates.start() };
-        // SAFETY: the tensors are those of sources of the request's types, as just checked, and layouts; O1; the output
-        // is borrowed mutably, so that it overlaps no input.
-        unsafe { request.run((data.start(), held.borrow()), tensors, out) }
+        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
+        // SAFETY: V1, V3: all three are sources, data and updates of one type, as just checked, and these are their
+        // layouts; O1; the output is borrowed mutably, so that it overlaps no input.
+        let tensors = unsafe { Tensors::new(indices, updates, CopyOf((data.start(), held.borrow()), out)) };
+        request.run(tensors)
     }
 
     /// Runs the operator in place, on a [`Destination`]: a view of any strides, a tensor, or a slice. Allocates as
@@ -218,12 +219,14 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         D::Kind::check(dtype, updates.dtype())?;
         let (ids, changes) = (indices.held(), updates.held());
         let request = self.request::<D::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
-        let tensors = Tensors { index: indices.start(), updates: updates.start() };
+        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
         let (start, held) = destination.parts();
-        // SAFETY: the tensors are those of sources of the request's types, as just checked, and layouts; a destination
-        // may be read and written along its layout, and is borrowed mutably, so that it overlaps no input. It holds
-        // values, or bytes for `Any`, of which built-in reductions take any: there is no other one then (Y1).
-        unsafe { request.run_on(tensors, (start, held.borrow())) }
+        // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and these
+        // are their layouts. A destination may be read and written along its own, and is borrowed mutably, so that it
+        // overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there is no
+        // other one then (Y1).
+        let tensors = unsafe { Tensors::new(indices, updates, InPlace(start, held.borrow())) };
+        request.run_on(tensors)
     }
 
     /// The shape of the result, which is that of data, without touching data.

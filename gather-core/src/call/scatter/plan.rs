@@ -5,17 +5,17 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::plan_type::plan_type;
-use crate::call::scatter::erased::{Request, Tensors};
+use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Describe, Source};
 use crate::call::{check_counted, check_layout, check_target, mismatch};
-use crate::exec::{self, Check, Original, pool_threads};
+use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{Output, Target, written};
+use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -32,9 +32,6 @@ struct Planned {
     /// Runs calls with another size of the first dimension of indices and updates.
     counted: Option<Box<CountedReducePlan>>,
 }
-
-/// Where a tensor begins, and its layout.
-type Erased<'a, P = *const u8> = (P, &'a Layout);
 
 impl Planned {
     /// The shape of the result; of a plan for any count, that of the expected count.
@@ -72,7 +69,7 @@ impl Planned {
     }
 
     /// Checks the layouts of indices and updates; returns the plan for them, where their first dimension is free.
-    fn check_inputs(&self, indices: &Layout, updates: &Layout) -> Result<Option<ReducePlan>, Error> {
+    fn check_inputs(&self, [indices, updates]: [&Layout; 2]) -> Result<Option<ReducePlan>, Error> {
         let Some(counted) = &self.counted else {
             check_layout(Argument::Indices, &self.indices, indices)?;
             check_layout(Argument::Updates, &self.updates, updates)?;
@@ -86,52 +83,31 @@ impl Planned {
         counted.at(count, updates).map(Some)
     }
 
-    /// Checks the layouts, and runs the plan in place.
+    /// Checks the layouts of tensors of the planned types, and runs the plan in place.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    ///
-    /// # Safety
-    /// The promise of [`Request::run_on`], for the planned types and the layouts that are given.
-    unsafe fn run_on(&self, out: Erased<'_, *mut u8>, indices: Erased<'_>, updates: Erased<'_>) -> Result<(), Error> {
-        let counted = self.check_inputs(indices.1, updates.1)?;
-        check_layout(Argument::Output, &self.destination, out.1)?;
-        let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out.0, indices.1);
-        // SAFETY: X1: the layouts are those of the plan, as just checked; the rest is the caller's promise.
-        unsafe { exec::run_scatter(counted.as_ref().unwrap_or(&self.plan), operands, Check::First, None) }
+    fn run_on(&self, tensors: Tensors<'_, InPlace<'_>>) -> Result<(), Error> {
+        let counted = self.check_inputs(tensors.inputs())?;
+        check_layout(Argument::Output, &self.destination, tensors.changes().1)?;
+        let plan = counted.as_ref().unwrap_or(&self.plan);
+        // SAFETY: X1: the layouts are those of the plan, as just checked.
+        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
     }
 
-    /// Checks the layouts, and runs the plan on a copy of data in an output.
+    /// Checks the layouts of tensors of the planned types, and runs the plan on a copy of data in an output.
     ///
     /// # Errors
     /// As for [`Planned::run_on`].
-    ///
-    /// # Safety
-    /// The promise of [`Request::run`], for the planned types and the layouts that are given.
-    unsafe fn run(
-        &self,
-        data: Erased<'_>,
-        indices: Erased<'_>,
-        updates: Erased<'_>,
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        let shape = self.destination.shape();
-        if shape != data.1.shape() {
-            return Err(mismatch(Argument::Data, shape, data.1.shape()));
+    fn run(&self, tensors: Tensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
+        let (shape, CopyOf((_, data), out)) = (self.destination.shape(), tensors.changes());
+        if shape != data.shape() {
+            return Err(mismatch(Argument::Data, shape, data.shape()));
         }
-        let counted = self.check_inputs(indices.1, updates.1)?;
-        let plan = counted.as_ref().unwrap_or(&self.plan);
-        check_target(&self.destination, &out)?;
-        let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
-        let original = Original::new(&self.request, data, &self.destination);
-        let run = |out| {
-            let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out, indices.1);
-            // SAFETY: X1: the inputs and a fixed output have the planned layouts, and data the shape, as just checked;
-            // other memory is fresh and row-major; the rest is the caller's promise.
-            unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
-        };
-        // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((shape, self.destination.len())), run) }
+        let counted = self.check_inputs(tensors.inputs())?;
+        check_target(&self.destination, out)?;
+        // SAFETY: X1: the inputs and the output have the planned layouts, and data the shape, as just checked.
+        unsafe { tensors.run(counted.as_ref().unwrap_or(&self.plan), &self.request, &self.destination) }
     }
 }
 
@@ -308,11 +284,11 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         K::check(dtype, updates.dtype())?;
         let out = out.target_of(dtype)?;
         let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-        let data = (data.start(), held.borrow());
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-        // SAFETY: the tensors are those of sources of the plan's types, as just checked; O1; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { self.planned.run(data, indices, updates, out) }
+        // SAFETY: V1, V3: all three are sources of the plan's types, as just checked, and these are their layouts; O1; the
+        // output is borrowed mutably, so that it overlaps no input.
+        let tensors = unsafe { Tensors::new(indices, updates, CopyOf((data.start(), held.borrow()), out)) };
+        self.planned.run(tensors)
     }
 
     /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
@@ -337,9 +313,10 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         let (ids, changes) = (indices.held(), updates.held());
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
         let (start, held) = destination.parts();
-        // SAFETY: the tensors are those of sources of the plan's types, as just checked; a destination may be read and
-        // written along its layout, and is borrowed mutably, so that it overlaps no input. It holds values, or bytes
-        // for `Any`: such plans have built-in reductions, which take any (Y1).
-        unsafe { self.planned.run_on((start, held.borrow()), indices, updates) }
+        // SAFETY: V1, V3: indices and updates are sources of the plan's types, as just checked, and these are their
+        // layouts. A destination may be read and written along its own, and is borrowed mutably, so that it overlaps no
+        // input. It holds values, or bytes for `Any`: such plans have built-in reductions, which take any (Y1).
+        let tensors = unsafe { Tensors::new(indices, updates, InPlace(start, held.borrow())) };
+        self.planned.run_on(tensors)
     }
 }

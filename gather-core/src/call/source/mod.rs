@@ -177,9 +177,8 @@ impl<S: Source + ?Sized> Describe for S {
     }
 }
 
-/// A source without its own type: a call reads it.
+/// How a call reads a source, without its own type: all but where it begins.
 pub struct Reading<'s, K: Kind> {
-    pub(crate) start: *const u8,
     pub(crate) described: Described<'s, K>,
     pub(crate) given: K::Given<'s>,
 }
@@ -210,7 +209,36 @@ impl<'s, K: Kind> Described<'s, K> {
 impl<'s, K: Kind> Reading<'s, K> {
     #[inline(always)]
     pub(crate) fn of<S: Source<Kind = K> + ?Sized>(source: &'s S, held: &'s impl Borrow<Layout>) -> Self {
-        Reading { start: source.start(), described: Described::of(source, held), given: source.given() }
+        Reading { described: Described::of(source, held), given: source.given() }
+    }
+}
+
+/// A source with its layout, which it lends or makes.
+pub(crate) struct Opened<'s, S: Source + ?Sized> {
+    source: &'s S,
+    layout: S::Held<'s>,
+}
+
+impl<'s, S: Source + ?Sized> Opened<'s, S> {
+    #[inline(always)]
+    pub(crate) fn new(source: &'s S) -> Self {
+        Opened { source, layout: source.held() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn reading(&self) -> Reading<'_, S::Kind> {
+        Reading::of(self.source, &self.layout)
+    }
+
+    /// Where it begins, and its layout, along which it may be read (V1, V3).
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> (*const u8, &Layout) {
+        (self.source.start(), self.layout.borrow())
+    }
+
+    #[inline(always)]
+    pub(crate) fn dtype(&self) -> DType {
+        self.source.dtype()
     }
 }
 

@@ -86,8 +86,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         let out = out.target_of(dtype)?;
         let kernels = self.kernels::<S::Kind>(dtype)?;
         let held = data.held();
-        // SAFETY: data is that of a source of the data type; O1; the output is borrowed mutably, so that it overlaps no
-        // input.
+        // SAFETY: V1, V3: data is a source, and this is its layout; O1 for its type; the output is borrowed mutably, so
+        // that it does not overlap data.
         unsafe { self.run_target(kernels, dtype, (data.start(), held.borrow()), out) }
     }
 
@@ -138,8 +138,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// Runs into an output.
     ///
     /// # Safety
-    /// Data may be read along its layout as elements of the data type. O1 for the data type; a fixed output does not
-    /// overlap data.
+    /// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output does
+    /// not overlap data.
     unsafe fn run_target(
         &self,
         kernels: Kernels,
@@ -153,8 +153,9 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
             None => self.space_plan(kernels, dtype, layout).map(|(plan, _)| plan),
         };
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and this element size.
-        unsafe { run(plan, data, out) }
+        // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the output
+        // is not fixed.
+        unsafe { exec::run_space(plan, data, out) }
     }
 
     fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
@@ -175,23 +176,6 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     pub(crate) fn clone_elements<T: Clone>(&self, data: &View<'_, T>, fill: Option<&T>) -> Result<Tensor<T>, Error> {
         cloned::space(&self.attributes().lower(data.layout().shape())?, self.options, data, fill)
     }
-}
-
-/// Runs a plan into an output.
-///
-/// # Safety
-/// X1 for data and a fixed output; O1 for elements of the planned size, and for an output that is not fixed the plan's
-/// is row-major.
-#[inline(always)]
-unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> Result<(), Error> {
-    let fresh = || Ok((&plan.output()[..], Shape::checked_len(plan.output())?));
-    let run = |out| {
-        // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
-        unsafe { exec::run_space(plan, data, out) };
-        Ok(())
-    };
-    // SAFETY: a run initialises every element of its output (X3).
-    unsafe { out.write(fresh, run) }
 }
 
 impl<A: Permutes> SpaceOperator<A> {

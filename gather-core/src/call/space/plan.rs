@@ -6,12 +6,11 @@ use core::marker::PhantomData;
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
 use crate::call::source::kind::Unconverted;
-use crate::call::space::run;
 use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{Output, written};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::Typing;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -94,9 +93,9 @@ impl<K: Unconverted> RearrangePlan<K> {
         let out = out.target_of(self.dtype)?;
         check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;
-        // SAFETY: X1: the layouts are those of the plan, and so is the type, as just checked; O1; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { run(&self.planned.plan, data.start(), out) }
+        // SAFETY: X1: data is a source of the plan's type; its layout and that of the output are those of the plan, as just
+        // checked; O1; the output is borrowed mutably, so that it does not overlap data.
+        unsafe { exec::run_space(&self.planned.plan, data.start(), out) }
     }
 }
 
@@ -114,8 +113,9 @@ impl<T: Element> RearrangePlan<T> {
         if out.len() != to.len() {
             return Err(mismatch(Argument::Output, to.shape(), &[out.len()]));
         }
-        // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order.
-        unsafe { exec::run_space(plan, data.as_ptr().cast(), out.as_mut_ptr().cast()) };
-        Ok(())
+        let (data, out) = (data.as_ptr().cast(), Target::Fixed(out.as_mut_ptr().cast(), to));
+        // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order. A mutable slice
+        // overlaps no other.
+        unsafe { exec::run_space(plan, data, out) }
     }
 }

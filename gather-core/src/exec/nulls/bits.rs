@@ -12,10 +12,7 @@ use crate::types::level::Available;
 /// indices. A position that is missing does not make the value null: that its index is null does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
-///
-/// # Safety
-/// K7: the machine has the level.
-pub(crate) unsafe fn gather_bits<P: Place>(
+pub(crate) fn gather_bits<P: Place>(
     level: Available,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
@@ -56,7 +53,6 @@ struct Rows<'a, P> {
     lowered: &'a IndexLowered,
     positions: &'a [P],
     count: usize,
-    /// K7 holds for it.
     look_up: LookUpBitsFn<P>,
 }
 

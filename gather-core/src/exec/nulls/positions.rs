@@ -5,6 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::exec::first_bad_index::IndexCheck;
+use crate::exec::index::Ids;
 use crate::kernels::{BitFns, Indices, Loop, ResolveJob, Resolvers, WideJob};
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
@@ -68,8 +69,8 @@ pub(crate) struct NullIndices<'a> {
     pub(crate) refuses: bool,
     pub(crate) resolvers: Resolvers,
     pub(crate) level: Available,
-    /// Shape and strides of the indices.
-    pub(crate) indices: &'a Layout,
+    /// The indices, whose type is that of the check and of the resolvers.
+    pub(crate) indices: Ids<'a>,
     /// Their numbers: as many dimensions, of which the one of a tuple's components has no step.
     pub(crate) numbers: &'a Layout,
     /// How many dimensions stand before that of components: all, where an index is no tuple.
@@ -85,10 +86,8 @@ impl NullIndices<'_> {
     /// # Errors
     /// [`Error::IndexOutOfRange`] for the first index in row-major order that is valid and names no element, if it
     /// [`refuses`](NullIndices::refuses) such; else it is missing too.
-    ///
-    /// # Safety
-    /// The indices may be read along their layout, as values of the index type; the machine has the level.
-    pub(crate) unsafe fn resolve<P: Place>(&self, index: *const u8, positions: &mut [P]) -> Result<(), Error> {
+    pub(crate) fn resolve<P: Place>(&self, positions: &mut [P]) -> Result<(), Error> {
+        debug_assert_eq!(self.check.index, self.indices.of());
         let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
         debug_assert_eq!(planes, self.check.axes.len().max(1));
         let mut out_of_range = false;
@@ -96,8 +95,7 @@ impl NullIndices<'_> {
             if component == self.check.axes.len() {
                 break;
             }
-            // SAFETY: the caller's promise.
-            out_of_range |= unsafe { self.resolve_component(component, index, plane) };
+            out_of_range |= self.resolve_component(component, plane);
         }
         let mut is_bad = out_of_range;
         if let Some(valid) = self.valid {
@@ -107,20 +105,18 @@ impl NullIndices<'_> {
         }
         if is_bad && self.refuses {
             self.check_valid(positions, |place| {
-                let at = index.wrapping_offset(place.wrapping_mul(self.check.index.size() as isize));
-                // SAFETY: this is the place of an index of the layout.
-                unsafe { self.check.index.reader()(at) }
+                let (start, of) = (self.indices.start(), self.indices.of());
+                let at = start.wrapping_offset(place.wrapping_mul(of.size() as isize));
+                // SAFETY: V1: this is the place of a coordinate of the layout, at which there is an index of this type.
+                unsafe { of.reader()(at) }
             })?;
         }
         Ok(())
     }
 
     /// Resolves one component of all indices; returns whether one was out of range.
-    ///
-    /// # Safety
-    /// As for [`NullIndices::resolve`].
-    unsafe fn resolve_component<P: Place>(&self, component: usize, index: *const u8, plane: &mut [P]) -> bool {
-        let (size, dim) = (self.check.index.size() as isize, self.check.axes[component].dim);
+    fn resolve_component<P: Place>(&self, component: usize, plane: &mut [P]) -> bool {
+        let (size, dim) = (self.indices.of().size() as isize, self.check.axes[component].dim);
         if dim == 0 {
             plane.fill(P::MISSING);
             return true;
@@ -136,9 +132,11 @@ impl NullIndices<'_> {
         };
         for_each(&loops, (first, 0), step, &mut |(place, number)| {
             let out = &mut plane[number as usize..][..inner.n];
-            let (index, stride) = (index.wrapping_offset(place.wrapping_mul(size)), inner.index.wrapping_mul(size));
-            // SAFETY: the loops reach the indices of the layout, which may be read as the index type.
+            let index = self.indices.start().wrapping_offset(place.wrapping_mul(size));
+            let stride = inner.index.wrapping_mul(size);
+            // SAFETY: V1: the loops reach coordinates of the indices' layout, at which there are values of their type.
             let indices = unsafe { Indices::new(index, stride, inner.n) };
+            // Positions of this type are taken where all axes fit in it.
             out_of_range |= P::resolve(indices, dim as i64, policy, out, (self.resolvers, self.level));
         });
         out_of_range
@@ -146,14 +144,14 @@ impl NullIndices<'_> {
 
     /// Size, step of numbers and stride of each dimension of indices, except for that of components.
     fn dims(&self) -> impl Iterator<Item = (usize, isize, isize)> {
-        let shape = self.indices.shape()[..self.lead].iter().copied();
-        let steps = self.numbers.strides().iter().copied().zip(self.indices.strides().iter().copied());
+        let shape = self.indices.layout().shape()[..self.lead].iter().copied();
+        let steps = self.numbers.strides().iter().copied().zip(self.indices.layout().strides().iter().copied());
         shape.zip(steps).map(|(n, (number, stride))| (n, number, stride))
     }
 
     /// From a component of a tuple to the next.
     fn component_stride(&self) -> isize {
-        self.indices.strides().get(self.lead).copied().unwrap_or(0)
+        self.indices.layout().strides().get(self.lead).copied().unwrap_or(0)
     }
 
     /// Checks that no valid index is out of range. `read` is given the place of an index.

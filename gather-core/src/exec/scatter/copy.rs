@@ -1,6 +1,6 @@
 //! Copying the tensor that a scatter begins with.
 
-use crate::exec::index::{self, Operands};
+use crate::exec::index::{self, Operands, Written};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, IndexPlan, IndexRequest, ReduceRequest, Work};
@@ -55,10 +55,10 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     let request = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
     let plan = IndexPlan::new(&lowered, &request, out.1)?;
     let indices = Layout::contiguous(&[0])?;
-    let operands =
-        Operands { out: out.0, data: data.0, index: core::ptr::null(), indices: &indices, params: core::ptr::null() };
-    // SAFETY: X1; the plan reads no index.
-    unsafe { index::run(&plan, operands) }
+    // SAFETY: X1 for data and output; there is no index.
+    let operands = unsafe { Operands::new(data, (core::ptr::null(), &indices, index), out.0) };
+    // SAFETY: X1: the plan was made for these layouts; it reads no index.
+    unsafe { index::run(&plan, operands) }.map(Written::all)
 }
 
 /// The two ends of a copy, for threads to share.

@@ -6,13 +6,13 @@ use smallvec::SmallVec;
 
 use crate::call::check_output;
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::{Gathered, Ids};
+use crate::call::gather::kinds::Gathered;
 use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};
 use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
 use crate::call::source::Reading;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::exec::first_bad_index::IndexCheck;
-use crate::exec::{NullIndices, Place, gather_bits};
+use crate::exec::{Ids, NullIndices, Operands, Place, gather_bits};
 use crate::kernels::Resolvers;
 use crate::plan::IndexLowered;
 use crate::tensor::bitmap::{Nulls, Validity};
@@ -42,13 +42,9 @@ impl Facts {
     }
 }
 
-/// A call, without its types.
-///
-/// Invariant X1 for indices: they are those of a source of the index type, which outlives the call.
+/// A call, without its types: all but its operands.
 pub(super) struct Call<'a> {
     pub(super) facts: Facts,
-    pub(super) data: &'a Layout,
-    pub(super) indices: Ids<'a>,
     pub(super) nulls: Nulls<'a>,
     pub(super) runs: Runs<'a>,
 }
@@ -63,14 +59,11 @@ pub(super) enum Runs<'a> {
 
 /// Runs an operator on data of a kind.
 pub(super) trait RunsOnce {
-    /// Runs on indices: those of the call, or positions of 32 or 64 bits.
+    /// Runs on operands whose indices are those of the call, or positions of 32 or 64 bits.
     ///
     /// # Errors
     /// Those of [`Gathered::run`].
-    ///
-    /// # Safety
-    /// X1 for indices, or positions, of the type that they say. O1 for the output; a fixed output overlaps no input.
-    unsafe fn run(&self, op: &Operation<'_>, by: By, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error>;
+    fn run(&self, op: &Operation<'_>, by: By, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
 
     /// As [`Gathered::results`].
     fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape>;
@@ -100,14 +93,13 @@ impl<'a, K: Kind, I> Once<'a, K, I> {
 }
 
 impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
-    unsafe fn run(&self, op: &Operation<'_>, by: By, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error> {
+    fn run(&self, op: &Operation<'_>, by: By, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         let run = match by {
             By::Indices => K::run::<I>,
             By::Positions32 => K::run::<i32>,
             By::Positions64 => K::run::<i64>,
         };
-        // SAFETY: X1 for data, by the source that it was read from; the rest is the caller's promise.
-        unsafe { run(op, self.data, indices, out) }
+        run(op, self.data, operands)
     }
 
     fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
@@ -133,39 +125,28 @@ struct Shapes<'a> {
 
 impl Call<'_> {
     /// Runs into a tensor, and into a fresh bitmap; `None` where nothing is null.
-    ///
-    /// # Safety
-    /// O1 for the type of results; a fixed output overlaps no input.
-    pub(super) unsafe fn run_fresh(&self, out: Target<'_>) -> Result<Option<Validity>, Error> {
+    pub(super) fn run_fresh(&self, operands: Operands<'_, Target<'_>>) -> Result<Option<Validity>, Error> {
         let mut lowered = IndexLowered::new(self.facts.op);
-        let shapes = self.shapes(&mut lowered, out.layout())?;
+        let shapes = self.shapes(&mut lowered, &operands)?;
         let nulls = self.nulls(&shapes);
         if let Nulls { indices: None, data: None } = nulls {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run_without_nulls(out) }.map(|()| None);
+            return self.run_without_nulls(operands).map(|()| None);
         }
-        // SAFETY: the caller's promise.
-        let write = |bits: &mut [u8]| unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
-        let validity = Validity::write(shapes.bits, write)?;
+        let validity = Validity::write(shapes.bits, |bits| self.run_with_nulls(&shapes, &nulls, operands, bits))?;
         Ok(Some(validity).filter(|validity| validity.null_count() > 0))
     }
 
     /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
-    ///
-    /// # Safety
-    /// O1 for the type of results; a fixed output overlaps no input.
-    pub(super) unsafe fn run_into(&self, out: Target<'_>, validity: &mut [u8]) -> Result<usize, Error> {
+    pub(super) fn run_into(&self, operands: Operands<'_, Target<'_>>, validity: &mut [u8]) -> Result<usize, Error> {
         let mut lowered = IndexLowered::new(self.facts.op);
-        let shapes = self.shapes(&mut lowered, out.layout())?;
+        let shapes = self.shapes(&mut lowered, &operands)?;
         let (bytes, len) = (validity.len(), shapes.bits);
         let bits = validity.get_mut(..len.div_ceil(8)).ok_or(Error::BitmapTooShort { bytes, offset: 0, len })?;
         let nulls = self.nulls(&shapes);
         if nulls.indices.is_some() || nulls.data.is_some() {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
+            return self.run_with_nulls(&shapes, &nulls, operands, bits);
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.run_without_nulls(out) }?;
+        self.run_without_nulls(operands)?;
         bits.fill(u8::MAX);
         if len % 8 != 0 {
             bits[len / 8] >>= 8 - len % 8;
@@ -187,8 +168,12 @@ impl Call<'_> {
     /// # Errors
     /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], or [`Error::PlanMismatch`]; then
     /// those of [`Call::has_bits_of_rows`].
-    fn shapes<'s>(&'s self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
-        let (data, indices) = (self.data, self.indices.layout);
+    fn shapes<'s>(
+        &'s self,
+        lowered: &'s mut IndexLowered,
+        operands: &Operands<'_, Target<'_>>,
+    ) -> Result<Shapes<'s>, Error> {
+        let ((_, data), (indices, _), out) = (operands.data(), operands.indices(), operands.out_layout());
         let (lowered, sizes, is_empty) = match &self.runs {
             Runs::Once(op, call) => {
                 let sizes = Sizes::new(op.attributes, data, indices, lowered)?;
@@ -199,7 +184,7 @@ impl Call<'_> {
                     check_output(self.facts.op, results, out.shape())?;
                 }
                 let is_empty = results.contains(&0);
-                if self.has_bits_of_rows(&sizes, !call.reads_rows())? {
+                if self.has_bits_of_rows(data, &sizes, !call.reads_rows())? {
                     sizes.step_by_rows(data, lowered);
                 }
                 (&*lowered, sizes, is_empty)
@@ -207,7 +192,7 @@ impl Call<'_> {
             Runs::Planned(plan, _) => {
                 let free = plan.check(data, indices, out)?;
                 let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
-                let mut planned = plan.lowered(self.has_bits_of_rows(&sizes, plan.reads_elements())?);
+                let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes, plan.reads_elements())?);
                 let mut results = Shape::from(plan.plan.output_shape());
                 if let Some(count) = free {
                     // The free dimension is the first of the result.
@@ -231,8 +216,8 @@ impl Call<'_> {
     /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] where whole rows are read, and
     /// [`Error::BitmapLengthMismatch`].
     #[inline(always)]
-    fn has_bits_of_rows(&self, sizes: &Sizes, reads_elements: bool) -> Result<bool, Error> {
-        let (op, data) = (self.facts.op, self.data);
+    fn has_bits_of_rows(&self, data: &Layout, sizes: &Sizes, reads_elements: bool) -> Result<bool, Error> {
+        let op = self.facts.op;
         let mismatch =
             |argument, len, rows, elements| Error::BitmapLengthMismatch { op, argument, len, rows, elements };
         if let Some(valid) = self.nulls.indices.filter(|valid| valid.len() != sizes.count) {
@@ -250,47 +235,34 @@ impl Call<'_> {
     }
 
     /// Runs into an output where nothing is null.
-    ///
-    /// # Safety
-    /// O1 for the type of results; a fixed output overlaps no input.
-    unsafe fn run_without_nulls(&self, out: Target<'_>) -> Result<(), Error> {
+    fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
-            // SAFETY: X1 for the indices of the call; the rest is the caller's promise.
-            Runs::Once(op, call) => unsafe { call.run(op, By::Indices, self.indices, out) },
-            // SAFETY: as above; the index type is that of the plan, which was made for the kind of data.
-            Runs::Planned(plan, call) => unsafe { call.run_plan(&plan.plan, self.indices, out) },
+            Runs::Once(op, call) => call.run(op, By::Indices, operands),
+            Runs::Planned(plan, call) => call.run_plan(&plan.plan, operands),
         }
     }
 
     /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
-    ///
-    /// # Safety
-    /// O1 for the type of results; a fixed output overlaps no input.
-    unsafe fn run_with_nulls(
+    fn run_with_nulls(
         &self,
         shapes: &Shapes<'_>,
         nulls: &Nulls<'_>,
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
         let run_by = if is_wide(shapes.lowered) { Self::run_by::<i64> } else { Self::run_by::<i32> };
-        // SAFETY: the caller's promise.
-        unsafe { run_by(self, (shapes, nulls), out, bits) }
+        run_by(self, (shapes, nulls), operands, bits)
     }
 
     /// As [`Call::run_with_nulls`], by positions of a type that all axes fit in.
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn run_by<P: Place>(
+    fn run_by<P: Place>(
         &self,
         (shapes, nulls): (&Shapes<'_>, &Nulls<'_>),
-        out: Target<'_>,
+        operands: Operands<'_, Target<'_>>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
         let Shapes { lowered, sizes, .. } = shapes;
         let Sizes { numbers, lead, count, .. } = sizes;
-        let Ids { start, layout: indices, .. } = self.indices;
         let Facts { op, policy, level, index, resolvers } = self.facts;
         let level = Level::resolve(level)?;
 
@@ -302,9 +274,9 @@ impl Call<'_> {
         let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
         let (valid, count, lead) = (nulls.indices, *count, *lead);
         let refuses = policy.refuses(shapes.is_empty, lowered.axes.iter().any(|axis| axis.dim == 0));
-        let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };
-        // SAFETY: X1 for the indices of the call. The machine has the level, as just checked.
-        unsafe { given.resolve(start, &mut positions) }?;
+        let indices = operands.ids();
+        NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid }
+            .resolve(&mut positions)?;
 
         let start = positions.as_ptr().cast();
         match &self.runs {
@@ -313,10 +285,10 @@ impl Call<'_> {
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
                 let by = if P::TYPE == IndexType::I64 { By::Positions64 } else { By::Positions32 };
-                let places = Ids { start, layout: &layout, index: P::TYPE };
-                // SAFETY: X1: there are as many positions as the layout reaches: one for each index, or for each
-                // component of each tuple, since every component has an axis. The rest is the caller's promise.
-                unsafe { call.run(&by_position.call(*op, missing), by, places, out) }?;
+                // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each tuple,
+                // since every component has an axis.
+                let places = unsafe { Ids::new(start, &layout, P::TYPE) };
+                call.run(&by_position.call(*op, missing), by, operands.by(places))?;
             }
             Runs::Planned(plan, call) => {
                 let first = numbers.shape().first().filter(|_| plan.is_counted());
@@ -324,14 +296,13 @@ impl Call<'_> {
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
-                let places = Ids { start, layout, index: P::TYPE };
-                // SAFETY: as above, for the layout of the plan's positions, which was made likewise, of the type that
+                // SAFETY: V1: as above, for the layout of the plan's positions, which was made likewise, of the type that
                 // the same axes were planned for.
-                unsafe { call.run_plan(&plan.by_position, places, out) }?;
+                let places = unsafe { Ids::new(start, layout, P::TYPE) };
+                call.run_plan(&plan.by_position, operands.by(places))?;
             }
         }
-        // SAFETY: the machine has the level, as checked above.
-        Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
+        Ok(gather_bits(level, lowered, nulls, &positions, count, bits))
     }
 }
 

@@ -8,14 +8,15 @@ mod sizes;
 
 use core::borrow::Borrow;
 
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered as _, GatheredBy, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Once, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Describe, Described, Reading, Source, TensorOf};
+use crate::call::source::{Describe, Described, Opened, Source, TensorOf};
+use crate::exec::Operands;
 use crate::tensor::bitmap::{Nulls, Validity};
-use crate::tensor::output::{Output, Sealed as _};
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Typing;
 #[cfg(doc)]
 use crate::types::element::Element;
@@ -114,9 +115,7 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
     {
         let mut out = <S::Kind as Kind>::Out::empty(data.dtype());
-        let target = out.target_of(data.dtype())?;
-        // SAFETY: O1 for the type of results, that of data; the output is fresh.
-        let validity = self.with(data, indices, nulls, |call| unsafe { call.run_fresh(target) })?;
+        let validity = self.with(data, indices, nulls, &mut out, |call, operands| call.run_fresh(operands))?;
         Ok((out, validity))
     }
 
@@ -146,36 +145,32 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let target = out.target_of(data.dtype())?;
-        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no
-        // input.
-        self.with(data, indices, nulls, |call| unsafe { call.run_into(target, validity) })
+        // The type of the output is compared first.
+        out.target_of(data.dtype())?;
+        self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
     /// Hands a call without its types to what runs it.
     #[inline(always)]
-    fn with<S, X, R>(
+    fn with<S, X, O, R>(
         &self,
         data: &S,
         indices: &X,
         nulls: Nulls<'_>,
-        run: impl FnOnce(&Call<'_>) -> Result<R, Error>,
+        out: &mut O,
+        run: impl FnOnce(&Call<'_>, Operands<'_, Target<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error>
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
     {
-        let (op, index) = (self.gather.erased(), X::Kind::index(indices.dtype())?);
-        let (held, ids) = (data.held(), indices.held());
-        let data = Reading::of(data, &held);
-        S::Kind::check_data(&op, &data.described)?;
-        run(&Call {
-            facts: Facts::of::<X::Kind>(&op, index),
-            data: data.described.layout,
-            indices: Ids::of(indices, &ids, index),
-            nulls,
-            runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&data)),
-        })
+        let (op, data, indices) = (self.gather.erased(), Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        let reading = data.reading();
+        S::Kind::check_data(&op, &reading.described)?;
+        let facts = Facts::of::<X::Kind>(&op, operands.indices().1);
+        run(&Call { facts, nulls, runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading)) }, operands)
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts

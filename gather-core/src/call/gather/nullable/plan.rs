@@ -3,17 +3,18 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::{Gathered, Ids, Outputs};
+use crate::call::gather::kinds::{Gathered, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Described, Reading, Source};
+use crate::call::source::{Described, Opened, Reading, Source};
+use crate::exec::Operands;
 use crate::plan::{Explain, IndexLowered};
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{Output, Sealed as _, Target};
+use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -121,21 +122,16 @@ impl NullablePlanned {
 
 /// Runs plans on data of a kind.
 pub(super) trait RunsPlan {
-    /// Runs a plan on indices, or on positions.
+    /// Runs a plan of this kind on operands of its types, whose indices may be positions.
     ///
     /// # Errors
     /// Those of [`Gathered::run_plan`].
-    ///
-    /// # Safety
-    /// The plan is one of the kind and of the data type of data. X1 except for the layouts, for indices of the planned
-    /// type; O1 for the type of results; a fixed output overlaps no input.
-    unsafe fn run_plan(&self, plan: &GatherPlan, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error>;
+    fn run_plan(&self, plan: &GatherPlan, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
 }
 
 impl<K: Gathered> RunsPlan for Reading<'_, K> {
-    unsafe fn run_plan(&self, plan: &GatherPlan, indices: Ids<'_>, out: Target<'_>) -> Result<(), Error> {
-        // SAFETY: X1 for data, by the source that it was read from; the rest is the caller's promise.
-        unsafe { K::run_plan(plan, self, indices, out) }
+    fn run_plan(&self, plan: &GatherPlan, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
+        K::run_plan(plan, self, operands)
     }
 }
 
@@ -172,9 +168,7 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     {
         let dtype = self.planned.plan.dtype;
         let mut out = K::Out::empty(dtype);
-        let target = out.target_of(dtype)?;
-        // SAFETY: O1 for the type of results, that of data; the output is fresh.
-        let validity = self.with(data, indices, nulls, |call| unsafe { call.run_fresh(target) })?;
+        let validity = self.with(data, indices, nulls, &mut out, |call, operands| call.run_fresh(operands))?;
         Ok((out, validity))
     }
 
@@ -201,36 +195,31 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         X: Source<Kind = I> + ?Sized,
         O: Output<K::Out>,
     {
-        let target = out.target_of(self.planned.plan.dtype)?;
-        // SAFETY: O1 for the type of results, that of data; the output is borrowed mutably, so that it overlaps no
-        // input.
-        self.with(data, indices, nulls, |call| unsafe { call.run_into(target, validity) })
+        // The type of the output is compared first.
+        out.target_of(self.planned.plan.dtype)?;
+        self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
     /// Hands a call, whose types have been compared with the plan's, to what runs it.
     #[inline(always)]
-    fn with<S, X, R>(
+    fn with<S, X, O, R>(
         &self,
         data: &S,
         indices: &X,
         nulls: Nulls<'_>,
-        run: impl FnOnce(&Call<'_>) -> Result<R, Error>,
+        out: &mut O,
+        run: impl FnOnce(&Call<'_>, Operands<'_, Target<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error>
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
+        O: Output<K::Out>,
     {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
         K::check(plan.dtype, data.dtype())?;
         I::check(plan.index.dtype(), indices.dtype())?;
-        let (held, ids) = (data.held(), indices.held());
-        let data = Reading::of(data, &held);
-        run(&Call {
-            facts,
-            data: data.described.layout,
-            indices: Ids::of(indices, &ids, plan.index),
-            nulls,
-            runs: Runs::Planned(&self.planned, &data),
-        })
+        let (data, indices) = (Opened::new(data), Opened::new(indices));
+        let operands = operands(&data, &indices, out)?;
+        run(&Call { facts, nulls, runs: Runs::Planned(&self.planned, &data.reading()) }, operands)
     }
 }
