@@ -13,19 +13,19 @@ use crate::plan::{SpacePart, SpacePlan};
 /// X1, for data and output at coordinate 0.
 #[inline]
 pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: *mut u8) {
-    let tensors = SpaceCursor { out, data };
+    let tensors = SpaceCursor::new(data, out);
     for part in plan.parts() {
         let task = Task { plan, part, origin: tensors.after(part.origin), loops: &part.loops };
         match plan.tasks(part, pool_threads) {
-            // SAFETY: the caller's promise.
-            1 => unsafe { task.call() },
-            // SAFETY: as above.
-            tasks => unsafe { task.run_shared(tasks) },
+            1 => task.call(),
+            tasks => task.run_shared(tasks),
         }
     }
 }
 
 /// A part of a loop nest: the same kernel over fewer iterations from a later origin.
+///
+/// Invariant: the loops reach elements of the tensors of a call (X1, P1). Made by [`run`], and of a task.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     plan: &'a SpacePlan,
@@ -39,36 +39,27 @@ unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
     /// Calls the kernel.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for this part of the loop nest. It gives the kernel contract: the loops reach the
-    /// elements that the operator names (P1), and the plan picked the kernel by rank and row, or has a fill (P2).
     #[inline]
-    unsafe fn call(self) {
-        let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
-        // SAFETY: the kernel contract holds, as argued above.
+    fn call(self) {
+        // SAFETY: K1 and K4: the loops reach the elements that the operator names (P1), of tensors that are apart (X1).
+        // K6: the plan's fill is of an element, of which rows are made.
+        let args = unsafe { SpaceArgs::new(self.origin, self.loops, self.part.row, self.plan.fill()) };
+        // SAFETY: K5 to K7 and K10: the plan picked the kernel by level, rank and row, or one that fills (P2).
         unsafe { (self.part.entry.run)(&args) }
     }
 
-    /// Runs the loop nest on up to `tasks` threads, piece by piece.
-    ///
-    /// # Safety
-    /// The promise of [`run`].
-    unsafe fn run_shared(self, tasks: usize) {
+    /// Runs the loop nest on up to `tasks` threads, piece by piece, each on the thread that has taken it (X2).
+    fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
         threads::share(tasks, cuts.pieces(), |pieces| {
             for piece in pieces {
-                // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
-                unsafe { self.run_piece(&cuts, piece) };
+                self.run_piece(&cuts, piece);
             }
         });
     }
 
-    /// Runs one of the pieces that the loop nest is cut into.
-    ///
-    /// # Safety
-    /// The promise of [`run`], for the piece.
-    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) {
+    /// Runs one of the pieces that the loop nest is cut into: sub-ranges of the loops are a part of it.
+    fn run_piece(&self, cuts: &Cuts, piece: usize) {
         let (mut loops, mut origin) = (SmallVec::<[BlockLoop; 6]>::from_slice(self.loops), self.origin);
         for (d, along) in loops.iter_mut().enumerate() {
             let range = cuts.range(piece, d, along.n);
@@ -76,8 +67,7 @@ impl Task<'_> {
             origin = cursor.at();
             (along.n, along.phase) = (range.len(), cursor.phase);
         }
-        // SAFETY: sub-ranges of the loops are a part of the loop nest.
-        unsafe { Task { loops: &loops, origin, ..*self }.call() };
+        Task { loops: &loops, origin, ..*self }.call();
     }
 }
 

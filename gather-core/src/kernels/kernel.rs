@@ -9,8 +9,8 @@ use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::{index_nest, space_nest};
-use crate::kernels::moves::placed::RowSize;
 use crate::kernels::moves::Rows;
+use crate::kernels::moves::placed::RowSize;
 use crate::kernels::space::SpaceWidth;
 use crate::kernels::space::args::SpaceArgs;
 use crate::kernels::space::space_plane;
@@ -46,6 +46,9 @@ pub struct SpaceEntry {
     /// The kernel's name.
     pub(crate) name: &'static str,
     /// The function.
+    ///
+    /// # Safety
+    /// K5 to K7, and K10: the arguments are for a kernel of its rank, width, level and shape.
     pub(crate) run: unsafe fn(&SpaceArgs<'_>),
 }
 
@@ -167,9 +170,8 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 /// A kernel of the operators that rearrange space.
 ///
 /// # Safety
-/// The kernel contract.
+/// K6 and K7: rows have the width, and the machine the level.
 unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
-    // SAFETY: the caller's promise; the loop nest is that of the rank.
-    unsafe { nest(args, space_plane::<W, L>) }
+    nest(args, space_plane::<W, L>);
 }

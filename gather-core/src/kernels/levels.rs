@@ -17,11 +17,13 @@ use crate::kernels::resolve::tuples::ResolveTuples;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
 use crate::kernels::resolve::{self, ChunksFn, ResolveFn, ResolveJob, TuplesFn};
+use crate::kernels::space::PeriodsFn;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::space::periods::Periods;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::unzip_avx2;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::zip_x86::{ZipAvx2, ZipAvx512};
-use crate::kernels::space::{PeriodsArgs, PeriodsFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Sixteen};
 use crate::types::index::Index;
@@ -197,7 +199,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
-        Some(compiled!(self: unzip_avx2::periods::<BYTES>, for<'a> unsafe fn(PeriodsArgs<'a>) -> usize))
+        Some(compiled!(self: unzip_avx2::periods::<BYTES>, unsafe fn(&Periods<'_>) -> usize))
     }
 }
 

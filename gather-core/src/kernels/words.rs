@@ -1,24 +1,24 @@
 //! Vectors of lanes of 32 bits: the operations that resolving indices takes.
 //!
-//! A value exists only where the machine has the instructions of its vector (K7): functions that make one out of nothing
-//! are unsafe. So those that take one are safe.
+//! A value exists only where the machine has the instructions of its vector: the function that makes one out of nothing
+//! takes the token of a level, and others take a vector, if only to be `like` it. What stays unsafe is memory.
 
 /// Eight lanes, with AVX2.
 pub(crate) use core::arch::x86_64::__m256i as Eight;
 /// Sixteen lanes, with AVX-512.
 pub(crate) use core::arch::x86_64::__m512i as Sixteen;
 use core::arch::x86_64::{
-    _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castps_si256,
+    __m128i, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castps_si256,
     _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cvtepi8_epi32, _mm256_cvtepi16_epi32,
-    _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_min_epu32, _mm256_movemask_epi8,
-    _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
-    _mm256_set1_epi32, _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256, _mm512_add_epi32,
-    _mm512_cmpeq_epi32_mask, _mm512_cmple_epu32_mask, _mm512_cvtepi8_epi32, _mm512_cvtepi16_epi32,
-    _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_add_epi32, _mm512_mask_mov_epi32,
-    _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutexvar_epi32,
-    _mm512_set1_epi32, _mm512_setr_epi32, _mm512_srai_epi32, _mm512_storeu_si512,
+    _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_min_epu32, _mm256_movemask_epi8, _mm256_movemask_ps,
+    _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi32,
+    _mm256_shuffle_ps, _mm256_srai_epi32, _mm512_add_epi32, _mm512_cmpeq_epi32_mask, _mm512_cmple_epu32_mask,
+    _mm512_cvtepi8_epi32, _mm512_cvtepi16_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_mask_add_epi32,
+    _mm512_mask_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32,
+    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_srai_epi32,
 };
 
+use crate::kernels::level_fn::{Avx2, Avx512, Token};
 use crate::types::index::{Index, IndexType};
 
 /// The most lanes of a vector.
@@ -29,46 +29,38 @@ pub(crate) type Numbers = [i32; MOST_LANES];
 
 /// A vector of `N` lanes of 32 bits.
 pub(crate) trait Words: Copy {
+    /// The level that has its instructions.
+    type Level: Token;
+
     /// Some of its lanes.
     type Mask: Copy;
+
+    /// `N` numbers of 8 bits, and of 16, as memory has them. Whatever the bits, they are numbers.
+    type Bytes: Copy;
+    type Halves: Copy;
 
     /// The number of lanes.
     const N: usize;
 
-    /// The lane of each of `N` numbers of 64 bits after [`Words::load_wide`].
+    /// The lane of each of `N` numbers of 64 bits after [`Words::of_wide`].
     const WIDE_LANES: [usize; MOST_LANES];
 
-    /// # Safety
-    /// K7; `N` words may be read, at any alignment.
-    unsafe fn load(from: *const i32) -> Self;
+    /// The token, at that level and above.
+    fn level<Here: Token>(here: Here) -> Option<Self::Level>;
 
-    /// # Safety
-    /// K7; `N` numbers of 8 bits may be read.
-    unsafe fn load_i8(from: *const i8) -> Self;
+    /// A vector of one word.
+    fn splat(level: Self::Level, word: i32) -> Self;
 
-    /// # Safety
-    /// K7; `N` numbers of 8 bits may be read.
-    unsafe fn load_u8(from: *const u8) -> Self;
-
-    /// # Safety
-    /// K7; `N` numbers of 16 bits may be read, at any alignment.
-    unsafe fn load_i16(from: *const i16) -> Self;
-
-    /// # Safety
-    /// K7; `N` numbers of 16 bits may be read, at any alignment.
-    unsafe fn load_u16(from: *const u16) -> Self;
-
+    /// Numbers of 8 bits, as signed ones.
+    fn of_i8(like: Self, numbers: Self::Bytes) -> Self;
+    fn of_u8(like: Self, numbers: Self::Bytes) -> Self;
+    /// Numbers of 16 bits, as signed ones.
+    fn of_i16(like: Self, numbers: Self::Halves) -> Self;
+    fn of_u16(like: Self, numbers: Self::Halves) -> Self;
     /// The low and the high halves of `N` numbers of 64 bits, in the order [`Words::WIDE_LANES`].
-    ///
-    /// # Safety
-    /// K7; the numbers may be read, at any alignment.
-    unsafe fn load_wide(from: *const i64) -> [Self; 2];
+    fn of_wide(first: Self, last: Self) -> [Self; 2];
 
-    /// # Safety
-    /// `N` words may be written, at any alignment.
-    unsafe fn store(words: Self, to: *mut i32);
-
-    /// A vector of one word, where another is there to show K7.
+    /// A vector of one word.
     fn filled(like: Self, word: i32) -> Self;
     fn plus(a: Self, b: Self) -> Self;
     fn times(a: Self, b: Self) -> Self;
@@ -79,7 +71,7 @@ pub(crate) trait Words: Copy {
     fn permuted(a: Self, lanes: Self) -> Self;
     /// The words at the numbers of lanes: those of `a`, then from `N` on those of `b`.
     fn merged(a: Self, b: Self, lanes: Self) -> Self;
-    /// The lanes of [`Words::load_wide`], or of a vector made of them, in order.
+    /// The lanes of [`Words::of_wide`], or of a vector made of them, in order.
     fn wide_in_order(a: Self) -> Self;
 
     /// All lanes, or none.
@@ -104,30 +96,27 @@ pub(crate) trait Words: Copy {
         Self::negative_bits(a) != 0
     }
 
-    /// A vector of one word.
-    ///
-    /// # Safety
-    /// K7.
+    /// The vector of the first numbers.
     #[inline(always)]
-    unsafe fn splat(word: i32) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::of(&[word; MOST_LANES]) }
+    fn of(_like: Self, numbers: &Numbers) -> Self {
+        const { assert!(size_of::<Self>() <= size_of::<Numbers>()) };
+        // SAFETY: a vector is no longer than the numbers, and the machine has it, as there is another.
+        unsafe { numbers.as_ptr().cast::<Self>().read_unaligned() }
     }
 
-    /// The vector of the first numbers.
+    /// Writes the words.
     ///
     /// # Safety
-    /// K7.
+    /// `N` words may be written, at any alignment.
     #[inline(always)]
-    unsafe fn of(numbers: &Numbers) -> Self {
-        const { assert!(Self::N <= MOST_LANES) };
-        // SAFETY: `N` of the numbers; K7 is the caller's promise.
-        unsafe { Self::load(numbers.as_ptr()) }
+    unsafe fn store(words: Self, to: *mut i32) {
+        // SAFETY: the caller says so.
+        unsafe { to.cast::<Self>().write_unaligned(words) }
     }
 }
 
-/// Implements the functions of [`Words`] that take a vector by instructions of some features.
-macro_rules! safe_operations {
+/// Implements the functions of [`Words`] by instructions of some features.
+macro_rules! operations {
     ($features:literal: $($name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => {$(
         #[inline(always)]
         fn $name($($arg: $ty),*) -> $out {
@@ -136,52 +125,38 @@ macro_rules! safe_operations {
             fn run($($arg: $ty),*) -> $out {
                 $body
             }
-            // SAFETY: K7 holds where there is a value of the vector.
-            unsafe { run($($arg),*) }
-        }
-    )*};
-}
-
-/// Implements the functions of [`Words`] that make a vector, or write one, by instructions of some features.
-macro_rules! unsafe_operations {
-    ($features:literal: $($name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => {$(
-        #[inline(always)]
-        unsafe fn $name($($arg: $ty),*) -> $out {
-            #[inline]
-            #[target_feature(enable = $features)]
-            unsafe fn run($($arg: $ty),*) -> $out {
-                // SAFETY: the caller's promise, for one vector or two that follow each other.
-                unsafe { $body }
-            }
-            // SAFETY: the caller's promise.
+            // SAFETY: the machine has the features: the token of the level shows it, or a value of the vector.
             unsafe { run($($arg),*) }
         }
     )*};
 }
 
 impl Words for Eight {
+    type Level = Avx2;
+
     /// All ones in its lanes.
     type Mask = Eight;
+
+    type Bytes = i64;
+    type Halves = __m128i;
 
     const N: usize = 8;
 
     const WIDE_LANES: [usize; MOST_LANES] = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-    unsafe_operations! {
-        "avx2":
-        load(from: *const i32) -> Eight { _mm256_loadu_si256(from.cast()) }
-        load_i8(from: *const i8) -> Eight { _mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())) }
-        load_u8(from: *const u8) -> Eight { _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())) }
-        load_i16(from: *const i16) -> Eight { _mm256_cvtepi16_epi32(_mm_loadu_si128(from.cast())) }
-        load_u16(from: *const u16) -> Eight { _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast())) }
-        load_wide(from: *const i64) -> [Eight; 2] {
-            halves_of_eight(_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.wrapping_add(4).cast()))
-        }
-        store(words: Eight, to: *mut i32) -> () { _mm256_storeu_si256(to.cast(), words) }
+    #[inline(always)]
+    fn level<Here: Token>(here: Here) -> Option<Avx2> {
+        here.avx2()
     }
 
-    safe_operations! {
+    operations! {
         "avx2":
+        of_i8(_like: Eight, numbers: i64) -> Eight { _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(numbers)) }
+        of_u8(_like: Eight, numbers: i64) -> Eight { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(numbers)) }
+        of_i16(_like: Eight, numbers: __m128i) -> Eight { _mm256_cvtepi16_epi32(numbers) }
+        of_u16(_like: Eight, numbers: __m128i) -> Eight { _mm256_cvtepu16_epi32(numbers) }
+        of_wide(first: Eight, last: Eight) -> [Eight; 2] { halves_of_eight(first, last) }
+        splat(_level: Avx2, word: i32) -> Eight { _mm256_set1_epi32(word) }
         filled(_like: Eight, word: i32) -> Eight { _mm256_set1_epi32(word) }
         plus(a: Eight, b: Eight) -> Eight { _mm256_add_epi32(a, b) }
         times(a: Eight, b: Eight) -> Eight { _mm256_mullo_epi32(a, b) }
@@ -220,28 +195,31 @@ fn halves_of_eight(first: Eight, last: Eight) -> [Eight; 2] {
 }
 
 impl Words for Sixteen {
+    type Level = Avx512;
+
     /// One bit for each of its lanes.
     type Mask = u16;
+
+    type Bytes = __m128i;
+    type Halves = Eight;
 
     const N: usize = 16;
 
     const WIDE_LANES: [usize; MOST_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-    unsafe_operations! {
-        "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi":
-        load(from: *const i32) -> Sixteen { _mm512_loadu_si512(from.cast()) }
-        load_i8(from: *const i8) -> Sixteen { _mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())) }
-        load_u8(from: *const u8) -> Sixteen { _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())) }
-        load_i16(from: *const i16) -> Sixteen { _mm512_cvtepi16_epi32(_mm256_loadu_si256(from.cast())) }
-        load_u16(from: *const u16) -> Sixteen { _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast())) }
-        load_wide(from: *const i64) -> [Sixteen; 2] {
-            halves_of_sixteen(_mm512_loadu_si512(from.cast()), _mm512_loadu_si512(from.wrapping_add(8).cast()))
-        }
-        store(words: Sixteen, to: *mut i32) -> () { _mm512_storeu_si512(to.cast(), words) }
+    #[inline(always)]
+    fn level<Here: Token>(here: Here) -> Option<Avx512> {
+        here.avx512()
     }
 
-    safe_operations! {
+    operations! {
         "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi":
+        of_i8(_like: Sixteen, numbers: __m128i) -> Sixteen { _mm512_cvtepi8_epi32(numbers) }
+        of_u8(_like: Sixteen, numbers: __m128i) -> Sixteen { _mm512_cvtepu8_epi32(numbers) }
+        of_i16(_like: Sixteen, numbers: Eight) -> Sixteen { _mm512_cvtepi16_epi32(numbers) }
+        of_u16(_like: Sixteen, numbers: Eight) -> Sixteen { _mm512_cvtepu16_epi32(numbers) }
+        of_wide(first: Sixteen, last: Sixteen) -> [Sixteen; 2] { halves_of_sixteen(first, last) }
+        splat(_level: Avx512, word: i32) -> Sixteen { _mm512_set1_epi32(word) }
         filled(_like: Sixteen, word: i32) -> Sixteen { _mm512_set1_epi32(word) }
         plus(a: Sixteen, b: Sixteen) -> Sixteen { _mm512_add_epi32(a, b) }
         times(a: Sixteen, b: Sixteen) -> Sixteen { _mm512_mullo_epi32(a, b) }
@@ -272,7 +250,7 @@ fn halves_of_sixteen(first: Sixteen, last: Sixteen) -> [Sixteen; 2] {
     [_mm512_permutex2var_epi32(first, even, last), _mm512_permutex2var_epi32(first, odd, last)]
 }
 
-/// Whether indices of a type are loaded by [`Words::load_wide`].
+/// Whether indices of a type are taken apart by [`Words::of_wide`].
 pub(crate) const fn is_wide<I: Index>() -> bool {
     size_of::<I>() == 8
 }
@@ -294,25 +272,28 @@ impl<W: Words> Indices<W> {
     /// Loads `N` indices.
     ///
     /// # Safety
-    /// K7; `N` values of `I` may be read, at any alignment.
+    /// `N` values of `I` may be read, at any alignment.
     #[inline(always)]
-    pub(crate) unsafe fn load<I: Index>(from: *const I) -> Self {
+    pub(crate) unsafe fn load<I: Index>(like: W, from: *const I) -> Self {
+        // The numbers at the address, by a type of their bytes.
+        macro_rules! load {
+            ($ty:ty, $number:literal) => {{
+                const { assert!(size_of::<$ty>() == $number * W::N) };
+                // SAFETY: `N` numbers of as many bytes as `I` has, which the caller lets us read. Of a vector, `like`
+                // shows that the machine has it.
+                unsafe { from.cast::<$ty>().read_unaligned() }
+            }};
+        }
         match I::TYPE.fixed_width() {
-            // SAFETY: the caller's promise.
-            IndexType::I8 => Self::signed(unsafe { W::load_i8(from.cast()) }),
-            // SAFETY: as above.
-            IndexType::U8 => Self::unsigned(unsafe { W::load_u8(from.cast()) }),
-            // SAFETY: as above.
-            IndexType::I16 => Self::signed(unsafe { W::load_i16(from.cast()) }),
-            // SAFETY: as above.
-            IndexType::U16 => Self::unsigned(unsafe { W::load_u16(from.cast()) }),
-            // SAFETY: as above.
-            IndexType::I32 => Self::signed(unsafe { W::load(from.cast()) }),
-            // SAFETY: as above.
-            IndexType::U32 => Self::unsigned(unsafe { W::load(from.cast()) }),
+            IndexType::I8 => Self::signed(W::of_i8(like, load!(W::Bytes, 1))),
+            IndexType::U8 => Self::unsigned(W::of_u8(like, load!(W::Bytes, 1))),
+            IndexType::I16 => Self::signed(W::of_i16(like, load!(W::Halves, 2))),
+            IndexType::U16 => Self::unsigned(W::of_u16(like, load!(W::Halves, 2))),
+            IndexType::I32 => Self::signed(load!(W, 4)),
+            IndexType::U32 => Self::unsigned(load!(W, 4)),
             wide => {
-                // SAFETY: as above.
-                let [low, high] = unsafe { W::load_wide(from.cast()) };
+                let [first, last] = load!([W; 2], 8);
+                let [low, high] = W::of_wide(first, last);
                 if wide == IndexType::U64 {
                     Indices { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
                 } else {

@@ -26,9 +26,6 @@ use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
 /// The bits at positions, at most [`WORD`], each counted from a bit of the bitmap on. A negative position gives 1.
-///
-/// # Safety
-/// K7.
 pub(crate) type LookUpBitsFn<I> = fn(&Bitmap<'_>, usize, &[I]) -> u64;
 
 /// The functions for a type of positions.
@@ -38,8 +35,7 @@ pub(crate) struct BitFns<I: 'static> {
     pub(crate) mark_nulls: ByLevel<for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool>,
 }
 
-/// # Safety
-/// K7.
+/// [`BitFns::mark_nulls`] of a level of the machine.
 pub(crate) type MarkNullsFn<I> = for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
 level_pointers! {
@@ -112,12 +108,9 @@ pub(crate) fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions:
 }
 
 /// A [`LookUpBitsFn`] with AVX2.
-///
-/// # Safety
-/// K7 for AVX2.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-pub(crate) unsafe fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
     let (bytes, skipped) = bits.bytes_from(first);
     let Some(last) = bytes.len().checked_sub(size_of::<u32>()) else {
         return look_up_bits(bits, first, positions);

@@ -16,12 +16,14 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::moves::contiguous::{Numbers, Places, Row};
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, prefetch_near};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::vectors::Bounds;
-use crate::kernels::words::{Eight, Indices, Words, is_wide};
+use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
 /// Rows whose indices become offsets before the first element is moved (workload `gather_elements/axis0_4096x4096`).
@@ -38,24 +40,19 @@ type Offsets = [MaybeUninit<i32>; MOST];
 
 /// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
-///
-/// # Safety
-/// As for [`GatherFn`](crate::kernels::moves::GatherFn), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
-/// K7 for AVX2, and for the level of `rest`.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
+    debug_assert!(args.spec.offsets_first, "K9");
     let (outer, n) = (*args.outer(), args.inner().n);
     let (panel, mut offsets) = (Panel::<BYTES>::new(args), [const { MaybeUninit::uninit() }; MOST]);
     let takes = (EIGHT..=MOST).contains(&n) && outer.n > 1 && matches!(BYTES, 4 | 8);
     let (most, mut left) = (ROWS.min(MOST / n), outer.n);
     while left > 0 {
         let rows = most.min(left);
-        // SAFETY: the caller's promise, for these rows: at most `MOST / n`, of `EIGHT` elements or more.
-        if !takes || !unsafe { panel.resolve::<I>(args, at, rows, &mut offsets) } {
-            // SAFETY: the caller's promise, for all that is left of the plane.
-            return unsafe { rest(args, at, 0, left) };
+        if !takes || !panel.resolve::<I>(args, at, rows, &mut offsets) {
+            return rest(args, at, 0, left);
         }
-        // SAFETY: the caller's promise; the offsets of these rows have been written, and none is out of range.
+        // SAFETY: the offsets of these rows have been written, and their indices are positions.
         unsafe { panel.load(args, at, rows, &offsets) };
         at = at.skip(&outer, rows);
         left -= rows;
@@ -72,28 +69,27 @@ struct Panel<const BYTES: usize> {
 
 impl<const BYTES: usize> Panel<BYTES> {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'_>) -> Self {
         let job = ResolveJob::new(core::ptr::null_mut(), args, &args.spec.components[0], core::ptr::null(), 0);
-        // SAFETY: K7: AVX2.
-        Panel { bounds: unsafe { Bounds::of(&job) }, stride: unsafe { Eight::splat(args.stride as i32) } }
+        Panel { bounds: Bounds::of(Avx2::here(), &job), stride: Eight::splat(Avx2::here(), args.stride as i32) }
     }
 
     /// Turns the indices of `rows` rows from a cursor on into offsets, row after row, and prefetches later indices and
     /// the rows of the output. Returns whether all are valid indices.
     ///
-    /// # Safety
-    /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
+    /// # Panics
+    /// When rows have fewer than `EIGHT` elements, or more than `MOST` together.
     #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
         let (outer, inner) = (args.outer(), args.inner());
-        debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
-        let (component, ahead) = (args.spec.components[0].index, args.spec.outer_prefetch_distance);
+        assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
+        let ahead = args.spec.outer_prefetch_distance;
         let mut are_positions = Eight::lanes(self.stride, true);
         for row in 0..rows {
-            let index = at.index.wrapping_offset(component);
-            let later = index.wrapping_offset(outer.index.wrapping_mul(ahead as isize));
+            let indices = Numbers::<I>::indices(args, at);
+            let later = indices.later(0).wrapping_offset(outer.index.wrapping_mul(ahead as isize));
             prefetch_near(at.out, inner.n * BYTES);
             if !later.addr().is_multiple_of(LINE) {
                 // The line that the row ends in is one more.
@@ -105,14 +101,13 @@ impl<const BYTES: usize> Panel<BYTES> {
                 }
                 // The last eight may share some with those before.
                 let first = first.min(inner.n - EIGHT);
-                // SAFETY: K3: eight of the `n` indices of the row, which are contiguous.
-                let indices = unsafe { Indices::<Eight>::load(index.cast::<I>().wrapping_add(first)) };
+                let indices = indices.load_words(self.stride, first);
                 are_positions = Eight::both(are_positions, self.bounds.positions(indices));
                 let positions = if is_wide::<I>() { Eight::wide_in_order(indices.low) } else { indices.low };
                 // K9: they fit in 32 bits.
                 let offsets = Eight::times(positions, self.stride);
                 let to = to.as_mut_ptr().wrapping_add(row * inner.n + first);
-                // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`.
+                // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`, which has been asserted.
                 unsafe { Eight::store(offsets, to.cast()) };
             }
             at = at.step(outer);
@@ -123,23 +118,23 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// Moves the elements of `rows` rows from a cursor on.
     ///
     /// # Safety
-    /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written
-    /// for all of these, none of which is out of range.
+    /// [`resolve`](Self::resolve) has turned the indices of these rows into the offsets, and found all of them valid.
     #[inline(never)]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
         let (outer, n) = (args.outer(), args.inner().n);
         for row in offsets.chunks_exact(n).take(rows) {
+            let places = Places::<BYTES>::along(args, at);
             for first in (0..n).step_by(FOUR) {
                 let first = first.min(n - FOUR);
-                let mut places = [at.data.wrapping_add(first * BYTES); FOUR];
-                for (k, place) in places.iter_mut().enumerate() {
-                    // SAFETY: the caller's promise.
+                let place = |k: usize| {
+                    // SAFETY: the offsets of the row have been written.
                     let offset = unsafe { row[first + k].assume_init() };
-                    *place = place.wrapping_offset(offset as isize + (k * BYTES) as isize);
-                }
-                // SAFETY: K1, K2 and K4 for four elements, whose positions are in range.
-                unsafe { copy_four::<BYTES>(places, at.out.wrapping_add(first * BYTES)) };
+                    let from = at.data.wrapping_add(first * BYTES);
+                    // SAFETY: K2, K4 and K9: the offset is that of a position in range, of the row's element `first + k`.
+                    unsafe { Row::new(from.wrapping_offset(offset as isize + (k * BYTES) as isize)) }
+                };
+                copy_four([place(0), place(1), place(2), place(3)], places, first);
             }
             at = at.step(outer);
         }

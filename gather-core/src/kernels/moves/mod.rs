@@ -5,6 +5,7 @@
 //! is a row (`rows.rs`).
 
 pub(crate) mod bits;
+pub(crate) mod contiguous;
 pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx2;

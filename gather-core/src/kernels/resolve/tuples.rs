@@ -25,14 +25,15 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (job, each): TuplesArgs<'_>) -> bool {
+    fn call<Here: Token>(here: Here, (job, each): TuplesArgs<'_>) -> bool {
+        let Some(level) = W::level(here) else { return false };
         match job.components.len() {
             // SAFETY: the caller's promise; there are two components.
-            2 => unsafe { in_chunks::<I, W, 2>(job, each) },
+            2 => unsafe { in_chunks::<I, W, 2>(level, job, each) },
             // SAFETY: as above, three.
-            3 => unsafe { in_chunks::<I, W, 3>(job, each) },
+            3 => unsafe { in_chunks::<I, W, 3>(level, job, each) },
             // SAFETY: as above, four.
-            4 => unsafe { in_chunks::<I, W, 4>(job, each) },
+            4 => unsafe { in_chunks::<I, W, 4>(level, job, each) },
             _ => return false,
         }
         true
@@ -44,9 +45,12 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
 /// # Safety
 /// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn); there are `K` components.
 #[inline(always)]
-unsafe fn in_chunks<I: Index, W: Words, const K: usize>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) {
-    // SAFETY: K7.
-    let (axes, mut left) = (unsafe { Axes::<W, K>::new::<I>(job) }, *job);
+unsafe fn in_chunks<I: Index, W: Words, const K: usize>(
+    level: W::Level,
+    job: &TupleJob<'_>,
+    each: &mut dyn FnMut(usize, bool) -> bool,
+) {
+    let (axes, mut left) = (Axes::<W, K>::new::<I>(level, job), *job);
     while let Some(chunk) = left.next_chunk::<I>() {
         // SAFETY: the caller's promise, for some of the tuples.
         let (done, mut out_of_range) = unsafe { axes.resolve::<I>(&chunk) };
@@ -73,22 +77,18 @@ struct Axes<W, const K: usize> {
 
 impl<W: Words, const K: usize> Axes<W, K> {
     /// The axes of a job of `K` components.
-    ///
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    unsafe fn new<I: Index>(job: &TupleJob<'_>) -> Self {
+    fn new<I: Index>(level: W::Level, job: &TupleJob<'_>) -> Self {
         let (mut dims, mut factors) = ([0; MOST_LANES], [0; MOST_LANES]);
         for k in 0..K {
             (dims[k], factors[k]) = (job.components[k].dim as i32, job.components[k].scale as i32);
         }
-        // SAFETY: K7, the caller's promise.
-        let (dims, factors) = (unsafe { W::of(&dims) }, unsafe { W::of(&factors) });
+        let zero = W::splat(level, 0);
+        let (dims, factors) = (W::of(zero, &dims), W::of(zero, &factors));
         let mut bounds = [Bounds::new(dims, job.policy); K];
         let mut scales = [factors; K];
         for k in 0..K {
-            // SAFETY: K7.
-            let components = unsafe { W::of(&const { Places::<K>::of::<I, W>() }.components[k]) };
+            let components = W::of(dims, &const { Places::<K>::of::<I, W>() }.components[k]);
             bounds[k] = Bounds::new(W::permuted(dims, components), job.policy);
             scales[k] = W::permuted(factors, components);
         }
@@ -111,7 +111,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
             let mut parts = [zero; K];
             for k in 0..K {
                 // SAFETY: `N` of the `n * K` indices.
-                let indices = unsafe { Indices::load(index.wrapping_add(at * K + k * W::N)) };
+                let indices = unsafe { Indices::load(zero, index.wrapping_add(at * K + k * W::N)) };
                 parts[k] = W::times(self.bounds[k].resolve(indices), self.scales[k]);
             }
             let positions = added_up(parts, const { &Places::<K>::of::<I, W>() });
@@ -131,8 +131,7 @@ fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
     for k in 0..K {
         let mut component = parts[0];
         for p in 0..K {
-            // SAFETY: K7 holds where there are vectors.
-            let lanes = unsafe { W::of(&places.lanes[k][p]) };
+            let lanes = W::of(zero, &places.lanes[k][p]);
             // Of constant lanes, compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }

@@ -39,13 +39,9 @@ pub(crate) struct Bounds<W> {
 
 impl<W: Words> Bounds<W> {
     /// Bounds of lanes of one axis.
-    ///
-    /// # Safety
-    /// K7.
     #[inline(always)]
-    pub(crate) unsafe fn of(job: &ResolveJob) -> Self {
-        // SAFETY: the caller's promise.
-        Bounds::new(unsafe { W::splat(job.dim) }, job.policy)
+    pub(crate) fn of(level: W::Level, job: &ResolveJob) -> Self {
+        Bounds::new(W::splat(level, job.dim), job.policy)
     }
 
     /// Bounds of lanes whose axes have the sizes `dim`.
@@ -79,11 +75,11 @@ impl<W: Words> Bounds<W> {
     /// The positions of the `N` indices at `index`, in order.
     ///
     /// # Safety
-    /// K7; the indices may be read, at any alignment.
+    /// The indices may be read, at any alignment.
     #[inline(always)]
     pub(crate) unsafe fn resolve_at<I: Index>(self, index: *const I) -> W {
-        // SAFETY: the caller's promise.
-        let positions = self.resolve(unsafe { Indices::load(index) });
+        // SAFETY: the caller says that `N` indices may be read.
+        let positions = self.resolve(unsafe { Indices::load(self.last, index) });
         if is_wide::<I>() { W::wide_in_order(positions) } else { positions }
     }
 }
@@ -96,10 +92,12 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &ResolveJob) -> bool {
-        if job.stride == size_of::<I>() as isize && job.n >= W::N {
-            // SAFETY: K7.
-            let bounds = unsafe { Bounds::<W>::of(job) };
+    fn call<Here: Token>(here: Here, job: &ResolveJob) -> bool {
+        if let Some(level) = W::level(here)
+            && job.stride == size_of::<I>() as isize
+            && job.n >= W::N
+        {
+            let bounds = Bounds::<W>::of(level, job);
             // SAFETY: the caller's promise; the indices are contiguous.
             return unsafe { contiguous::<I, W>(job, bounds) };
         }
@@ -118,9 +116,10 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
     #[inline(always)]
     fn call<Here: Token>(level: Here, (job, each): ChunksArgs<'_>) {
         let mut done = 0;
-        if job.stride == size_of::<I>() as isize {
-            // SAFETY: K7.
-            let bounds = unsafe { Bounds::<W>::of(job) };
+        if let Some(vectors) = W::level(level)
+            && job.stride == size_of::<I>() as isize
+        {
+            let bounds = Bounds::<W>::of(vectors, job);
             while job.n - done >= CHUNK {
                 // SAFETY: the caller's promise; the indices are contiguous, and a chunk is whole vectors.
                 let out_of_range = unsafe { contiguous::<I, W>(&job.chunk(done, CHUNK), bounds) };

@@ -90,13 +90,13 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARG
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &SpaceArgs<'_>) {
         let shape = const { &SpaceShapeOf::<D>::SHAPE };
-        let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
+        let sizes = open_sizes::<ARGS>(shape, args.all_loops(), args.row() / size_of::<T>());
         let sizes = sizes.expect("K10: the open sizes are found");
         // The loops' own places in their first blocks, which the origin has already.
         let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
-        let data = args.origin.data.cast::<T>().wrapping_sub(phases);
+        let data = args.origin().data().cast::<T>().wrapping_sub(phases);
         // SAFETY: K1 and K4, and data that may be read along the loops, which are those of the shape for these sizes
         // (K10).
-        unsafe { move_from::<D, T, ARGS>(data, args.origin.out.cast(), &sizes) }
+        unsafe { move_from::<D, T, ARGS>(data, args.origin().out().cast(), &sizes) }
     }
 }
