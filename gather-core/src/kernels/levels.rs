@@ -3,20 +3,24 @@
 //! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
 //! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
 
+#[cfg(target_arch = "x86_64")]
 use crate::kernels::args::{Cursor, IndexArgs};
+#[cfg(target_arch = "x86_64")]
 use crate::kernels::by_level::LevelPointer;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::moves::rows::MoveRows;
-use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJob, MoveJobFn};
+use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::{gather_avx2, rows_avx512, table_avx2, table_avx512};
+use crate::kernels::moves::{MoveJob, gather_avx2, rows_avx512, table_avx2, table_avx512};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::resolve::ResolveJob;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
-use crate::kernels::resolve::{self, ChunksFn, ResolveFn, ResolveJob, TuplesFn};
+use crate::kernels::resolve::{self, ChunksFn, ResolveFn, TuplesFn};
 use crate::kernels::space::PeriodsFn;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::periods::Periods;

@@ -49,9 +49,8 @@ pub(crate) mod stream {
         type Output = ();
 
         #[inline(always)]
-        fn call<Here: Token>(_: Here, (job, _): JobAndNext<'_>) {
-            // SAFETY: the caller's promise.
-            unsafe { MoveRows::call(job) }
+        fn call<Here: Token>(here: Here, (job, _): JobAndNext<'_>) {
+            MoveRows::call(here, job);
         }
     }
 

@@ -15,6 +15,7 @@
 
 pub(crate) mod args;
 mod fill;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 pub(crate) mod periods;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod unzip_avx2;
