@@ -1,6 +1,7 @@
 //! Vectors of bytes, as memory has them: where they come from and where they go.
 
 use crate::kernels::level_fn::Token;
+use crate::types::index::Index;
 
 /// Bytes in a register, whatever they stand for.
 ///
@@ -22,7 +23,7 @@ pub(crate) trait Vector: Copy {
     /// `LEN` bytes may be read.
     #[inline(always)]
     unsafe fn load(_level: Self::Level, from: *const u8) -> Self {
-        // SAFETY: the caller speaks for the bytes, and any bytes are a vector. The token shows that the machine has it.
+        // SAFETY: `LEN` bytes may be read, and any are a vector, which the machine has, as the token shows.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
 
@@ -32,24 +33,24 @@ pub(crate) trait Vector: Copy {
     /// `LEN` bytes may be written.
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller speaks for the bytes.
+        // SAFETY: `LEN` bytes may be written, at any alignment.
         unsafe { to.cast::<Self>().write_unaligned(self) }
     }
 
-    /// The vector of an array's first bytes.
+    /// The vector of an array's first numbers.
     #[inline(always)]
-    fn of<const N: usize>(level: Self::Level, bytes: &[u8; N]) -> Self {
-        const { assert!(Self::LEN <= N) };
-        // SAFETY: an array of `LEN` bytes or more.
-        unsafe { Self::load(level, bytes.as_ptr()) }
+    fn of<T: Index, const N: usize>(level: Self::Level, numbers: &[T; N]) -> Self {
+        const { assert!(Self::LEN <= size_of::<[T; N]>()) };
+        // SAFETY: the array has `LEN` bytes or more.
+        unsafe { Self::load(level, numbers.as_ptr().cast()) }
     }
 
     /// As [`Vector::of`], where there is a vector already.
     #[inline(always)]
-    fn with<const N: usize>(self, bytes: &[u8; N]) -> Self {
-        const { assert!(Self::LEN <= N) };
-        // SAFETY: an array of `LEN` bytes or more; the machine has the vector, as this one shows.
-        unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() }
+    fn with<T: Index, const N: usize>(self, numbers: &[T; N]) -> Self {
+        const { assert!(Self::LEN <= size_of::<[T; N]>()) };
+        // SAFETY: the array has `LEN` bytes or more. The machine has the vector, as this one shows.
+        unsafe { numbers.as_ptr().cast::<Self>().read_unaligned() }
     }
 }
 

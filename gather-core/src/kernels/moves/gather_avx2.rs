@@ -32,7 +32,8 @@ use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_wri
 use crate::kernels::moves::{self, MoveJob};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::vectors::Bounds;
-use crate::kernels::words::{Eight, MOST_LANES, Words, is_wide};
+use crate::kernels::vector::Vector;
+use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -319,15 +320,15 @@ impl InRange {
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn wrapped<I: Index>(indices: Numbers<'_, I>, at: usize, dim: i64, resolved: __m256i) -> Self {
-        let (mut positions, mut bad) = ([0; MOST_LANES], Eight::negative_bits(resolved));
+        let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
         // SAFETY: the array holds a vector.
-        unsafe { Eight::store(resolved, positions.as_mut_ptr()) };
+        unsafe { resolved.store(positions.as_mut_ptr().cast()) };
         while bad != 0 {
             let lane = bad.trailing_zeros() as usize;
             positions[lane] = indices.get(at + lane).wrap(dim) as i32;
             bad &= bad - 1;
         }
-        InRange(Eight::of(resolved, &positions))
+        InRange(resolved.with(&positions))
     }
 }
 
@@ -345,8 +346,9 @@ pub(super) fn filling<const BYTES: usize, I: Index>(
     let mut fill = FillRow::new();
     // SAFETY: K6: a fill of as many bytes as the rows, which are short.
     let one = unsafe { fill.row(args) };
+    let zeros = _mm256_setzero_si256();
     // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
-    let [fill, _] = unsafe { eight::<BYTES, true>(one, _mm256_setzero_si256()) };
+    let [fill, _] = unsafe { eight::<BYTES, true>(one, zeros) };
     // SAFETY: the fill has the bytes of a row, and lies apart from the output.
     let one = unsafe { Row::new(one) };
     for _ in 0..left {

@@ -23,6 +23,7 @@ use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, prefetch_near};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
@@ -38,6 +39,10 @@ const FOUR: usize = 4;
 /// Offsets of elements in bytes.
 type Offsets = [MaybeUninit<i32>; MOST];
 
+/// The offsets of rows from a cursor on, row after row: of positions in range.
+#[derive(Clone, Copy)]
+struct Resolved<'a>(&'a [i32]);
+
 /// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -49,11 +54,9 @@ pub(super) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at:
     let (most, mut left) = (ROWS.min(MOST / n), outer.n);
     while left > 0 {
         let rows = most.min(left);
-        if !takes || !panel.resolve::<I>(args, at, rows, &mut offsets) {
-            return rest(args, at, 0, left);
-        }
-        // SAFETY: the offsets of these rows have been written, and their indices are positions.
-        unsafe { panel.load(args, at, rows, &offsets) };
+        let resolved = if takes { panel.resolve::<I>(args, at, rows, &mut offsets) } else { None };
+        let Some(resolved) = resolved else { return rest(args, at, 0, left) };
+        panel.load(args, at, resolved);
         at = at.skip(&outer, rows);
         left -= rows;
     }
@@ -76,13 +79,19 @@ impl<const BYTES: usize> Panel<BYTES> {
     }
 
     /// Turns the indices of `rows` rows from a cursor on into offsets, row after row, and prefetches later indices and
-    /// the rows of the output. Returns whether all are valid indices.
+    /// the rows of the output. There are none where an index is not valid.
     ///
     /// # Panics
     /// When rows have fewer than `EIGHT` elements, or more than `MOST` together.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
+    fn resolve<'a, I: Index>(
+        self,
+        args: &IndexArgs<'_>,
+        mut at: Cursor,
+        rows: usize,
+        to: &'a mut Offsets,
+    ) -> Option<Resolved<'a>> {
         let (outer, inner) = (args.outer(), args.inner());
         assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
         let ahead = args.spec.outer_prefetch_distance;
@@ -108,31 +117,30 @@ impl<const BYTES: usize> Panel<BYTES> {
                 let offsets = Eight::times(positions, self.stride);
                 let to = to.as_mut_ptr().wrapping_add(row * inner.n + first);
                 // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`, which has been asserted.
-                unsafe { Eight::store(offsets, to.cast()) };
+                unsafe { offsets.store(to.cast()) };
             }
             at = at.step(outer);
         }
-        Eight::are_all(are_positions)
+        if !Eight::are_all(are_positions) {
+            return None;
+        }
+        // SAFETY: the offsets of `rows` rows of `n` elements have just been written.
+        Some(Resolved(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), rows * inner.n) }))
     }
 
-    /// Moves the elements of `rows` rows from a cursor on.
-    ///
-    /// # Safety
-    /// [`resolve`](Self::resolve) has turned the indices of these rows into the offsets, and found all of them valid.
+    /// Moves the elements of the rows from a cursor on.
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
+    fn load(self, args: &IndexArgs<'_>, mut at: Cursor, Resolved(offsets): Resolved<'_>) {
         let (outer, n) = (args.outer(), args.inner().n);
-        for row in offsets.chunks_exact(n).take(rows) {
+        for row in offsets.chunks_exact(n) {
             let places = Places::<BYTES>::along(args, at);
             for first in (0..n).step_by(FOUR) {
                 let first = first.min(n - FOUR);
                 let place = |k: usize| {
-                    // SAFETY: the offsets of the row have been written.
-                    let offset = unsafe { row[first + k].assume_init() };
-                    let from = at.data.wrapping_add(first * BYTES);
+                    let offset = row[first + k] as isize + (k * BYTES) as isize;
                     // SAFETY: K2, K4 and K9: the offset is that of a position in range, of the row's element `first + k`.
-                    unsafe { Row::new(from.wrapping_offset(offset as isize + (k * BYTES) as isize)) }
+                    unsafe { Row::new(at.data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
                 };
                 copy_four([place(0), place(1), place(2), place(3)], places, first);
             }

@@ -22,7 +22,7 @@ use crate::kernels::moves::contiguous::{Places, Row};
 pub(super) unsafe fn eight<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m256i) -> [__m256i; 2] {
     let row = |offset: i32| {
         let offset = if PACKED { offset as isize * BYTES as isize } else { offset as isize };
-        // SAFETY: one of the eight elements; the caller speaks for them.
+        // SAFETY: one of the eight elements, which may be read.
         unsafe { Row::<BYTES>::new(data.wrapping_offset(offset)) }
     };
     let rows = |half: __m128i| {

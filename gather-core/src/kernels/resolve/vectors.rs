@@ -168,7 +168,7 @@ unsafe fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at
     // SAFETY: `N` of the `n` indices.
     let positions = unsafe { bounds.resolve_at(job.index.cast::<I>().wrapping_add(at)) };
     // SAFETY: `out` has room for `n` positions; these are `N` of them.
-    unsafe { W::store(positions, job.out.wrapping_add(at)) };
+    unsafe { positions.store(job.out.wrapping_add(at).cast()) };
     positions
 }
 
