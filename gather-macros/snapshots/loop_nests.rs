@@ -12,13 +12,10 @@ unsafe fn index_nest_r1(args: &IndexArgs<'_>, body: Body) -> Outcome {
 }
 
 /// The loop nest of rank 1 of the operators that rearrange space: no loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn space_nest_r1(args: &SpaceArgs<'_>, body: SpaceBody) {
+fn space_nest_r1(args: &SpaceArgs<'_>, body: SpaceBody) {
     let [..] = args.loops::<1>();
-    unsafe { body(args, args.origin()) };
+    body(args, args.origin());
 }
 
 /// The loop nest of rank 2 of the operators on indices: no loop around a plane.
@@ -34,13 +31,10 @@ unsafe fn index_nest_r2(args: &IndexArgs<'_>, body: Body) -> Outcome {
 }
 
 /// The loop nest of rank 2 of the operators that rearrange space: no loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn space_nest_r2(args: &SpaceArgs<'_>, body: SpaceBody) {
+fn space_nest_r2(args: &SpaceArgs<'_>, body: SpaceBody) {
     let [..] = args.loops::<2>();
-    unsafe { body(args, args.origin()) };
+    body(args, args.origin());
 }
 
 /// The loop nest of rank 3 of the operators on indices: one loop around a plane.
@@ -60,15 +54,12 @@ unsafe fn index_nest_r3(args: &IndexArgs<'_>, body: Body) -> Outcome {
 }
 
 /// The loop nest of rank 3 of the operators that rearrange space: one loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn space_nest_r3(args: &SpaceArgs<'_>, body: SpaceBody) {
+fn space_nest_r3(args: &SpaceArgs<'_>, body: SpaceBody) {
     let [loop0, ..] = args.loops::<3>();
     let mut at0 = args.origin().enter(loop0);
     for _ in 0..loop0.n {
-        unsafe { body(args, at0.at()) };
+        body(args, at0.at());
         at0 = at0.step(loop0);
     }
 }
@@ -94,17 +85,14 @@ unsafe fn index_nest_r4(args: &IndexArgs<'_>, body: Body) -> Outcome {
 }
 
 /// The loop nest of rank 4 of the operators that rearrange space: 2 loops around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn space_nest_r4(args: &SpaceArgs<'_>, body: SpaceBody) {
+fn space_nest_r4(args: &SpaceArgs<'_>, body: SpaceBody) {
     let [loop0, loop1, ..] = args.loops::<4>();
     let mut at0 = args.origin().enter(loop0);
     for _ in 0..loop0.n {
         let mut at1 = at0.at().enter(loop1);
         for _ in 0..loop1.n {
-            unsafe { body(args, at1.at()) };
+            body(args, at1.at());
             at1 = at1.step(loop1);
         }
         at0 = at0.step(loop0);

@@ -88,7 +88,7 @@ fn space_nest(rank: u8) -> TokenStream {
         }
     };
     let start = at(loops.len());
-    let mut nested = quote!(unsafe { body(args, #start) };);
+    let mut nested = quote!(body(args, #start););
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
         let start = at(depth);
         nested = quote! {
@@ -102,11 +102,8 @@ fn space_nest(rank: u8) -> TokenStream {
     let doc = doc("the operators that rearrange space", rank, loops.len());
     quote! {
         #[doc = #doc]
-        ///
-        /// # Safety
-        /// The kernel contract for `args`: the loops step to the cursors of planes.
         #[inline(never)]
-        unsafe fn #name(args: &SpaceArgs<'_>, body: SpaceBody) {
+        fn #name(args: &SpaceArgs<'_>, body: SpaceBody) {
             let [#(#loops,)* ..] = args.loops::<#count>();
             #nested
         }

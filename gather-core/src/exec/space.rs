@@ -23,7 +23,7 @@ pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> 
     let fresh = || Ok((&plan.output()[..], Shape::checked_len(plan.output())?));
     let write = |out| {
         // SAFETY: X1, by the contract; memory that is not fixed is fresh and row-major.
-        unsafe { run_parts(plan, SpaceCursor { out, data }) };
+        unsafe { run_parts(plan, SpaceCursor::new(data, out)) };
         Ok(())
     };
     // SAFETY: the parts of a plan reach every element of its output (P1), and each moves or fills what it reaches (X3).
@@ -64,9 +64,10 @@ impl Task<'_> {
     /// Calls the kernel.
     #[inline]
     fn call(self) {
-        let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
-        // SAFETY: K1, K4: the loops reach elements that the operator names (P1), in tensors that may be read and written
-        // there (X1). K5 to K7: the plan picked the kernel by rank and row, or has a fill (P2).
+        // SAFETY: K1 and K4: the loops reach the elements that the operator names (P1), of tensors that are apart (X1).
+        // K6: the plan's fill is of an element, of which rows are made.
+        let args = unsafe { SpaceArgs::new(self.origin, self.loops, self.part.row, self.plan.fill()) };
+        // SAFETY: K5 to K7 and K10: the plan picked the kernel by level, rank and row, or one that fills (P2).
         unsafe { (self.part.entry.run)(&args) }
     }
 

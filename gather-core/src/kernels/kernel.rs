@@ -50,6 +50,9 @@ pub struct SpaceEntry {
     /// The kernel's name.
     pub(crate) name: &'static str,
     /// The function.
+    ///
+    /// # Safety
+    /// K5 to K7, and K10: the arguments are for a kernel of its rank, width, level and shape.
     pub(crate) run: unsafe fn(&SpaceArgs<'_>),
 }
 
@@ -169,9 +172,8 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 /// A kernel of the operators that rearrange space.
 ///
 /// # Safety
-/// The kernel contract.
+/// K6 and K7: rows have the width, and the machine the level.
 unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
-    // SAFETY: the caller's promise; the loop nest is that of the rank.
-    unsafe { nest(args, space_plane::<W, L>) }
+    nest(args, space_plane::<W, L>);
 }

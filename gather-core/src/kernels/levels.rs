@@ -3,25 +3,29 @@
 //! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
 //! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
 
+#[cfg(target_arch = "x86_64")]
 use crate::kernels::by_level::LevelPointer;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::moves::rows::MoveRows;
-use crate::kernels::moves::{self, BytesJob, GatherFn, LookUpBytesFn, LookUpFn, MoveJob, MoveJobFn};
+use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::{gather_avx2, rows_avx512, table_avx2, table_avx512};
+use crate::kernels::moves::{BytesJob, MoveJob, gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
+#[cfg(target_arch = "x86_64")]
 use crate::kernels::plane::Plane;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
 use crate::kernels::resolve::{self, ChunksFn, ResolveFn, TuplesFn};
+use crate::kernels::space::PeriodsFn;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::space::periods::Periods;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::unzip_avx2;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::zip_x86::{ZipAvx2, ZipAvx512};
-use crate::kernels::space::{PeriodsArgs, PeriodsFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Sixteen};
 use crate::types::index::Index;
@@ -187,7 +191,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
-        compiled!(self: gather_avx2::gather::<BYTES, I>, unsafe fn(Plane<'_>) -> bool)
+        compiled!(self: gather_positions::gather::<BYTES, I>, unsafe fn(Plane<'_>) -> bool)
     }
 
     #[inline(always)]
@@ -197,7 +201,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
-        Some(compiled!(self: unzip_avx2::periods::<BYTES>, for<'a> unsafe fn(PeriodsArgs<'a>) -> usize))
+        Some(compiled!(self: unzip_avx2::periods::<BYTES>, unsafe fn(&Periods<'_>) -> usize))
     }
 }
 

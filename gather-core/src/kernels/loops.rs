@@ -14,7 +14,7 @@ gather_macros::loop_nests! {}
 type IndexNest = fn(&IndexArgs<'_>, Body) -> Outcome;
 
 /// A loop nest around the body of an operator that rearranges space.
-type SpaceNest = unsafe fn(&SpaceArgs<'_>, SpaceBody);
+type SpaceNest = fn(&SpaceArgs<'_>, SpaceBody);
 
 /// Loops that are counted without a heap allocation.
 const INLINE: usize = 16;
@@ -36,13 +36,10 @@ pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
 }
 
 /// A loop nest of any rank around the body of an operator that rearranges space.
-///
-/// # Safety
-/// The kernel contract for `args`.
-pub(crate) unsafe fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
-    let around = &args.loops[..args.loops.len().saturating_sub(2)];
+pub(crate) fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
+    let around = &args.all_loops()[..args.all_loops().len().saturating_sub(2)];
     let mut counters: SmallVec<[(BlockCursor, usize); INLINE]> = SmallVec::new();
-    let mut at = args.origin;
+    let mut at = args.origin();
     loop {
         for along in &around[counters.len()..] {
             let cursor = at.enter(along);

@@ -54,6 +54,7 @@
 //! | `level_fn` | levels as tokens, and functions that are compiled for each |
 //! | `levels` | which function runs each piece at each level |
 //! | `v128` | the levels with vectors of 16 bytes |
+//! | `vector` | bytes in registers |
 //! | `words` | vectors of lanes of 32 bits, of AVX2 and AVX-512 |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //! | `by_level` | functions that are compiled for each level |
@@ -140,6 +141,8 @@ mod table;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 mod v128;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
+mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod words;
 

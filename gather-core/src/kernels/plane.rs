@@ -63,6 +63,7 @@ impl<'a> Plane<'a> {
 }
 
 /// [`Plane::strips`].
+#[derive(Clone, Copy)]
 pub(crate) struct Strips<'a> {
     next: Strip<'a>,
     left: usize,
@@ -70,14 +71,31 @@ pub(crate) struct Strips<'a> {
 }
 
 impl<'a> Strips<'a> {
-    /// The inner loop at `n` coordinates of the outer one, from a cursor on.
-    ///
-    /// # Safety
-    /// The cursor is that of a coordinate of the outer loop of a plane of `args`, and `n - 1` follow it.
+    /// The number of strips that are left.
     #[inline(always)]
-    pub(crate) unsafe fn new(args: &'a IndexArgs<'a>, at: Cursor, n: usize) -> Self {
-        let next = Strip { args, at, n: args.inner().n };
-        Strips { next, left: n, outer: *args.outer() }
+    pub(crate) fn n(&self) -> usize {
+        self.left
+    }
+
+    /// The next strip, if there is one.
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<Strip<'a>> {
+        if self.left == 0 { None } else { Some(self.next) }
+    }
+
+    /// The first `n` strips.
+    #[inline(always)]
+    pub(crate) fn first(&self, n: usize) -> Self {
+        debug_assert!(n <= self.left);
+        Strips { left: n, ..*self }
+    }
+
+    /// The strips after the first `n`.
+    #[inline(always)]
+    pub(crate) fn from(&self, n: usize) -> Self {
+        debug_assert!(n <= self.left);
+        let next = Strip { at: self.next.at.skip(&self.outer, n), ..self.next };
+        Strips { next, left: self.left - n, outer: self.outer }
     }
 }
 
@@ -146,6 +164,12 @@ impl<'a> Strip<'a> {
     pub(crate) fn part(&self, first: usize, most: usize) -> Self {
         debug_assert!(first <= self.n);
         Strip { at: self.at.skip(self.args.inner(), first), n: (self.n - first).min(most), ..*self }
+    }
+
+    /// The strip as the only one.
+    #[inline(always)]
+    pub(crate) fn alone(&self) -> Strips<'a> {
+        Strips { next: *self, left: 1, outer: Loop::ONCE }
     }
 
     /// One iteration further, of those that are left.

@@ -1,7 +1,7 @@
 //! Vectors of lanes of 32 bits: the operations that resolving indices takes.
 //!
-//! A value exists only where the machine has the instructions of its vector: the function that makes one out of nothing
-//! takes the token of a level, and others take a vector, if only to be `like` it. What stays unsafe is memory.
+//! They are [`Vector`]s: the function that makes one out of nothing takes the token of a level, and others take a vector,
+//! if only to be `like` it.
 
 /// Eight lanes, with AVX2.
 pub(crate) use core::arch::x86_64::__m256i as Eight;
@@ -18,7 +18,8 @@ use core::arch::x86_64::{
     _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_srai_epi32,
 };
 
-use crate::kernels::level_fn::{Avx2, Avx512, Token};
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::vector::Vector;
 use crate::types::index::{Index, IndexType};
 
 /// The most lanes of a vector.
@@ -28,10 +29,7 @@ pub(crate) const MOST_LANES: usize = 16;
 pub(crate) type Numbers = [i32; MOST_LANES];
 
 /// A vector of `N` lanes of 32 bits.
-pub(crate) trait Words: Copy {
-    /// The level that has its instructions.
-    type Level: Token;
-
+pub(crate) trait Words: Vector {
     /// Some of its lanes.
     type Mask: Copy;
 
@@ -44,9 +42,6 @@ pub(crate) trait Words: Copy {
 
     /// The lane of each of `N` numbers of 64 bits after [`Words::of_wide`].
     const WIDE_LANES: [usize; MOST_LANES];
-
-    /// The token, at that level and above.
-    fn level<Here: Token>(here: Here) -> Option<Self::Level>;
 
     /// A vector of one word.
     fn splat(level: Self::Level, word: i32) -> Self;
@@ -95,24 +90,6 @@ pub(crate) trait Words: Copy {
     fn any_negative(a: Self) -> bool {
         Self::negative_bits(a) != 0
     }
-
-    /// The vector of the first numbers.
-    #[inline(always)]
-    fn of(_like: Self, numbers: &Numbers) -> Self {
-        const { assert!(size_of::<Self>() <= size_of::<Numbers>()) };
-        // SAFETY: a vector is no longer than the numbers, and the machine has it, as there is another.
-        unsafe { numbers.as_ptr().cast::<Self>().read_unaligned() }
-    }
-
-    /// Writes the words.
-    ///
-    /// # Safety
-    /// `N` words may be written, at any alignment.
-    #[inline(always)]
-    unsafe fn store(words: Self, to: *mut i32) {
-        // SAFETY: the caller says so.
-        unsafe { to.cast::<Self>().write_unaligned(words) }
-    }
 }
 
 /// Implements the functions of [`Words`] by instructions of some features.
@@ -132,8 +109,6 @@ macro_rules! operations {
 }
 
 impl Words for Eight {
-    type Level = Avx2;
-
     /// All ones in its lanes.
     type Mask = Eight;
 
@@ -143,11 +118,6 @@ impl Words for Eight {
     const N: usize = 8;
 
     const WIDE_LANES: [usize; MOST_LANES] = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
-    #[inline(always)]
-    fn level<Here: Token>(here: Here) -> Option<Avx2> {
-        here.avx2()
-    }
 
     operations! {
         "avx2":
@@ -195,8 +165,6 @@ fn halves_of_eight(first: Eight, last: Eight) -> [Eight; 2] {
 }
 
 impl Words for Sixteen {
-    type Level = Avx512;
-
     /// One bit for each of its lanes.
     type Mask = u16;
 
@@ -206,11 +174,6 @@ impl Words for Sixteen {
     const N: usize = 16;
 
     const WIDE_LANES: [usize; MOST_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
-    #[inline(always)]
-    fn level<Here: Token>(here: Here) -> Option<Avx512> {
-        here.avx512()
-    }
 
     operations! {
         "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi":
@@ -279,8 +242,8 @@ impl<W: Words> Indices<W> {
         macro_rules! load {
             ($ty:ty, $number:literal) => {{
                 const { assert!(size_of::<$ty>() == $number * W::N) };
-                // SAFETY: `N` numbers of as many bytes as `I` has, which the caller lets us read. Of a vector, `like`
-                // shows that the machine has it.
+                // SAFETY: `N` numbers of as many bytes as `I` has, which may be read. Of a vector, `like` shows that
+                // the machine has it.
                 unsafe { from.cast::<$ty>().read_unaligned() }
             }};
         }

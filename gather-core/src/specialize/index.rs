@@ -4,7 +4,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::convert::map::{Map, Params};
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::is_large;
-use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_all};
+use crate::kernels::shaped::rows::{IndexShapeOf, Tensors};
 use crate::kernels::shaped::size::Sizes;
 use crate::plan::Axis;
 use crate::specialize::fits::index_sizes;
@@ -58,9 +58,10 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     if is_large(row, size_of_val(data), out_bytes) {
         return run_general::<D, T, I, ARGS>(data, indices, &args, out);
     }
-    let tensors = Tensors { data: data.as_ptr(), indices: indices.as_ptr(), out: out.as_mut_ptr() };
+    let (from, out) = (data.as_ptr(), out.as_mut_ptr());
     // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
-    if unsafe { move_all::<D, T, I, ARGS>(tensors, &sizes) } {
+    let tensors = unsafe { Tensors::<D, T, I, ARGS>::new(from, indices.as_ptr(), out, &sizes) };
+    if tensors.move_all() {
         return Ok(());
     }
     Err(bad_index::<D, I, ARGS>(indices, &sizes))

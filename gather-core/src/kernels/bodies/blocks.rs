@@ -7,7 +7,7 @@
 //!     or move some and fill the others         (`OutOfBounds::Zero` only: `filled.rs`)
 //! ```
 
-use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::args::IndexArgs;
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{IndexWidth, MoveFn, State};
 use crate::kernels::levels::Isa;
@@ -134,14 +134,9 @@ fn move_block<L: Isa>(
 /// The part of the next outer coordinate's data to prefetch while the rows of a strip from `done` on are moved.
 #[inline(always)]
 pub(crate) fn next_slice(strip: &Strip<'_>, done: usize) -> NextSlice {
-    next_slice_at(strip.args(), strip.at(), done)
-}
-
-/// As [`next_slice`], for the inner loop at a cursor.
-#[inline(always)]
-pub(crate) fn next_slice_at(args: &IndexArgs<'_>, at: Cursor, done: usize) -> NextSlice {
+    let args = strip.args();
     match args.spec().next_slice_bytes {
         0 => NextSlice::NONE,
-        bytes => NextSlice::spread(at.data.wrapping_offset(args.outer().data), bytes, args.inner().n, done),
+        bytes => NextSlice::spread(strip.at().data.wrapping_offset(args.outer().data), bytes, args.inner().n, done),
     }
 }

@@ -22,7 +22,7 @@ mod strided;
 mod width;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use blocks::next_slice_at;
+pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
 #[cfg(target_arch = "x86_64")]

@@ -102,7 +102,8 @@ impl Pieces<'_> {
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
         debug_assert_eq!(job.out_step(), (elements * self.size_out) as isize, "K9: rows that are not contiguous");
         let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
-        let mut pending = Pending::<VECTOR>::new(job.out());
+        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
+        let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
             let row = self.row(job, i, size);
             if let Some(later) = row.later {
@@ -115,8 +116,7 @@ impl Pieces<'_> {
                 // SAFETY: K2 and K8 for a piece of the row; the buffer has room for its bytes, which are aligned as they
                 // are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
-                // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the
-                // buffer.
+                // SAFETY: K8: the piece has just been written to the buffer.
                 unsafe { pending.take(piece.len * self.size_out) };
             }
         }

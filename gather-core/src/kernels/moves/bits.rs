@@ -26,25 +26,25 @@ use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
 /// The bits at positions, at most [`WORD`], each counted from a bit of the bitmap on. A negative position gives 1.
-///
-/// # Safety
-/// K7.
 pub(crate) type LookUpBitsFn<I> = fn(&Bitmap<'_>, usize, &[I]) -> u64;
 
 /// The functions for a type of positions.
 pub(crate) struct BitFns<I: 'static> {
-    pub(crate) look_up: ByLevel<unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64>,
+    pub(crate) look_up: ByLevel<CompiledLookUpBits<I>>,
     /// Makes positions -1 where a bit is 0; returns whether a position is -1 whose bit is 1.
-    pub(crate) mark_nulls: ByLevel<for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool>,
+    pub(crate) mark_nulls: ByLevel<CompiledMarkNulls<I>>,
 }
 
-/// # Safety
-/// K7.
+/// [`BitFns::mark_nulls`] of a level of the machine.
 pub(crate) type MarkNullsFn<I> = for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
+/// These functions, compiled for a level.
+type CompiledLookUpBits<I> = unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64;
+type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
+
 level_pointers! {
-    LookUpBitsFn<I>, unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64, I: Index;
-    MarkNullsFn<I>, for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
+    LookUpBitsFn<I>, CompiledLookUpBits<I>, I: Index;
+    MarkNullsFn<I>, CompiledMarkNulls<I>, I: Index;
 }
 
 impl BitFns<i32> {
@@ -112,12 +112,9 @@ pub(crate) fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions:
 }
 
 /// A [`LookUpBitsFn`] with AVX2.
-///
-/// # Safety
-/// K7 for AVX2.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-pub(crate) unsafe fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
     let (bytes, skipped) = bits.bytes_from(first);
     let Some(last) = bytes.len().checked_sub(size_of::<u32>()) else {
         return look_up_bits(bits, first, positions);
@@ -132,7 +129,7 @@ pub(crate) unsafe fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, position
         let positions = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
         let at = _mm256_add_epi32(_mm256_max_epi32(positions, zero), skipped);
         let offsets = _mm256_min_epu32(_mm256_srli_epi32::<3>(at), last);
-        // SAFETY: from an offset of at most `last` on there are four bytes.
+        // SAFETY: offsets are at most `last`, from where on there are four bytes.
         let [fours, _] = unsafe { loads::eight::<4, false>(bytes.as_ptr(), offsets) };
         let bit = _mm256_sub_epi32(at, _mm256_slli_epi32::<3>(offsets));
         let signs = _mm256_or_si256(_mm256_sllv_epi32(fours, _mm256_sub_epi32(sign, bit)), positions);

@@ -17,61 +17,52 @@
 
 use core::arch::x86_64::{
     __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castsi256_si128,
-    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epi32, _mm256_mullo_epi32,
-    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_set1_epi32,
+    _mm256_setr_epi32, _mm256_setzero_si256,
 };
 
-use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
-use crate::kernels::bodies::next_slice_at;
+use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::bodies::next_slice;
 use crate::kernels::level_fn::Avx2;
+use crate::kernels::moves::contiguous::{Numbers, Places, Row};
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
-use crate::kernels::moves::{self, MoveJob, copy_fixed};
-use crate::kernels::plane::Plane;
+use crate::kernels::moves::{self, MoveJob};
+use crate::kernels::plane::{Strip, Strips};
 use crate::kernels::resolve::vectors::Bounds;
-use crate::kernels::words::{Eight, Words};
+use crate::kernels::vector::Vector;
+use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// Rows of a step.
 const EIGHT: usize = 8;
 
-/// [`GatherFn`](crate::kernels::moves::GatherFn) with AVX2.
-#[inline]
+/// Gathers what is left of a plane, whatever its indices are: a [`RestFn`](gather_positions::RestFn).
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
-    let (args, at) = (plane.args(), plane.at());
-    // SAFETY: the caller's promise.
-    unsafe { gather_positions::gather::<BYTES, I>(args, at, rest::<BYTES, I>) }
-}
-
-/// Gathers what is left of a plane, whatever its indices are.
-///
-/// # Safety
-/// As for [`RestFn`](gather_positions::RestFn); K7 for AVX2.
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, first: usize, left: usize) -> bool {
-    let (inner, outer, mut first) = (Inner::<BYTES>::new(args), *args.outer(), first);
-    for _ in 0..left {
-        fetch_later::<BYTES, I>(args, at, &outer);
-        // SAFETY: the caller's promise.
-        if unsafe { inner.run::<I>(args, at, first) } {
+pub(super) fn rest<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) -> bool {
+    let Some(strip) = strips.peek() else { return false };
+    let inner = Inner::<BYTES>::new(strip.args());
+    for strip in strips {
+        fetch_later::<BYTES, I>(&strip);
+        if inner.run::<I>(&strip, first) {
             return true;
         }
-        (at, first) = (at.step(&outer), 0);
+        first = 0;
     }
     false
 }
 
-/// Prefetches indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+/// Prefetches indices and output of a later coordinate of the outer loop than that of a strip, if the plan does.
 #[inline(always)]
-fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
-    if args.spec().outer_prefetch_distance != 0 {
-        let later = at.skip(outer, args.spec().outer_prefetch_distance);
-        prefetch(later.index.wrapping_offset(args.spec().components[0].index), args.inner().n * size_of::<I>());
-        for line in (0..args.inner().n * BYTES).step_by(LINE) {
+fn fetch_later<const BYTES: usize, I: Index>(strip: &Strip<'_>) {
+    let (args, spec) = (strip.args(), strip.spec());
+    if spec.outer_prefetch_distance != 0 {
+        let later = strip.at().skip(args.outer(), spec.outer_prefetch_distance);
+        prefetch(later.index.wrapping_offset(spec.components[0].index), strip.n() * size_of::<I>());
+        for line in (0..strip.n() * BYTES).step_by(LINE) {
             prefetch_to_write(later.out.wrapping_add(line));
         }
     }
@@ -104,87 +95,70 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 
     /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of
     /// range, if that is an error. It then stops there.
-    ///
-    /// # Safety
-    /// As for [`gather`].
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) -> bool {
-        let (n, prefetches) = (args.inner().n, args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0);
+    fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
+        let (args, n) = (strip.args(), strip.n());
+        let prefetches = args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0;
         let (steps, mut step) = (n / EIGHT, first / EIGHT);
         while step < steps {
             step = match (args.spec().packed, prefetches) {
-                // SAFETY: the caller's promise; the plan found the rows packed.
-                (true, false) => unsafe { self.steps::<I, true, false>(args, at, step) },
-                // SAFETY: as above.
-                (true, true) => unsafe { self.steps::<I, true, true>(args, at, step) },
-                // SAFETY: the caller's promise; K9: offsets in bytes fit in 32 bits.
-                (false, false) => unsafe { self.steps::<I, false, false>(args, at, step) },
-                // SAFETY: as above.
-                (false, true) => unsafe { self.steps::<I, false, true>(args, at, step) },
+                (true, false) => self.steps::<I, true, false>(strip, step),
+                (true, true) => self.steps::<I, true, true>(strip, step),
+                (false, false) => self.steps::<I, false, false>(strip, step),
+                (false, true) => self.steps::<I, false, true>(strip, step),
             };
             if step == steps {
                 break;
             }
             if args.spec().policy.out_of_bounds == OutOfBounds::Wrap {
-                // SAFETY: the caller's promise, for the rows from this step on.
-                unsafe { self.wrapped_steps::<I>(args, at, step) };
+                self.wrapped_steps::<I>(strip, step);
                 break;
             }
             if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
-                // SAFETY: the caller's promise, for the rows from this step on.
-                return unsafe { gather_positions::filling::<BYTES, I>(args, at, step * EIGHT, 1) };
+                return gather_positions::filling::<BYTES, I>(strip.alone(), step * EIGHT);
             }
-            // SAFETY: the caller's promise, for eight of the rows.
-            if unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT, core::ptr::null()) } {
+            if self.one_by_one::<I>(strip, step * EIGHT, EIGHT, None) {
                 return true;
             }
             step += 1;
         }
         let done = steps * EIGHT;
         if done < n && args.spec().policy.out_of_bounds == OutOfBounds::Zero {
-            // SAFETY: the caller's promise, for the rows from `done` on.
-            return unsafe { gather_positions::filling::<BYTES, I>(args, at, done, 1) };
+            return gather_positions::filling::<BYTES, I>(strip.alone(), done);
         }
-        // SAFETY: the caller's promise, for the rows from `done` on.
-        done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done, core::ptr::null()) }
+        done < n && self.one_by_one::<I>(strip, done, n - done, None)
+    }
+
+    /// The positions of eight indices, from number `at` on; -1 stands for one that is out of range.
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn resolved<I: Index>(&self, indices: Numbers<'_, I>, at: usize) -> __m256i {
+        let positions = self.bounds.resolve(indices.load_words(self.step, at));
+        if is_wide::<I>() { Eight::wide_in_order(positions) } else { positions }
     }
 
     /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
-    /// not be; returns that one, or the number of steps.
-    ///
-    /// # Safety
-    /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
+    /// not be; returns that one, or the number of steps. `PACKED` says whether the plan found the rows packed.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(
-        &self,
-        args: &IndexArgs<'_>,
-        at: Cursor,
-        first: usize,
-    ) -> usize {
-        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
-        let next = if PREFETCH { next_slice_at(args, at, 0) } else { NextSlice::NONE };
+    fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(&self, strip: &Strip<'_>, first: usize) -> usize {
+        let (args, at) = (strip.args(), strip.at());
+        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
+        let next = if PREFETCH { next_slice(strip, 0) } else { NextSlice::NONE };
         let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
         let mut offset = self.offset_at(first);
         for step in first..steps {
             if PREFETCH {
                 next.fetch(step);
                 let later = step * EIGHT + distance;
-                prefetch(index.wrapping_add(later).cast(), 1);
+                prefetch(indices.later(later), 1);
                 if BYTES <= 8 {
-                    prefetch_to_write(at.out.wrapping_add(later * BYTES));
+                    prefetch_to_write(places.later(later));
                 }
             }
-            // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let resolved = unsafe { self.bounds.resolve_from(index.wrapping_add(step * EIGHT)) };
-            if !Eight::any_negative(resolved) {
-                // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
-                // and K9 that other offsets fit in 32 bits.
-                unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
-            } else {
-                return step;
-            }
+            let Some(positions) = InRange::of(self.resolved(indices, step * EIGHT)) else { return step };
+            self.move_eight::<PACKED>(at, places, step, positions, offset);
             offset = _mm256_add_epi32(offset, self.step);
         }
         steps
@@ -197,58 +171,48 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         _mm256_add_epi32(self.offset, _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), self.step))
     }
 
-    /// Where the eight rows of a step lie, in elements where `PACKED` and else in bytes.
+    /// The eight elements of a step, of 4 or 8 bytes, of the inner loop at a cursor.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn offsets<const PACKED: bool>(&self, positions: __m256i, offset: __m256i) -> __m256i {
-        if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) }
+    fn elements<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: __m256i) -> [__m256i; 2] {
+        let InRange(positions) = positions;
+        let offsets =
+            if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) };
+        // SAFETY: K2, for positions in range. The offsets of packed elements are positions, and K9 says of others that
+        // they fit in 32 bits.
+        unsafe { eight::<BYTES, PACKED>(at.data, offsets) }
     }
 
     /// Moves the eight rows of a step.
-    ///
-    /// # Safety
-    /// K1, K2 and K4 for the rows, whose positions are in range; `PACKED` says whether the plan found the rows packed,
-    /// and else offsets of data fit in 32 bits.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn move_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
-        let to = at.out.wrapping_add(step * EIGHT * BYTES);
-        if !matches!(BYTES, 4 | 8) {
-            // SAFETY: the caller's promise: rows of other sizes are packed.
-            return unsafe { move_one_by_one::<BYTES>(at.data, positions, to) };
+    fn move_eight<const PACKED: bool>(
+        &self,
+        at: Cursor,
+        places: Places<'_, BYTES>,
+        step: usize,
+        positions: InRange,
+        offset: __m256i,
+    ) {
+        if matches!(BYTES, 4 | 8) {
+            store_eight(places, step * EIGHT, self.elements::<PACKED>(at, positions, offset));
+        } else {
+            // Rows of other sizes are packed.
+            move_one_by_one(at.data, positions, places, step * EIGHT);
         }
-        let offsets = self.offsets::<PACKED>(positions, offset);
-        // SAFETY: the caller's promise.
-        let elements = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
-        // SAFETY: the caller's promise.
-        unsafe { store_eight::<BYTES>(to, elements) };
     }
 
-    /// As [`steps`](Self::steps), to the end, with the fill in place of elements whose index is out of range. Their
-    /// lanes load the element at position 0, which every axis has.
-    ///
-    /// # Safety
-    /// As for [`gather`] under `OutOfBounds::Zero`, of elements of 4 or 8 bytes; `fill` has as many. `PACKED` says
-    /// whether the plan found them packed.
+    /// As [`steps`](Self::steps), to the end, with the fill in place of elements whose index is out of range, of 4 or 8
+    /// bytes. Their lanes load the element at position 0, which every axis has (K5).
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn filled_steps<I: Index, const PACKED: bool>(
-        &self,
-        args: &IndexArgs<'_>,
-        at: Cursor,
-        first: usize,
-        fill: __m256i,
-    ) {
-        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+    fn filled_steps<I: Index, const PACKED: bool>(&self, strip: &Strip<'_>, first: usize, fill: __m256i) {
+        let (args, at) = (strip.args(), strip.at());
+        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let mut offset = self.offset_at(first);
         for step in first..args.inner().n / EIGHT {
-            // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let resolved = unsafe { self.bounds.resolve_from(index.wrapping_add(step * EIGHT)) };
-            let positions = _mm256_max_epi32(resolved, _mm256_setzero_si256());
-            let offsets = self.offsets::<PACKED>(positions, offset);
-            // SAFETY: K2 and K5 for eight positions in range. `PACKED` is the caller's promise, and K9 that other
-            // offsets fit in 32 bits.
-            let [a, b] = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
+            let resolved = self.resolved(indices, step * EIGHT);
+            let [a, b] = self.elements::<PACKED>(at, InRange::or_zero(resolved), offset);
             let blended = if BYTES == 4 {
                 [_mm256_blendv_epi8(a, fill, Eight::signs(resolved)), b]
             } else {
@@ -256,146 +220,133 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 let [low, high] = halves.map(|half| Eight::signs(_mm256_cvtepi32_epi64(half)));
                 [_mm256_blendv_epi8(a, fill, low), _mm256_blendv_epi8(b, fill, high)]
             };
-            // SAFETY: K1 and K4 for eight elements.
-            unsafe { store_eight::<BYTES>(at.out.wrapping_add(step * EIGHT * BYTES), blended) };
+            store_eight(places, step * EIGHT, blended);
             offset = _mm256_add_epi32(offset, self.step);
         }
     }
 
     /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
-    ///
-    /// # Safety
-    /// As for [`gather`] under `OutOfBounds::Wrap`.
     #[cold]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn wrapped_steps<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) {
-        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+    fn wrapped_steps<I: Index>(&self, strip: &Strip<'_>, first: usize) {
+        let (args, at) = (strip.args(), strip.at());
+        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         for step in first..args.inner().n / EIGHT {
-            let index = index.wrapping_add(step * EIGHT);
-            // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let mut positions = unsafe { self.bounds.resolve_from(index) };
-            if Eight::any_negative(positions) {
-                // SAFETY: as above; the axis has elements.
-                positions = unsafe { wrap(index, self.component.dim, positions) };
-            }
+            let resolved = self.resolved(indices, step * EIGHT);
+            let positions = match InRange::of(resolved) {
+                Some(positions) => positions,
+                None => InRange::wrapped(indices, step * EIGHT, self.component.dim, resolved),
+            };
             if args.spec().packed {
-                // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range; the plan found them packed.
-                unsafe { self.move_eight::<true>(at, step, positions, self.offset) };
+                self.move_eight::<true>(at, places, step, positions, self.offset);
             } else {
-                let offset = self.offset_at(step);
-                // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
-                unsafe { self.move_eight::<false>(at, step, positions, offset) };
+                self.move_eight::<false>(at, places, step, positions, self.offset_at(step));
             }
         }
     }
 
-    /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the row at
-    /// `fill`. Where that is null, the first of them ends the loop; returns whether there was one.
-    ///
-    /// # Safety
-    /// As for [`gather`], of which these are some rows; `fill` reaches a row, or is null.
+    /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
+    /// Where there is none, the first of them ends the loop; returns whether there was one.
     #[inline(never)]
-    unsafe fn one_by_one<I: Index>(
-        &self,
-        args: &IndexArgs<'_>,
-        at: Cursor,
-        first: usize,
-        n: usize,
-        fill: *const u8,
-    ) -> bool {
+    fn one_by_one<I: Index>(&self, strip: &Strip<'_>, first: usize, n: usize, fill: Option<Row<BYTES>>) -> bool {
+        let (args, at) = (strip.args(), strip.at());
+        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let (policy, dim) = (args.spec().policy, self.component.dim);
-        let mut at = at.skip(args.inner(), first);
-        for _ in 0..n {
-            let index = at.index.wrapping_offset(self.component.index).cast::<I>();
-            // SAFETY: K3: the index of a row.
-            let value = unsafe { index.read_unaligned() };
-            let from = match policy.resolve(value, dim) {
-                Some(position) => at.data.wrapping_offset(args.stride().wrapping_mul(position as isize)),
-                None if fill.is_null() => return true,
-                None => fill,
+        let mut data = at.skip(args.inner(), first).data;
+        for row in first..first + n {
+            let from = match policy.resolve(indices.get(row), dim) {
+                Some(position) => {
+                    // SAFETY: K2 and K4: the position is in range.
+                    unsafe { Row::new(data.wrapping_offset(args.stride().wrapping_mul(position as isize))) }
+                }
+                None => match fill {
+                    Some(fill) => fill,
+                    None => return true,
+                },
             };
-            // SAFETY: K1, K2 and K4 for the row, whose index is in range; or the fill, which is as long.
-            unsafe { copy_fixed::<BYTES>(from, at.out) };
-            at = at.step(args.inner());
+            places.copy(row, from);
+            data = data.wrapping_offset(args.inner().data);
         }
         false
     }
 }
 
+/// Eight positions that lie in the range of the axis.
+#[derive(Clone, Copy)]
+struct InRange(__m256i);
+
+impl InRange {
+    /// Positions that were resolved, unless an index was out of range.
+    #[inline(always)]
+    fn of(resolved: __m256i) -> Option<Self> {
+        if Eight::any_negative(resolved) { None } else { Some(InRange(resolved)) }
+    }
+
+    /// Positions that were resolved, with 0 for indices out of range.
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn or_zero(resolved: __m256i) -> Self {
+        InRange(_mm256_max_epi32(resolved, _mm256_setzero_si256()))
+    }
+
+    /// Positions of the eight indices from number `at` on: those that are not negative have been resolved, the others
+    /// are wrapped.
+    #[cold]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn wrapped<I: Index>(indices: Numbers<'_, I>, at: usize, dim: i64, resolved: __m256i) -> Self {
+        let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
+        // SAFETY: the array holds a vector.
+        unsafe { resolved.store(positions.as_mut_ptr().cast()) };
+        while bad != 0 {
+            let lane = bad.trailing_zeros() as usize;
+            positions[lane] = indices.get(at + lane).wrap(dim) as i32;
+            bad &= bad - 1;
+        }
+        InRange(resolved.with(&positions))
+    }
+}
+
 /// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
-/// [`RestFn`](gather_positions::RestFn) does.
-///
-/// # Safety
-/// As for [`RestFn`](gather_positions::RestFn), under `OutOfBounds::Zero`; K7 for AVX2.
+/// [`RestFn`](gather_positions::RestFn) does under `OutOfBounds::Zero`.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
-    args: &IndexArgs<'_>,
-    mut at: Cursor,
-    mut first: usize,
-    left: usize,
-) {
-    let (inner, outer, n) = (Inner::<BYTES>::new(args), *args.outer(), args.inner().n);
-    let mut fill = FillRow::new();
-    let one = fill.row(args.spec()).as_ptr();
-    let at_zero = _mm256_setzero_si256();
+pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) {
+    let Some(strip) = strips.peek() else { return };
+    let (inner, spec, mut fill) = (Inner::<BYTES>::new(strip.args()), strip.spec(), FillRow::new());
+    let (one, zeros) = (fill.row(spec).as_ptr(), _mm256_setzero_si256());
     // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
-    let [fill, _] = unsafe { eight::<BYTES, true>(one, at_zero) };
-    for _ in 0..left {
-        if args.spec().packed {
-            // SAFETY: the caller's promise; the plan found the elements packed.
-            unsafe { inner.filled_steps::<I, true>(args, at, first / EIGHT, fill) };
+    let [fill, _] = unsafe { eight::<BYTES, true>(one, zeros) };
+    // SAFETY: the fill has the bytes of a row, and lies apart from the output.
+    let one = unsafe { Row::new(one) };
+    for strip in strips {
+        if spec.packed {
+            inner.filled_steps::<I, true>(&strip, first / EIGHT, fill);
         } else {
-            // SAFETY: the caller's promise.
-            unsafe { inner.filled_steps::<I, false>(args, at, first / EIGHT, fill) };
+            inner.filled_steps::<I, false>(&strip, first / EIGHT, fill);
         }
-        let done = first.max(n / EIGHT * EIGHT);
-        if done < n {
-            // SAFETY: the caller's promise, for the rows from `done` on. No row ends the loop.
-            unsafe { inner.one_by_one::<I>(args, at, done, n - done, one) };
+        let done = first.max(strip.n() / EIGHT * EIGHT);
+        if done < strip.n() {
+            // No row ends the loop.
+            inner.one_by_one::<I>(&strip, done, strip.n() - done, Some(one));
         }
-        (at, first) = (at.step(&outer), 0);
+        first = 0;
     }
 }
 
-/// Positions of the eight indices at `index`: those that are not negative are in `resolved`, the others are wrapped.
-///
-/// # Safety
-/// K3 for the indices, on an axis of `dim > 0` elements.
-#[cold]
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn wrap<I: Index>(index: *const I, dim: i64, resolved: __m256i) -> __m256i {
-    let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
-    // SAFETY: room for eight.
-    unsafe { _mm256_storeu_si256(positions.as_mut_ptr().cast(), resolved) };
-    while bad != 0 {
-        let lane = bad.trailing_zeros() as usize;
-        // SAFETY: K3 for one of the eight, at any alignment.
-        let value = unsafe { index.wrapping_add(lane).read_unaligned() };
-        positions[lane] = value.wrap(dim) as i32;
-        bad &= bad - 1;
-    }
-    // SAFETY: eight positions.
-    unsafe { _mm256_loadu_si256(positions.as_ptr().cast()) }
-}
-
-/// Moves eight packed rows one after the other.
-///
-/// # Safety
-/// K1, K2 and K4 for the rows, whose positions are in range.
+/// Moves eight packed rows one after the other, to the places from `to` on.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256i, out: *mut u8) {
+fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: InRange, places: Places<'_, BYTES>, to: usize) {
+    let InRange(positions) = positions;
     let (low, high) = (_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions));
     let pairs =
         [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
     for i in 0..EIGHT {
         let position = (pairs[i / 2] >> (i % 2 * 32)) as u32;
-        let from = data.wrapping_add(position as usize * BYTES);
-        // SAFETY: K1, K2 and K4 for the row, whose position is in range.
-        unsafe { copy_fixed::<BYTES>(from, out.wrapping_add(i * BYTES)) };
+        // SAFETY: K2 and K4 for the row: its position is in range, and rows are packed.
+        places.copy(to + i, unsafe { Row::new(data.wrapping_add(position as usize * BYTES)) });
     }
 }
 
@@ -403,19 +354,16 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-    if !matches!(BYTES, 4 | 8) || !job.packed() {
+    let (data, packed, n, next) = (job.data(), job.packed(), job.n(), job.next());
+    if !matches!(BYTES, 4 | 8) || !packed {
         return moves::move_fixed::<BYTES>(job);
     }
-    let steps = job.n() / EIGHT;
+    let (positions, places, steps) = (Numbers::positions(job), Places::<BYTES>::of(job), n / EIGHT);
     for step in 0..steps {
-        job.next().fetch(step);
-        // SAFETY: eight of the `n` positions.
-        let positions = unsafe { _mm256_loadu_si256(job.positions().wrapping_add(step * EIGHT).cast()) };
-        let to = job.out().wrapping_add(step * EIGHT * BYTES);
-        // SAFETY: K1 and K2: eight rows, whose positions are in range.
-        let elements = unsafe { eight::<BYTES, true>(job.data(), positions) };
-        // SAFETY: as above.
-        unsafe { store_eight::<BYTES>(to, elements) };
+        next.fetch(step);
+        let offsets = positions.load(Avx2::here(), step * EIGHT);
+        // SAFETY: K2: the positions of a job are in range, and elements are packed.
+        store_eight(places, step * EIGHT, unsafe { eight::<BYTES, true>(data, offsets) });
     }
     moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
 }

@@ -15,13 +15,16 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::args::IndexArgs;
 use crate::kernels::level_fn::Avx2;
+use crate::kernels::moves::contiguous::{Numbers, Places, Row};
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, prefetch_near};
+use crate::kernels::plane::Strips;
 use crate::kernels::resolve::vectors::Bounds;
-use crate::kernels::words::{Eight, Indices, Words, is_wide};
+use crate::kernels::vector::Vector;
+use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
 /// Rows whose indices become offsets before the first element is moved (workload `gather_elements/axis0_4096x4096`).
@@ -36,29 +39,25 @@ const FOUR: usize = 4;
 /// Offsets of elements in bytes.
 type Offsets = [MaybeUninit<i32>; MOST];
 
+/// The offsets of rows from a cursor on, row after row: of positions in range.
+#[derive(Clone, Copy)]
+struct Resolved<'a>(&'a [i32]);
+
 /// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
-///
-/// # Safety
-/// As for [`GatherFn`](crate::kernels::moves::GatherFn), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
-/// K7 for AVX2, and for the level of `rest`.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
-    let (outer, n) = (*args.outer(), args.inner().n);
-    let (panel, mut offsets) = (Panel::<BYTES>::new(args), [const { MaybeUninit::uninit() }; MOST]);
-    let takes = (EIGHT..=MOST).contains(&n) && outer.n > 1 && matches!(BYTES, 4 | 8);
-    let (most, mut left) = (ROWS.min(MOST / n), outer.n);
-    while left > 0 {
-        let rows = most.min(left);
-        // SAFETY: the caller's promise, for these rows: at most `MOST / n`, of `EIGHT` elements or more.
-        if !takes || !unsafe { panel.resolve::<I>(args, at, rows, &mut offsets) } {
-            // SAFETY: the caller's promise, for all that is left of the plane.
-            return unsafe { rest(args, at, 0, left) };
-        }
-        // SAFETY: the caller's promise; the offsets of these rows have been written, and none is out of range.
-        unsafe { panel.load(args, at, rows, &offsets) };
-        at = at.skip(&outer, rows);
-        left -= rows;
+pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest: RestFn) -> bool {
+    let Some(strip) = strips.peek() else { return false };
+    debug_assert!(strip.spec().offsets_first, "K9");
+    let (panel, mut offsets) = (Panel::<BYTES>::new(strip.args()), [const { MaybeUninit::uninit() }; MOST]);
+    let takes = (EIGHT..=MOST).contains(&strip.n()) && strips.n() > 1 && matches!(BYTES, 4 | 8);
+    let most = ROWS.min(MOST / strip.n());
+    while strips.n() > 0 {
+        let rows = strips.first(most.min(strips.n()));
+        let resolved = if takes { panel.resolve::<I>(rows, strip.n(), &mut offsets) } else { None };
+        let Some(resolved) = resolved else { return rest(strips, 0) };
+        panel.load(rows, strip.n(), resolved);
+        strips = strips.from(rows.n());
     }
     false
 }
@@ -74,74 +73,69 @@ impl<const BYTES: usize> Panel<BYTES> {
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'_>) -> Self {
-        let (level, component) = (Avx2::here(), &args.spec().components[0]);
-        let bounds = Bounds::of(level, component.dim as i32, args.spec().policy);
-        Panel { bounds, stride: Eight::splat(level, args.stride() as i32) }
+        let component = &args.spec().components[0];
+        let bounds = Bounds::of(Avx2::here(), component.dim as i32, args.spec().policy);
+        Panel { bounds, stride: Eight::splat(Avx2::here(), args.stride() as i32) }
     }
 
-    /// Turns the indices of `rows` rows from a cursor on into offsets, row after row, and prefetches later indices and
-    /// the rows of the output. Returns whether all are valid indices.
+    /// Turns the indices of strips of `n` into offsets, one strip after the other, and prefetches later indices and the
+    /// rows of the output. There are none where an index is not valid.
     ///
-    /// # Safety
-    /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
+    /// # Panics
+    /// When strips have fewer than `EIGHT` iterations, or more than `MOST` together.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
-        let (outer, inner) = (args.outer(), args.inner());
-        debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
-        let (component, ahead) = (args.spec().components[0].index, args.spec().outer_prefetch_distance);
+    fn resolve<'a, I: Index>(self, rows: Strips<'_>, n: usize, to: &'a mut Offsets) -> Option<Resolved<'a>> {
+        let count = rows.n();
+        assert!(n >= EIGHT && count * n <= MOST, "{count} rows of {n}");
         let mut are_positions = Eight::lanes(self.stride, true);
-        for row in 0..rows {
-            let index = at.index.wrapping_offset(component);
-            let later = index.wrapping_offset(outer.index.wrapping_mul(ahead as isize));
-            prefetch_near(at.out, inner.n * BYTES);
+        for (row, strip) in rows.enumerate() {
+            debug_assert_eq!(strip.n(), n);
+            let (indices, ahead) = (Numbers::<I>::indices(&strip), strip.spec().outer_prefetch_distance);
+            let later = indices.later(0).wrapping_offset(strip.args().outer().index.wrapping_mul(ahead as isize));
+            prefetch_near(strip.at().out, n * BYTES);
             if !later.addr().is_multiple_of(LINE) {
                 // The line that the row ends in is one more.
-                prefetch_near(later.wrapping_add(inner.n * size_of::<I>() - 1), 1);
+                prefetch_near(later.wrapping_add(n * size_of::<I>() - 1), 1);
             }
-            for first in (0..inner.n).step_by(EIGHT) {
+            for first in (0..n).step_by(EIGHT) {
                 if (first * size_of::<I>()).is_multiple_of(LINE) {
                     prefetch_near(later.wrapping_add(first * size_of::<I>()), 1);
                 }
                 // The last eight may share some with those before.
-                let first = first.min(inner.n - EIGHT);
-                // SAFETY: K3: eight of the `n` indices of the row, which are contiguous.
-                let indices = unsafe { Indices::<Eight>::load(self.stride, index.cast::<I>().wrapping_add(first)) };
+                let first = first.min(n - EIGHT);
+                let indices = indices.load_words(self.stride, first);
                 are_positions = Eight::both(are_positions, self.bounds.positions(indices));
                 let positions = if is_wide::<I>() { Eight::wide_in_order(indices.low) } else { indices.low };
                 // K9: they fit in 32 bits.
                 let offsets = Eight::times(positions, self.stride);
-                let to = to.as_mut_ptr().wrapping_add(row * inner.n + first);
-                // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`.
-                unsafe { Eight::store(offsets, to.cast()) };
+                let to = to.as_mut_ptr().wrapping_add(row * n + first);
+                // SAFETY: `row * n + first + EIGHT <= count * n <= MOST`, which has been asserted.
+                unsafe { offsets.store(to.cast()) };
             }
-            at = at.step(outer);
         }
-        Eight::are_all(are_positions)
+        if !Eight::are_all(are_positions) {
+            return None;
+        }
+        // SAFETY: the offsets of `count` rows of `n` elements have just been written.
+        Some(Resolved(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) }))
     }
 
-    /// Moves the elements of `rows` rows from a cursor on.
-    ///
-    /// # Safety
-    /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written
-    /// for all of these, none of which is out of range.
+    /// Moves the elements of strips of `n`.
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
-        let (outer, n) = (args.outer(), args.inner().n);
-        for row in offsets.chunks_exact(n).take(rows) {
+    fn load(self, rows: Strips<'_>, n: usize, Resolved(offsets): Resolved<'_>) {
+        for (row, strip) in offsets.chunks_exact(n).zip(rows) {
+            let (places, data) = (Places::<BYTES>::along(&strip), strip.at().data);
             for first in (0..n).step_by(FOUR) {
                 let first = first.min(n - FOUR);
-                let mut places = [at.data.wrapping_add(first * BYTES); FOUR];
-                for (k, place) in places.iter_mut().enumerate() {
-                    // SAFETY: the caller's promise.
-                    let offset = unsafe { row[first + k].assume_init() };
-                    *place = place.wrapping_offset(offset as isize + (k * BYTES) as isize);
-                }
-                // SAFETY: K1, K2 and K4 for four elements, whose positions are in range.
-                unsafe { copy_four::<BYTES>(places, at.out.wrapping_add(first * BYTES)) };
+                let place = |k: usize| {
+                    let offset = row[first + k] as isize + (k * BYTES) as isize;
+                    // SAFETY: K2, K4 and K9: the offset is that of a position in range, of the row's element `first + k`.
+                    unsafe { Row::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
+                };
+                copy_four([place(0), place(1), place(2), place(3)], places, first);
             }
-            at = at.step(outer);
         }
     }
 }

@@ -5,13 +5,14 @@
 //! is a row (`rows.rs`).
 
 pub(crate) mod bits;
+pub(crate) mod contiguous;
 pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx2;
 #[cfg(target_arch = "x86_64")]
 mod gather_panels;
 #[cfg(target_arch = "x86_64")]
-mod gather_positions;
+pub(crate) mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;
 pub(crate) mod placed;
@@ -50,9 +51,8 @@ pub(crate) mod stream {
         type Output = ();
 
         #[inline(always)]
-        fn call<Here: Token>(_: Here, (job, _): JobAndNext<'_>) {
-            // SAFETY: the caller's promise.
-            unsafe { MoveRows::call(job) }
+        fn call<Here: Token>(here: Here, (job, _): JobAndNext<'_>) {
+            MoveRows::call(here, job);
         }
     }
 

@@ -30,20 +30,24 @@ pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
 #[inline(always)]
 fn prefetch_line(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
-    }
+    hint::<{ core::arch::x86_64::_MM_HINT_T0 }>(line);
     // Miri knows no assembly.
     #[cfg(all(target_arch = "aarch64", not(miri)))]
     #[allow(clippy::pointers_in_nomem_asm_block, reason = "memory is not read in the language's sense")]
     {
-        // SAFETY: as above; nothing but a register is read.
+        // SAFETY: nothing but a register is read: a prefetch does not access memory in the language's sense.
         unsafe { core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nomem, nostack, preserves_flags)) };
     }
     #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", not(miri)))))]
     let _ = line;
+}
+
+/// Prefetches a line, in the way of a hint.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn hint<const HINT: i32>(line: *const u8) {
+    // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+    unsafe { core::arch::x86_64::_mm_prefetch::<HINT>(line.cast()) };
 }
 
 /// Prefetches lines of `bytes` bytes into the second-level cache, `LINE` bytes apart. They may be written, too:
@@ -51,10 +55,8 @@ fn prefetch_line(line: *const u8) {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
-    use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     for at in (0..bytes).step_by(LINE) {
-        // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(at).cast()) };
+        hint::<{ core::arch::x86_64::_MM_HINT_T1 }>(start.wrapping_add(at));
     }
 }
 
@@ -62,9 +64,7 @@ pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_to_write(line: *mut u8) {
-    use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-    // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.cast()) };
+    hint::<{ core::arch::x86_64::_MM_HINT_ET0 }>(line);
 }
 
 /// Data of the next outer coordinate, to be prefetched while the rows of this one are moved.

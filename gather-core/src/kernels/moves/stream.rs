@@ -30,13 +30,12 @@ impl LevelFn for StreamRows {
         let row = job.row();
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
         let (mut from, mut next) = (Sources::<false>::of(job, row), Sources::<false>::ahead(ahead, row));
-        let mut rows =
-            Rows { out: job.out(), step: job.out_step(), row, left: job.n(), is_begun: false, shared: Shared::new() };
+        let mut rows = Rows { step: job.out_step(), left: job.n(), is_begun: false, shared: Shared::new() };
         for i in 0..job.n() {
             let source = from.next();
             let later = if i < ahead.n() { next.next() } else { source };
-            // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-            unsafe { rows.stream(source, later) };
+            // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, apart from each other.
+            rows.stream(unsafe { Row::new(source, job.target(i), row) }, later);
         }
         for _ in job.n()..ahead.n() {
             prefetch_row(next.next(), row);
@@ -48,11 +47,55 @@ impl LevelFn for StreamRows {
 /// time (workload `gather/embedding_50257x768_8k`), while they take less for lines of [`Pending`].
 const ROW_VECTOR: usize = 16;
 
+/// A row, where it comes from and where it goes.
+///
+/// Invariant: `bytes` bytes, a line or more, may be read at one end and written at the other, and are apart.
+#[derive(Clone, Copy)]
+struct Row {
+    from: *const u8,
+    to: *mut u8,
+    bytes: usize,
+}
+
+impl Row {
+    /// A row between two ends.
+    ///
+    /// # Safety
+    /// `bytes` bytes, a line or more, may be read at one end and written at the other, and are apart.
+    #[inline(always)]
+    unsafe fn new(from: *const u8, to: *mut u8, bytes: usize) -> Self {
+        debug_assert!(bytes >= LINE);
+        Row { from, to, bytes }
+    }
+
+    /// Copies `n` bytes from byte `at` on.
+    #[inline(always)]
+    fn copy(self, at: usize, n: usize) {
+        debug_assert!(at + n <= self.bytes);
+        // SAFETY: bytes of the row.
+        unsafe { self.to.wrapping_add(at).copy_from_nonoverlapping(self.from.wrapping_add(at), n) };
+    }
+
+    /// Copies the line that begins with byte `at` by non-temporal stores. It is a line of the output.
+    #[inline(always)]
+    fn stream(self, at: usize) {
+        debug_assert!(at + LINE <= self.bytes);
+        // SAFETY: a line of the row, and of the output. `StreamRows` leaves the fence to its callers.
+        unsafe { stream_line::<ROW_VECTOR>(self.from.wrapping_add(at), self.to.wrapping_add(at)) };
+    }
+
+    /// The bytes of a line, from byte `at` on.
+    #[inline(always)]
+    fn line(self, at: usize) -> [u8; LINE] {
+        debug_assert!(at + LINE <= self.bytes);
+        // SAFETY: bytes of the row; an array of bytes has no alignment.
+        unsafe { self.from.wrapping_add(at).cast::<[u8; LINE]>().read() }
+    }
+}
+
 /// Rows of an output.
 struct Rows {
-    out: *mut u8,
     step: isize,
-    row: usize,
     /// How many there are still to come.
     left: usize,
     /// Whether the row before has begun the line that this one begins in.
@@ -62,42 +105,34 @@ struct Rows {
 
 impl Rows {
     /// Writes the next row, and prefetches the lines of a later one.
-    ///
-    /// # Safety
-    /// There is one more, of `row` bytes as at `from`, apart from them.
     #[inline(always)]
-    unsafe fn stream(&mut self, from: *const u8, later: *const u8) {
-        let (to, row) = (self.out, self.row);
+    fn stream(&mut self, row: Row, later: *const u8) {
+        let Row { to, bytes, .. } = row;
         let mut at = to.addr().wrapping_neg() % LINE;
-        if at > 0 || !row.is_multiple_of(LINE) || !later.addr().is_multiple_of(LINE) {
+        if at > 0 || !bytes.is_multiple_of(LINE) || !later.addr().is_multiple_of(LINE) {
             prefetch(later, 1);
-            prefetch(later.wrapping_add(row - 1), 1);
+            prefetch(later.wrapping_add(bytes - 1), 1);
         }
         if self.is_begun {
-            // SAFETY: the row has a line or more.
-            unsafe { self.shared.end_with(from, LINE - at) };
-            // SAFETY: the row before ends where this one begins, inside this line, which is theirs.
-            unsafe { self.shared.stream(to.wrapping_sub(LINE - at)) };
+            self.shared.put(2 * LINE - at, row.line(0));
+            // SAFETY: the row before ends where this one begins, inside this line, which is theirs: it has begun the
+            // line, and this one has just ended it.
+            unsafe { stream_line::<ROW_VECTOR>(self.shared.line(), to.wrapping_sub(LINE - at)) };
         } else if at > 0 {
-            // SAFETY: `at < LINE <= row`.
-            unsafe { to.copy_from_nonoverlapping(from, at) };
+            row.copy(0, at);
         }
-        while at + LINE <= row {
+        while at + LINE <= bytes {
             prefetch(later.wrapping_add(at), 1);
-            // SAFETY: a line inside the row; `to + at` is a multiple of its length.
-            unsafe { stream_line::<ROW_VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
+            row.stream(at);
             at += LINE;
         }
         self.left -= 1;
-        self.out = to.wrapping_offset(self.step);
         // Where rows are contiguous, a line goes on from one to the next.
-        self.is_begun = at < row && self.step == row as isize && self.left > 0;
+        self.is_begun = at < bytes && self.step == bytes as isize && self.left > 0;
         if self.is_begun {
-            // SAFETY: the row has a line or more.
-            unsafe { self.shared.begin_with(from.wrapping_add(row), row - at) };
-        } else if at < row {
-            // SAFETY: what is left of the row.
-            unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), row - at) };
+            self.shared.put(bytes - at, row.line(bytes - LINE));
+        } else if at < bytes {
+            row.copy(at, bytes - at);
         }
     }
 }
@@ -119,8 +154,12 @@ const BUFFER: usize = STREAMED_AT_ONCE + 2 * LINE;
 
 impl<const VECTOR: usize> Pending<VECTOR> {
     /// Nothing yet, of what goes to `to` and behind it.
+    ///
+    /// # Safety
+    /// All that is taken may be written there, and nothing else uses it until this is dropped. The machine has vectors of
+    /// `VECTOR` bytes.
     #[inline(always)]
-    pub(crate) fn new(to: *mut u8) -> Self {
+    pub(crate) unsafe fn new(to: *mut u8) -> Self {
         let begin = to.addr() % LINE;
         let buffer = [const { MaybeUninit::uninit() }; BUFFER];
         Pending { buffer, to: to.wrapping_sub(begin), begin, end: begin }
@@ -137,8 +176,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     /// Takes the bytes that have been written to [`Pending::next`], and writes all whole lines.
     ///
     /// # Safety
-    /// `bytes` bytes have been written there. They may be written to the output, where nothing else uses what was taken
-    /// before, until this is dropped. K7: the level has vectors of `VECTOR` bytes.
+    /// `bytes` bytes have been written there.
     #[inline(always)]
     pub(crate) unsafe fn take(&mut self, bytes: usize) {
         debug_assert!(bytes <= STREAMED_AT_ONCE);
@@ -147,12 +185,12 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         let (from, to, end) = (self.buffer.as_ptr().cast::<u8>(), self.to, self.end);
         let mut at = 0;
         if self.begin > 0 && end >= LINE {
-            // SAFETY: the caller's promise: what the first line has of the output.
-            unsafe { self.write(LINE) };
+            self.write(LINE);
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a line of the buffer, all of which is pending; `to` is a multiple of its length.
+            // SAFETY: a line of the buffer, all of which is pending and may be written to the output, where it begins
+            // with a line. The fence comes when this is dropped. `new` was told of the vectors.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }
@@ -163,13 +201,11 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     }
 
     /// Writes what is pending up to byte `end` of the buffer.
-    ///
-    /// # Safety
-    /// As for [`Pending::take`]; it is pending.
     #[inline(always)]
-    unsafe fn write(&self, end: usize) {
+    fn write(&self, end: usize) {
+        debug_assert!((self.begin..=self.end).contains(&end));
         let (from, to) = (self.buffer.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
-        // SAFETY: the caller's promise.
+        // SAFETY: these bytes have been taken: they are written in the buffer, and may be in the output.
         unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
     }
 }
@@ -177,8 +213,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
 impl<const VECTOR: usize> Drop for Pending<VECTOR> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: what `take` was promised, which lasts until now.
-        unsafe { self.write(self.end) };
+        self.write(self.end);
         fence();
     }
 }
@@ -200,87 +235,45 @@ impl Shared {
         Shared([MaybeUninit::uninit(); 3 * LINE])
     }
 
+    /// The line itself.
     #[inline(always)]
-    fn line(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().wrapping_add(LINE).cast()
+    fn line(&self) -> *const u8 {
+        self.0.as_ptr().wrapping_add(LINE).cast()
     }
 
-    /// Begins the line with the last `n < LINE` bytes before `end`.
-    ///
-    /// # Safety
-    /// There are a line of bytes before `end` that may be read.
+    /// Writes a line of bytes from byte `at` on, counted from the buffer before the line: part of it falls into the
+    /// line.
     #[inline(always)]
-    unsafe fn begin_with(&mut self, end: *const u8, n: usize) {
-        debug_assert!(n < LINE);
-        let to = self.line().wrapping_add(n).wrapping_sub(LINE);
-        // SAFETY: a line of bytes before `end`; there is room for a line before the line.
-        unsafe { copy_line(end.wrapping_sub(LINE), to) };
+    fn put(&mut self, at: usize, bytes: [u8; LINE]) {
+        debug_assert!(at <= 2 * LINE);
+        // SAFETY: a line from the first, the second or the third line on, or between them.
+        unsafe { self.0.as_mut_ptr().wrapping_add(at).cast::<[u8; LINE]>().write(bytes) };
     }
-
-    /// Ends the line, from byte `n < LINE` on.
-    ///
-    /// # Safety
-    /// There are a line of bytes from `from` on that may be read.
-    #[inline(always)]
-    unsafe fn end_with(&mut self, from: *const u8, n: usize) {
-        debug_assert!(n < LINE);
-        // SAFETY: a line of bytes from `from` on; there is room for a line after the line.
-        unsafe { copy_line(from, self.line().wrapping_add(n)) };
-    }
-
-    /// Writes the line by non-temporal stores.
-    ///
-    /// # Safety
-    /// It has been begun and ended. A line may be written to `to`, which is a multiple of its length.
-    #[inline(always)]
-    unsafe fn stream(&mut self, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { stream_line::<ROW_VECTOR>(self.line(), to) };
-    }
-}
-
-/// Copies a line.
-///
-/// # Safety
-/// Both ends reach `LINE` bytes and do not overlap.
-#[inline(always)]
-unsafe fn copy_line(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise; an array of bytes has no alignment.
-    let line = unsafe { from.cast::<[u8; LINE]>().read() };
-    // SAFETY: the caller's promise.
-    unsafe { to.cast::<[u8; LINE]>().write(line) };
 }
 
 /// Copies a line by non-temporal stores, by vectors of `VECTOR` bytes.
 ///
 /// # Safety
 /// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any
-/// other access to the line. K7: the level has such vectors; those of 16 bytes every machine has.
+/// other access to the line. The machine has such vectors; those of 16 bytes every one has.
 #[inline(always)]
 unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut u8) {
     const { assert!(matches!(VECTOR, 16 | 32 | 64)) };
     debug_assert!(to.addr().is_multiple_of(LINE));
     for at in (0..LINE).step_by(VECTOR) {
         let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
+        macro_rules! copy {
+            ($load:ident, $stream:ident) => {{
+                // SAFETY: `VECTOR` bytes of the line, at any alignment.
+                let part = unsafe { $load(from.cast()) };
+                // SAFETY: `VECTOR` bytes of the line, at a multiple of them.
+                unsafe { $stream(to.cast(), part) }
+            }};
+        }
         match VECTOR {
-            64 => {
-                // SAFETY: 64 bytes of the line, at any alignment.
-                let part = unsafe { _mm512_loadu_si512(from.cast()) };
-                // SAFETY: 64 bytes of the line, at a multiple of 64.
-                unsafe { _mm512_stream_si512(to.cast(), part) };
-            }
-            32 => {
-                // SAFETY: 32 bytes of the line, at any alignment.
-                let part = unsafe { _mm256_loadu_si256(from.cast()) };
-                // SAFETY: 32 bytes of the line, at a multiple of 32.
-                unsafe { _mm256_stream_si256(to.cast(), part) };
-            }
-            _ => {
-                // SAFETY: 16 bytes of the line, at any alignment.
-                let part = unsafe { _mm_loadu_si128(from.cast()) };
-                // SAFETY: 16 bytes of the line, at a multiple of 16.
-                unsafe { _mm_stream_si128(to.cast(), part) };
-            }
+            64 => copy!(_mm512_loadu_si512, _mm512_stream_si512),
+            32 => copy!(_mm256_loadu_si256, _mm256_stream_si256),
+            _ => copy!(_mm_loadu_si128, _mm_stream_si128),
         }
     }
 }

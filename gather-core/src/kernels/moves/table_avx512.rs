@@ -13,16 +13,16 @@
 
 use core::arch::x86_64::{
     __m512i, _mm256_maskz_loadu_epi32, _mm512_castsi256_si512, _mm512_cmple_epu8_mask, _mm512_cvtepi32_epi16,
-    _mm512_cvtepu32_epi64, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_mask_mov_epi8,
-    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi32, _mm512_movepi8_mask,
-    _mm512_packus_epi16, _mm512_packus_epi32, _mm512_permutex2var_epi8, _mm512_permutex2var_epi16,
-    _mm512_permutex2var_epi32, _mm512_permutex2var_epi64, _mm512_permutexvar_epi32, _mm512_set1_epi8,
-    _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_cvtepu32_epi64, _mm512_inserti64x4, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_mask_storeu_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi32, _mm512_movepi8_mask, _mm512_packus_epi16, _mm512_packus_epi32,
+    _mm512_permutex2var_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
+    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_setr_epi32, _mm512_setzero_si512,
 };
 
+use crate::kernels::level_fn::Avx512;
+use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
 use crate::kernels::moves::{BytesJob, MoveJob};
-use crate::types::index::{Index, IndexType};
-use crate::types::policy::{NegativeIndex, OutOfBounds};
+use crate::types::index::Index;
 
 /// Bytes of a vector.
 const VECTOR: usize = 64;
@@ -49,16 +49,16 @@ pub(crate) const fn first_lanes(n: usize) -> u64 {
 struct Table<const VECTORS: usize>([__m512i; VECTORS]);
 
 impl<const VECTORS: usize> Table<VECTORS> {
-    /// # Safety
-    /// `bytes` bytes may be read at `data`; they are at most as many as the vectors have.
+    /// That of a job.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn load(data: *const u8, bytes: usize) -> Self {
-        debug_assert!(bytes <= VECTORS * VECTOR);
+    fn of(table: contiguous::Table<'_>) -> Self {
+        let (data, bytes) = table.bytes();
+        debug_assert!(bytes <= VECTORS * VECTOR, "K9: a table of {bytes} bytes");
         let mut vectors = [_mm512_setzero_si512(); VECTORS];
         for (at, vector) in vectors.iter_mut().enumerate() {
             let lanes = first_lanes(bytes.saturating_sub(at * VECTOR));
-            // SAFETY: the caller's promise, for the bytes of this vector; the mask leaves the others out.
+            // SAFETY: the table may be read, and the mask leaves out what lies behind it.
             *vector = unsafe { _mm512_maskz_loadu_epi8(lanes, data.wrapping_add(at * VECTOR).cast()) };
         }
         Table(vectors)
@@ -80,27 +80,11 @@ impl Table<2> {
     }
 }
 
-/// A table of bytes, of 128 entries or of 256.
-trait ByteTable: Copy {
-    /// The entries at 64 positions.
-    ///
-    /// # Safety
-    /// The machine has the level.
-    unsafe fn at(self, positions: __m512i) -> __m512i;
-}
-
-impl ByteTable for Table<2> {
+impl Table<4> {
+    /// The bytes at 64 positions.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn at(self, positions: __m512i) -> __m512i {
-        self.at::<1>(positions)
-    }
-}
-
-impl ByteTable for Table<4> {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn at(self, positions: __m512i) -> __m512i {
+    fn at(self, positions: __m512i) -> __m512i {
         let [a, b, c, d] = self.0;
         let (low, high) = (Table([a, b]).at::<1>(positions), Table([c, d]).at::<1>(positions));
         _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(positions), high)
@@ -111,77 +95,59 @@ impl ByteTable for Table<4> {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-    debug_assert!(job.packed() && job.table_entries() <= entries(BYTES), "K9: a table of {}", job.table_entries());
+    let (table_entries, n) = (job.table_entries(), job.n());
+    debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     if entries(BYTES) == 0 {
         return 0;
     }
-    if BYTES == 1 && job.table_entries() > 128 {
-        // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<4>::load(job.data(), job.table_entries()) };
-        // SAFETY: the machine has the level.
-        let at = |positions| unsafe { ByteTable::at(table, positions) };
-        // SAFETY: the caller's promise.
-        unsafe { each_vector::<1>(job, at) };
+    if BYTES == 1 && table_entries > 128 {
+        let table = Table::<4>::of(contiguous::Table::of(job, 1));
+        each_vector::<1>(job, |positions| table.at(positions));
     } else {
-        // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<2>::load(job.data(), job.table_entries() * BYTES) };
-        let at = |positions| table.at::<BYTES>(positions);
-        // SAFETY: the caller's promise.
-        unsafe { each_vector::<BYTES>(job, at) };
+        let table = Table::<2>::of(contiguous::Table::of(job, BYTES));
+        each_vector::<BYTES>(job, |positions| table.at::<BYTES>(positions));
     }
-    job.n
+    n
 }
 
 /// Writes what `at` yields for each vector of positions.
-///
-/// # Safety
-/// K1 for the rows, which are packed and of `BYTES` bytes; their positions may be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn each_vector<const BYTES: usize>(job: &MoveJob, at: impl Fn(__m512i) -> __m512i) {
-    let lanes = VECTOR / BYTES;
+fn each_vector<const BYTES: usize>(job: &MoveJob, at: impl Fn(__m512i) -> __m512i) {
+    let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
     let mut done = 0;
-    while job.n() - done >= lanes {
-        // SAFETY: a vector of the `n` positions.
-        let positions = unsafe { load_positions::<BYTES>(job.positions().wrapping_add(done), u64::MAX) };
-        // SAFETY: K1: as many rows.
-        unsafe { store(job.out().wrapping_add(done * BYTES), u64::MAX, at(positions)) };
+    while places.n() - done >= lanes {
+        places.store(done, at(load_positions::<BYTES>(positions, done, lanes)));
         done += lanes;
     }
-    let (left, to) = (job.n() - done, job.out().wrapping_add(done * BYTES));
+    let left = places.n() - done;
     if left > 0 {
-        // SAFETY: the positions that are left; the mask leaves the others out.
-        let positions = unsafe { load_positions::<BYTES>(job.positions().wrapping_add(done), first_lanes(left)) };
-        // SAFETY: K1: the rows that are left.
-        unsafe { store(to, first_lanes(left * BYTES), at(positions)) };
+        store_some(places, done, at(load_positions::<BYTES>(positions, done, left)));
     }
 }
 
-/// Writes the bytes of a mask.
-///
-/// # Safety
-/// They may be written.
+/// Writes the elements from number `done` on: as many as are left, fewer than a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn store(to: *mut u8, bytes: u64, vector: __m512i) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_mask_storeu_epi8(to.cast(), bytes, vector) };
+fn store_some<const BYTES: usize>(places: Places<'_, BYTES>, done: usize, vector: __m512i) {
+    let (to, left) = places.from(done);
+    // SAFETY: the elements that are left may be written; the mask leaves out what lies behind them.
+    unsafe { _mm512_mask_storeu_epi8(to.cast(), first_lanes(left * BYTES), vector) };
 }
 
-/// A vector of positions, those of a mask, each in as many bytes as an entry has.
-///
-/// # Safety
-/// The positions of the mask may be read; each fits.
+/// A vector of `n` positions from number `at` on, each in as many bytes as an element has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn load_positions<const BYTES: usize>(positions: *const i32, lanes: u64) -> __m512i {
+fn load_positions<const BYTES: usize>(positions: Numbers<'_, i32>, at: usize, n: usize) -> __m512i {
+    let ((positions, left), lanes) = (positions.from(at), first_lanes(n));
+    debug_assert!(n <= left, "{n} of {left}");
     let sixteen = |at: usize| {
-        // SAFETY: the caller's promise, for sixteen of the positions.
+        // SAFETY: `n` positions may be read, and the mask, of which these are 16 lanes, has no others.
         unsafe { _mm512_maskz_loadu_epi32((lanes >> (at * 16)) as u16, positions.wrapping_add(at * 16)) }
     };
     match BYTES {
         8 => {
-            // SAFETY: the caller's promise, for eight positions.
+            // SAFETY: as many positions may be read, at most eight, as the mask has.
             _mm512_cvtepu32_epi64(unsafe { _mm256_maskz_loadu_epi32(lanes as u8, positions) })
         }
         4 => sixteen(0),
@@ -203,57 +169,43 @@ unsafe fn load_positions<const BYTES: usize>(positions: *const i32, lanes: u64) 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    debug_assert!(job.table_entries() <= entries(1) && job.indices().stride() == 1, "K9");
     if size_of::<I>() != 1 {
         return 0;
     }
     if job.table_entries() > 128 {
-        // SAFETY: K9: the entries are contiguous, and may be read.
-        let table = unsafe { Table::<4>::load(job.data(), job.table_entries()) };
-        // SAFETY: the caller's promise.
-        unsafe { straight::<I>(job, table) }
+        let table = Table::<4>::of(contiguous::Table::of_bytes(job));
+        straight::<I>(job, |positions| table.at(positions))
     } else {
-        // SAFETY: as above.
-        let table = unsafe { Table::<2>::load(job.data(), job.table_entries()) };
-        // SAFETY: the caller's promise.
-        unsafe { straight::<I>(job, table) }
+        let table = Table::<2>::of(contiguous::Table::of_bytes(job));
+        straight::<I>(job, |positions| table.at::<1>(positions))
     }
 }
 
-/// As [`look_up_bytes`], in a table.
-///
-/// # Safety
-/// As for [`look_up_bytes`].
+/// As [`look_up_bytes`]; `at` yields the bytes at 64 positions.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn straight<I: Index>(job: &BytesJob, table: impl ByteTable) -> usize {
-    let bounds = Bounds::new::<I>(job);
+fn straight<I: Index>(job: &BytesJob, at: impl Fn(__m512i) -> __m512i) -> usize {
+    let places = Places::<1>::bytes(job);
+    let (indices, bounds) = (Numbers::bytes(job), Bounds::new::<I>(job));
     let mut done = 0;
-    while job.indices().n() - done >= VECTOR {
-        // SAFETY: K3: 64 of the `n` indices.
-        let indices = unsafe { _mm512_loadu_si512(job.indices().at().wrapping_add(done).cast()) };
-        let (positions, inside) = bounds.resolve(indices);
+    while places.n() - done >= VECTOR {
+        let (positions, inside) = bounds.resolve(indices.load(Avx512::here(), done));
         if inside != u64::MAX {
             return done;
         }
-        // SAFETY: the machine has the level.
-        let found = unsafe { table.at(positions) };
-        // SAFETY: K1: 64 rows.
-        unsafe { _mm512_storeu_si512(job.out().wrapping_add(done).cast(), found) };
+        places.store(done, at(positions));
         done += VECTOR;
     }
-    let lanes = first_lanes(job.indices().n() - done);
-    // SAFETY: K3: the indices that are left.
-    let indices = unsafe { _mm512_maskz_loadu_epi8(lanes, job.indices().at().wrapping_add(done).cast()) };
-    let (positions, inside) = bounds.resolve(indices);
+    let (from, left) = indices.from(done);
+    let lanes = first_lanes(left);
+    // SAFETY: the indices that are left may be read; the mask leaves out what lies behind them.
+    let some = unsafe { _mm512_maskz_loadu_epi8(lanes, from.cast()) };
+    let (positions, inside) = bounds.resolve(some);
     if inside & lanes != lanes {
         return done;
     }
-    // SAFETY: the machine has the level.
-    let found = unsafe { table.at(positions) };
-    // SAFETY: K1: the rows that are left.
-    unsafe { store(job.out().wrapping_add(done), lanes, found) };
-    job.indices().n()
+    store_some(places, done, at(positions));
+    places.n()
 }
 
 /// The vectors that 64 indices of one byte are compared with.
@@ -272,12 +224,8 @@ impl Bounds {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     fn new<I: Index>(job: &BytesJob) -> Self {
-        let signed = I::TYPE.fixed_width() == IndexType::I8;
-        let from_end = signed
-            && (job.policy().negative == NegativeIndex::FromEnd || job.policy().out_of_bounds == OutOfBounds::Wrap);
-        // Modulo 256: an axis of 256 adds nothing, and the bits of -1 are 255 already.
-        let add = _mm512_set1_epi8(if from_end { job.dim() as i8 } else { 0 });
-        Bounds { signed, from_end, add, last: _mm512_set1_epi8((job.dim() - 1) as i8) }
+        let ByteBounds { signed, from_end, add, last } = ByteBounds::of::<I>(job);
+        Bounds { signed, from_end, add: _mm512_set1_epi8(add as i8), last: _mm512_set1_epi8(last as i8) }
     }
 
     /// Positions, and which of them are in range.

@@ -137,7 +137,7 @@ impl ResolveJob {
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n());
         // SAFETY: the buffer has a place for each of the `n` indices, and the vector ends with one of them.
-        unsafe { W::store(positions, self.out.wrapping_add(at)) };
+        unsafe { positions.store(self.out.wrapping_add(at).cast()) };
     }
 }
 
@@ -271,7 +271,7 @@ impl<'a> TupleJob<'a> {
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n);
         // SAFETY: each buffer has a place for each tuple of a chunk, and the vector ends with one of them.
-        unsafe { W::store(positions, self.out[0].wrapping_add(at)) };
+        unsafe { positions.store(self.out[0].wrapping_add(at).cast()) };
     }
 
     /// Resolves one tuple of a chunk; returns whether a component was out of range (-1 stands for the tuple then).

@@ -75,11 +75,11 @@ impl<W: Words, const K: usize> Axes<W, K> {
             (dims[k], factors[k]) = (job.components()[k].dim as i32, job.components()[k].scale as i32);
         }
         let zero = W::splat(level, 0);
-        let (dims, factors) = (W::of(zero, &dims), W::of(zero, &factors));
+        let (dims, factors) = (zero.with(&dims), zero.with(&factors));
         let mut bounds = [Bounds::new(dims, job.policy()); K];
         let mut scales = [factors; K];
         for k in 0..K {
-            let components = W::of(dims, &const { Places::<K>::of::<I, W>() }.components[k]);
+            let components = dims.with(&const { Places::<K>::of::<I, W>() }.components[k]);
             bounds[k] = Bounds::new(W::permuted(dims, components), job.policy());
             scales[k] = W::permuted(factors, components);
         }
@@ -117,7 +117,7 @@ fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
     for k in 0..K {
         let mut component = parts[0];
         for p in 0..K {
-            let lanes = W::of(zero, &places.lanes[k][p]);
+            let lanes = zero.with(&places.lanes[k][p]);
             // Of constant lanes, compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }

@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::plane;
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
-use crate::kernels::words::{self, Indices, Words, is_wide};
+use crate::kernels::words::{Indices, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -71,17 +71,6 @@ impl<W: Words> Bounds<W> {
     #[inline(always)]
     pub(crate) fn positions(self, indices: Indices<W>) -> W::Mask {
         W::both(W::at_most(indices.low, self.last), indices.fits)
-    }
-
-    /// The positions of the `N` indices at an address, in order.
-    ///
-    /// # Safety
-    /// The indices may be read, at any alignment.
-    #[inline(always)]
-    pub(crate) unsafe fn resolve_from<I: Index>(self, index: *const I) -> W {
-        // SAFETY: `N` indices that may be read; this value shows that the machine has the level.
-        let positions = self.resolve(unsafe { words::Indices::load(self.last, index) });
-        if is_wide::<I>() { W::wide_in_order(positions) } else { positions }
     }
 
     /// The positions of `N` contiguous indices, from index `at` on, in order.

@@ -9,6 +9,8 @@
 //!
 //! Dimensions are folded as plans fold theirs, so that the loops of a call can be compared with those of a declaration.
 
+use core::marker::PhantomData;
+
 use crate::kernels::shaped::fold::at_the_end;
 use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS, times};
@@ -224,82 +226,83 @@ impl<D: Declaration> SpaceShapeOf<D> {
     const INNER: BlockedLoop = Self::SHAPE.loops[OUTER + 1];
 }
 
-/// Moves every row, of data that begins with what is cropped.
+/// The tensors of a call, at any alignment, and its open sizes.
 ///
-/// # Safety
-/// `data` may be read for `data_len` elements for the sizes, at any alignment, and `out` written for as many as the
-/// loops reach, and the two share none. D4 holds for the sizes, and every loop has iterations.
-#[inline(always)]
-pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
+/// Invariant D5: along the loops rows may be read from `data` on, where the first one lies, and written from `out` on,
+/// and no row that is read shares a byte with one that is written. Every loop has iterations.
+pub(crate) struct Blocks<'a, D, T, const ARGS: usize> {
     data: *const T,
     out: *mut T,
-    sizes: &Sizes<ARGS>,
-) {
-    let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
-    // SAFETY: the caller's promise: D5.
-    unsafe { move_from::<D, T, ARGS>(data, out, sizes) }
+    sizes: &'a Sizes<ARGS>,
+    declaration: PhantomData<D>,
 }
 
-/// Moves every row, where data lies from `data` on as it does behind what is cropped.
-///
-/// # Safety
-/// D5: along the loops data may be read, at any alignment, and `out` written from front to back, and the two share no
-/// element. Every loop has iterations.
-#[inline(always)]
-pub(crate) unsafe fn move_from<D: Declaration, T: Element, const ARGS: usize>(
-    data: *const T,
-    mut out: *mut T,
-    sizes: &Sizes<ARGS>,
-) {
-    let mut counters = [0usize; OUTER];
-    loop {
-        let mut start = 0usize;
-        let outer = SpaceShapeOf::<D>::SHAPE.loops.iter().zip(&counters).skip(SpaceShapeOf::<D>::FIRST);
-        for (along, &at) in outer {
-            start = start.wrapping_add(along.data(at, sizes));
-        }
-        // SAFETY: the caller's promise: D5 for a coordinate of the outer loops.
-        out = unsafe { move_plane::<D, T, ARGS>(data, start, out, sizes) };
-        // The next coordinate.
-        let mut depth = OUTER;
+impl<'a, D: Declaration, T: Element, const ARGS: usize> Blocks<'a, D, T, ARGS> {
+    /// Those of data whose first row begins at `data`.
+    ///
+    /// # Safety
+    /// D5.
+    #[inline(always)]
+    pub(crate) unsafe fn new(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
+        Blocks { data, out, sizes, declaration: PhantomData }
+    }
+
+    /// Those of data that begins with what is cropped.
+    ///
+    /// # Safety
+    /// `data` may be read for `data_len` elements for the sizes, at any alignment, and `out` written for as many as the
+    /// loops reach, and the two share none. D4 holds for the sizes, and every loop has iterations.
+    #[inline(always)]
+    pub(crate) unsafe fn cropped(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
+        let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
+        Blocks { data, out, sizes, declaration: PhantomData }
+    }
+
+    /// Moves every row.
+    #[inline(always)]
+    pub(crate) fn move_rows(self) {
+        let (mut out, mut counters) = (self.out, [0usize; OUTER]);
         loop {
-            if depth == SpaceShapeOf::<D>::FIRST {
-                return;
+            let mut start = 0usize;
+            let outer = SpaceShapeOf::<D>::SHAPE.loops.iter().zip(&counters).skip(SpaceShapeOf::<D>::FIRST);
+            for (along, &at) in outer {
+                start = start.wrapping_add(along.data(at, self.sizes));
             }
-            depth -= 1;
-            counters[depth] += 1;
-            if counters[depth] < SpaceShapeOf::<D>::SHAPE.loops[depth].n(sizes).unwrap_or(0) {
-                break;
+            out = self.move_plane(start, out);
+            // The next coordinate.
+            let mut depth = OUTER;
+            loop {
+                if depth == SpaceShapeOf::<D>::FIRST {
+                    return;
+                }
+                depth -= 1;
+                counters[depth] += 1;
+                if counters[depth] < SpaceShapeOf::<D>::SHAPE.loops[depth].n(self.sizes).unwrap_or(0) {
+                    break;
+                }
+                counters[depth] = 0;
             }
-            counters[depth] = 0;
         }
     }
-}
 
-/// Runs the last two loops from a place of data on; returns the place behind them in the output.
-///
-/// # Safety
-/// As for [`move_from`], for the coordinate of the place.
-#[inline(always)]
-unsafe fn move_plane<D: Declaration, T: Element, const ARGS: usize>(
-    data: *const T,
-    start: usize,
-    mut out: *mut T,
-    sizes: &Sizes<ARGS>,
-) -> *mut T {
-    let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });
-    let shape = const { &SpaceShapeOf::<D>::SHAPE };
-    let row = shape.row.at(sizes);
-    for line in 0..lines.n(sizes).unwrap_or(0) {
-        let start = start.wrapping_add(lines.data(line, sizes));
-        for x in 0..inner.n(sizes).unwrap_or(0) {
-            let from = start.wrapping_add(inner.data(x, sizes));
-            debug_assert!(shape.begin(sizes) + from + row <= shape.data_len.at(sizes), "D5: {from} and {row} elements");
-            let from = data.wrapping_add(from).cast::<u8>();
-            // SAFETY: D5: a row lies here in data, and the output holds one, and they share no element.
-            unsafe { core::ptr::copy_nonoverlapping(from, out.cast(), row * size_of::<T>()) };
-            out = out.wrapping_add(row);
+    /// Runs the last two loops from a place of data on, for a coordinate of the others; returns the place behind them in
+    /// the output.
+    #[inline(always)]
+    fn move_plane(&self, start: usize, mut out: *mut T) -> *mut T {
+        let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });
+        let (shape, sizes) = (const { &SpaceShapeOf::<D>::SHAPE }, self.sizes);
+        let row = shape.row.at(sizes);
+        for line in 0..lines.n(sizes).unwrap_or(0) {
+            let start = start.wrapping_add(lines.data(line, sizes));
+            for x in 0..inner.n(sizes).unwrap_or(0) {
+                let from = start.wrapping_add(inner.data(x, sizes));
+                debug_assert!(shape.begin(sizes) + from + row <= shape.data_len.at(sizes), "D5: {from} and {row}");
+                let from = self.data.wrapping_add(from).cast::<u8>();
+                // SAFETY: D5: a row lies here in data, and the output holds one, and they share no element.
+                unsafe { core::ptr::copy_nonoverlapping(from, out.cast(), row * size_of::<T>()) };
+                out = out.wrapping_add(row);
+            }
         }
+        out
     }
-    out
 }

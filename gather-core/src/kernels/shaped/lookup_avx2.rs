@@ -24,10 +24,10 @@ pub(crate) const LANES: usize = 8;
 /// range. Under [`OutOfBounds::Error`] it stops at the first register that has one.
 ///
 /// # Safety
-/// The machine has AVX2. `data` may be read for `1 <= dim <= 8` elements, `index` for `n` indices, and `out` may be
-/// written for `n` elements. Elements and indices have 4 bytes. The policy is `Error` or `Zero`.
+/// `data` may be read for `1 <= dim <= 8` elements, `index` for `n` indices, and `out` may be written for `n` elements.
+/// Elements and indices have 4 bytes. The policy is `Error` or `Zero`.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) unsafe fn look_up<T: Element, I: Index>(
     policy: IndexPolicy,
     (data, dim): (*const T, usize),
@@ -38,19 +38,19 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
     debug_assert!(size_of::<T>() == 4 && size_of::<I>() == 4 && (1..=LANES).contains(&dim));
     let dims = _mm256_set1_epi32(dim as i32);
     let table = if dim == LANES {
-        // SAFETY: the caller's promise: eight elements may be read.
+        // SAFETY: `dim` elements may be read: eight.
         unsafe { _mm256_loadu_si256(data.cast()) }
     } else {
         let mask = _mm256_cmpgt_epi32(dims, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        // SAFETY: the caller's promise: the first `dim` elements may be read, and the mask has no others.
+        // SAFETY: the first `dim` elements may be read, and the mask has no others.
         unsafe { _mm256_maskload_epi32(data.cast(), mask) }
     };
     let mut zero = 0i32;
-    // SAFETY: the caller's promise: an element has 4 bytes, none of them uninitialised.
+    // SAFETY: `zero` has the 4 bytes of an element.
     unsafe { write_zero((&raw mut zero).cast::<T>()) };
     let mut done = 0;
     while n - done >= LANES {
-        // SAFETY: the caller's promise, for indices below `n`.
+        // SAFETY: `n - done` indices are left: eight or more.
         let mut x = unsafe { _mm256_loadu_si256(index.wrapping_add(done).cast::<__m256i>()) };
         if I::TYPE.is_signed() && policy.negative == NegativeIndex::FromEnd {
             // Negative values: `x + dim` cannot overflow. Others: plus 0.
@@ -64,7 +64,7 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
         if policy.out_of_bounds == OutOfBounds::Zero {
             values = _mm256_blendv_epi8(values, _mm256_set1_epi32(zero), outside);
         }
-        // SAFETY: the caller's promise, for elements below `n`.
+        // SAFETY: as many elements are left as indices, eight or more.
         unsafe { _mm256_storeu_si256(out.wrapping_add(done).cast(), values) };
         done += LANES;
     }

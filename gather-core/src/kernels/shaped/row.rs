@@ -1,15 +1,15 @@
 //! Kernels for declared shapes, as rows of a set: what the run-time dispatcher picks where types and folded shapes
 //! match.
 
-use crate::kernels::args::{IndexArgs, Loop, Outcome};
 use core::marker::PhantomData;
 
+use crate::kernels::args::{Cursor, IndexArgs, Loop, Outcome};
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::kernel::IndexKernel;
-use crate::kernels::level_fn::{self, LevelFn, Token};
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::registry::KernelInfo;
 use crate::kernels::shaped::fold::IndexShape;
-use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_rows};
+use crate::kernels::shaped::rows::{IndexShapeOf, Tensors};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::shaped::space_row::ShapedSpace;
 use crate::types::declared::{Declaration, MAX_DIMS};
@@ -113,10 +113,7 @@ impl ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
             policy: D::DECLARED.policy,
             index: I::TYPE,
-            kernels: by_level!(
-                level_fn::scalar::<Shaped<D, T, I, ARGS, false>>,
-                level_fn::avx2::<Shaped<D, T, I, ARGS, true>>
-            ),
+            kernels: by_level!(fn Shaped<D, T, I, ARGS>),
         }
     }
 
@@ -165,18 +162,14 @@ impl ShapedIndex {
 }
 
 /// The kernel of a declaration.
-struct Shaped<D, T, I, const ARGS: usize, const AVX2: bool>(PhantomData<(D, T, I)>);
+struct Shaped<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
 
-impl<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool> LevelFn
-    for Shaped<D, T, I, ARGS, AVX2>
-{
+impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped<D, T, I, ARGS> {
     type Args<'a> = &'a IndexArgs<'a>;
     type Output = Outcome;
 
-    /// # Safety
-    /// The kernel contract: K7 and K10.
     #[inline(always)]
-    fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
+    fn call<Here: Token>(level: Here, args: &IndexArgs<'_>) -> Outcome {
         let open = |source: Source| match source {
             Source::Loop(at) => args.loops()[at].n,
             Source::Axis(at) => args.spec().components[at].dim as usize,
@@ -185,13 +178,9 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool> 
         };
         let sizes: Sizes<ARGS> =
             const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
-        let tensors = Tensors {
-            data: args.origin().data.cast::<T>(),
-            indices: args.origin().index.cast::<I>(),
-            out: args.origin().out.cast(),
-        };
-        // SAFETY: K1 to K4 for the loops, which are those of the shape for these sizes (K10).
-        let inside = unsafe { move_rows::<D, T, I, ARGS, AVX2>(tensors, &sizes) };
-        Outcome { out_of_range: !inside }
+        let Cursor { data, index, out } = *args.origin();
+        // SAFETY: D1 to D3 by K1 to K4 for the loops, which are those of the shape for these sizes (K10).
+        let tensors = unsafe { Tensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
+        Outcome { out_of_range: !tensors.move_rows(level) }
     }
 }

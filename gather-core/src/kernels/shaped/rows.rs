@@ -12,6 +12,11 @@
 //! Sizes, strides and policies are constants where they are known at compile time. So the compiler unrolls short loops,
 //! folds addresses, and leaves out what cannot happen.
 
+use core::marker::PhantomData;
+
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::shaped::fold::{IndexShape, OUTER, ShapedAxis, ShapedLoop};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::shaped::lookup_avx2::{LANES, look_up};
@@ -52,98 +57,22 @@ impl<D: Declaration> IndexShapeOf<D> {
 #[cfg(target_arch = "x86_64")]
 const WIDE_ROW: usize = 32;
 
-/// Moves every row by the loops for this machine.
-///
-/// # Safety
-/// As for [`move_rows`].
-#[inline(always)]
-pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: usize>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let shape = const { &IndexShapeOf::<D>::SHAPE };
-        let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
-        if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
-            // SAFETY: the machine has AVX2; the rest is the caller's promise.
-            return unsafe { move_rows_avx2::<D, T, I, ARGS>(tensors, sizes) };
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { move_rows::<D, T, I, ARGS, false>(tensors, sizes) }
-}
-
-/// As [`move_rows`], for AVX2.
-///
-/// # Safety
-/// As there; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn move_rows_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { move_rows::<D, T, I, ARGS, true>(tensors, sizes) }
-}
-
 /// Rows that are resolved before the first of them is moved.
 const GROUP: usize = 8;
 
-/// The three tensors of a call, at any alignment.
-#[derive(Clone, Copy)]
-pub(crate) struct Tensors<T, I> {
-    pub(crate) data: *const T,
-    pub(crate) indices: *const I,
-    pub(crate) out: *mut T,
-}
-
-/// Moves every row, up to the first group of which an index is out of range under [`OutOfBounds::Error`]; returns
-/// whether there is none.
+/// The three tensors of a call, at any alignment, and its open sizes.
 ///
-/// # Safety
-/// The tensors may be read, and `out` written, for as many elements as the shape has for the sizes, and `out` overlaps
-/// neither of the others. No open size is 0, and those of one dimension agree (D1 to D3).
-#[inline(always)]
-pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-) -> bool {
-    let mut place = Place { data: 0, index: 0, out: tensors.out };
-    if !IndexShapeOf::<D>::HAS_OUTER {
-        // SAFETY: the caller's promise; the loops of the volume are all that there are.
-        return unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) };
-    }
-    let mut counters = [0; OUTER];
-    loop {
-        // SAFETY: D1 to D3 for a coordinate of the outer loops.
-        if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) } {
-            return false;
-        }
-        // The next coordinate.
-        let mut depth = OUTER;
-        loop {
-            if depth == 0 {
-                return true;
-            }
-            depth -= 1;
-            let along = IndexShapeOf::<D>::SHAPE.loops[depth];
-            let (n, data, index) = (along.n.at(sizes), along.data.at(sizes), along.index.at(sizes));
-            counters[depth] += 1;
-            (place.data, place.index) = (place.data.wrapping_add(data), place.index.wrapping_add(index));
-            if counters[depth] < n {
-                break;
-            }
-            counters[depth] = 0;
-            place.data = place.data.wrapping_sub(data.wrapping_mul(n));
-            place.index = place.index.wrapping_sub(index.wrapping_mul(n));
-        }
-    }
+/// Invariant: D1 to D3 for the sizes. So indices may be read wherever the loops come, data at positions in range, and
+/// the output may be written there; it overlaps neither of the others.
+pub(crate) struct Tensors<'a, D, T, I, const ARGS: usize> {
+    data: *const T,
+    indices: *const I,
+    out: *mut T,
+    sizes: &'a Sizes<ARGS>,
+    declaration: PhantomData<D>,
 }
 
-/// Where a row lies in data and its index in indices, in elements, and where it goes.
+/// Where a row lies in data and its index in indices, in elements, and where it goes, at a coordinate of the loops.
 #[derive(Clone, Copy)]
 struct Place<T> {
     data: usize,
@@ -151,144 +80,183 @@ struct Place<T> {
     out: *mut T,
 }
 
-/// Runs the last three loops, and moves the place of the output behind them.
-///
-/// # Safety
-/// As for [`move_rows`], for the coordinate of the place.
-#[inline(always)]
-unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-    place: &mut Place<T>,
-) -> bool {
-    let (planes, lines) = (const { IndexShapeOf::<D>::PLANES }, const { IndexShapeOf::<D>::LINES });
-    for plane in 0..planes.n.at(sizes) {
-        for line in 0..lines.n.at(sizes) {
-            let step = |plane_step: usize, line_step: usize| {
-                plane_step.wrapping_mul(plane).wrapping_add(line_step.wrapping_mul(line))
-            };
-            let data = place.data.wrapping_add(step(planes.data.at(sizes), lines.data.at(sizes)));
-            let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
-            let start = Place { data, index, out: place.out };
-            // SAFETY: the caller's promise, for this line.
-            if !unsafe { move_line::<D, T, I, ARGS, AVX2>(tensors, sizes, start) } {
+impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D, T, I, ARGS> {
+    /// The tensors at addresses.
+    ///
+    /// # Safety
+    /// Data and indices may be read, and `out` written, for as many elements as the shape has for the sizes, and `out`
+    /// overlaps neither of the others. No open size is 0, and those of one dimension agree (D1 to D3).
+    #[inline(always)]
+    pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
+        Tensors { data, indices, out, sizes, declaration: PhantomData }
+    }
+
+    /// Moves every row by the loops for this machine, as [`move_rows`](Self::move_rows) does.
+    #[inline(always)]
+    pub(crate) fn move_all(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let shape = const { &IndexShapeOf::<D>::SHAPE };
+            let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
+            if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
+                // SAFETY: the machine has the level AVX2.
+                return unsafe { self.move_rows_avx2() };
+            }
+        }
+        self.move_rows(Scalar)
+    }
+
+    /// As [`move_rows`](Self::move_rows), for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn move_rows_avx2(&self) -> bool {
+        self.move_rows(Avx2::here())
+    }
+
+    /// Moves every row, up to the first group of which an index is out of range under [`OutOfBounds::Error`]; returns
+    /// whether there is none.
+    #[inline(always)]
+    pub(crate) fn move_rows<L: Token>(&self, level: L) -> bool {
+        let mut place = Place { data: 0, index: 0, out: self.out };
+        if !IndexShapeOf::<D>::HAS_OUTER {
+            return self.move_volume(level, &mut place);
+        }
+        let mut counters = [0; OUTER];
+        loop {
+            if !self.move_volume(level, &mut place) {
                 return false;
             }
-            let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
-            place.out = place.out.wrapping_add(n.at(sizes).wrapping_mul(row.at(sizes)));
-        }
-    }
-    true
-}
-
-/// Runs the inner loop.
-///
-/// # Safety
-/// As for [`move_volume`].
-#[inline(always)]
-unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-    place: Place<T>,
-) -> bool {
-    let n = const { IndexShapeOf::<D>::INNER }.n.at(sizes);
-    let mut done = 0;
-    #[cfg(target_arch = "x86_64")]
-    if AVX2
-        && size_of::<T>() == 4
-        && size_of::<I>() == 4
-        && let Some(dim) = const { IndexShapeOf::<D>::LINE }
-    {
-        let data = (tensors.data.wrapping_add(place.data), dim);
-        let index = tensors.indices.wrapping_add(place.index);
-        // SAFETY: the clone for AVX2 runs on machines that have it. D1 to D3 for the line: the axis is the line of data
-        // from here on, and indices and elements of the output are contiguous.
-        let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
-        if !ok {
-            return false;
-        }
-        done = ahead;
-    }
-    while n - done >= GROUP {
-        // SAFETY: the caller's promise, for rows of the loop.
-        if !unsafe { move_group::<D, T, I, ARGS, GROUP>(tensors, sizes, place, done) } {
-            return false;
-        }
-        done += GROUP;
-    }
-    while done < n {
-        // SAFETY: as above.
-        if !unsafe { move_group::<D, T, I, ARGS, 1>(tensors, sizes, place, done) } {
-            return false;
-        }
-        done += 1;
-    }
-    true
-}
-
-/// Moves `N` rows of the inner loop from one on.
-///
-/// # Safety
-/// As for [`move_volume`]; the rows are below the loop's iterations.
-#[inline(always)]
-unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, const N: usize>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-    place: Place<T>,
-    first: usize,
-) -> bool {
-    let (inner, row) = (const { IndexShapeOf::<D>::INNER }, const { IndexShapeOf::<D>::SHAPE }.row.at(sizes));
-    let policy = const { IndexShapeOf::<D>::POLICY };
-    let (mut from, mut inside) = ([0; N], [true; N]);
-    for i in 0..N {
-        let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
-        // SAFETY: the caller's promise: D3 for this row.
-        let (position, ok) = unsafe { resolve::<D, T, I, ARGS>(tensors, sizes, index) };
-        let step = inner.data.at(sizes).wrapping_mul(first + i);
-        from[i] = place.data.wrapping_add(step).wrapping_add(position);
-        inside[i] = ok;
-        // One branch each: compared all at once, positions would pass through vector registers on their way to
-        // addresses.
-        if policy.out_of_bounds == OutOfBounds::Error && !ok {
-            return false;
-        }
-    }
-    for i in 0..N {
-        let to = place.out.wrapping_add((first + i).wrapping_mul(row));
-        if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
-            for at in 0..row {
-                // SAFETY: D1: the output holds `row` elements here.
-                unsafe { write_zero(to.wrapping_add(at)) };
+            // The next coordinate.
+            let mut depth = OUTER;
+            loop {
+                if depth == 0 {
+                    return true;
+                }
+                depth -= 1;
+                let along = IndexShapeOf::<D>::SHAPE.loops[depth];
+                let (n, data, index) = (along.n.at(self.sizes), along.data.at(self.sizes), along.index.at(self.sizes));
+                counters[depth] += 1;
+                (place.data, place.index) = (place.data.wrapping_add(data), place.index.wrapping_add(index));
+                if counters[depth] < n {
+                    break;
+                }
+                counters[depth] = 0;
+                place.data = place.data.wrapping_sub(data.wrapping_mul(n));
+                place.index = place.index.wrapping_sub(index.wrapping_mul(n));
             }
-            continue;
         }
-        let from = tensors.data.wrapping_add(from[i]).cast::<u8>();
-        // SAFETY: D2, for positions that are in range: the row lies in data. D1: the output holds a row here, which
-        // overlaps no data.
-        unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
     }
-    true
-}
 
-/// How far the indices of a row move it in data, and whether all are in range.
-///
-/// # Safety
-/// There are as many indices as axes from `index` on.
-#[inline(always)]
-unsafe fn resolve<D: Declaration, T, I: Index, const ARGS: usize>(
-    tensors: Tensors<T, I>,
-    sizes: &Sizes<ARGS>,
-    index: usize,
-) -> (usize, bool) {
-    let policy = const { IndexShapeOf::<D>::POLICY };
-    let (mut far, mut inside) = (0usize, true);
-    for k in 0..const { IndexShapeOf::<D>::SHAPE.axes_len } {
-        let ShapedAxis { dim, stride, .. } = const { IndexShapeOf::<D>::SHAPE }.axes[k];
-        // SAFETY: the caller's promise.
-        let value = unsafe { tensors.indices.wrapping_add(index + k).read_unaligned() };
-        let (position, ok) = policy.check(value, dim.at(sizes) as i64);
-        far = far.wrapping_add(stride.at(sizes).wrapping_mul(position as usize));
-        inside &= ok;
+    /// Runs the last three loops, and moves the place of the output behind them.
+    #[inline(always)]
+    fn move_volume<L: Token>(&self, level: L, place: &mut Place<T>) -> bool {
+        let (planes, lines) = (const { IndexShapeOf::<D>::PLANES }, const { IndexShapeOf::<D>::LINES });
+        let sizes = self.sizes;
+        for plane in 0..planes.n.at(sizes) {
+            for line in 0..lines.n.at(sizes) {
+                let step = |plane_step: usize, line_step: usize| {
+                    plane_step.wrapping_mul(plane).wrapping_add(line_step.wrapping_mul(line))
+                };
+                let data = place.data.wrapping_add(step(planes.data.at(sizes), lines.data.at(sizes)));
+                let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
+                if !self.move_line(level, Place { data, index, out: place.out }) {
+                    return false;
+                }
+                let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
+                place.out = place.out.wrapping_add(n.at(sizes).wrapping_mul(row.at(sizes)));
+            }
+        }
+        true
     }
-    (far, inside)
+
+    /// Runs the inner loop.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "no level has more than the scalar one"))]
+    fn move_line<L: Token>(&self, level: L, place: Place<T>) -> bool {
+        let n = const { IndexShapeOf::<D>::INNER }.n.at(self.sizes);
+        let mut done = 0;
+        #[cfg(target_arch = "x86_64")]
+        if level.avx2().is_some()
+            && size_of::<T>() == 4
+            && size_of::<I>() == 4
+            && let Some(dim) = const { IndexShapeOf::<D>::LINE }
+        {
+            let data = (self.data.wrapping_add(place.data), dim);
+            let index = self.indices.wrapping_add(place.index);
+            // SAFETY: the token shows that the machine has AVX2. D1 to D3 for the line: the axis is the line of data
+            // from here on, and indices and elements of the output are contiguous.
+            let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
+            if !ok {
+                return false;
+            }
+            done = ahead;
+        }
+        while n - done >= GROUP {
+            if !self.move_group::<GROUP>(place, done) {
+                return false;
+            }
+            done += GROUP;
+        }
+        while done < n {
+            if !self.move_group::<1>(place, done) {
+                return false;
+            }
+            done += 1;
+        }
+        true
+    }
+
+    /// Moves `N` rows of the inner loop from one on.
+    #[inline(always)]
+    fn move_group<const N: usize>(&self, place: Place<T>, first: usize) -> bool {
+        let (inner, sizes) = (const { IndexShapeOf::<D>::INNER }, self.sizes);
+        let row = const { IndexShapeOf::<D>::SHAPE }.row.at(sizes);
+        debug_assert!(first + N <= inner.n.at(sizes), "{first} and {N} rows");
+        let policy = const { IndexShapeOf::<D>::POLICY };
+        let (mut from, mut inside) = ([0; N], [true; N]);
+        for i in 0..N {
+            let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
+            let (position, ok) = self.resolve(index);
+            let step = inner.data.at(sizes).wrapping_mul(first + i);
+            from[i] = place.data.wrapping_add(step).wrapping_add(position);
+            inside[i] = ok;
+            // One branch each: compared all at once, positions would pass through vector registers on their way to
+            // addresses.
+            if policy.out_of_bounds == OutOfBounds::Error && !ok {
+                return false;
+            }
+        }
+        for i in 0..N {
+            let to = place.out.wrapping_add((first + i).wrapping_mul(row));
+            if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
+                for at in 0..row {
+                    // SAFETY: D1: the output holds `row` elements here.
+                    unsafe { write_zero(to.wrapping_add(at)) };
+                }
+                continue;
+            }
+            let from = self.data.wrapping_add(from[i]).cast::<u8>();
+            // SAFETY: D2, for positions that are in range: the row lies in data. D1: the output holds a row here, which
+            // overlaps no data.
+            unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
+        }
+        true
+    }
+
+    /// How far the indices of a row, from number `index` on, move it in data, and whether all are in range.
+    #[inline(always)]
+    fn resolve(&self, index: usize) -> (usize, bool) {
+        let (policy, shape) = (const { IndexShapeOf::<D>::POLICY }, const { &IndexShapeOf::<D>::SHAPE });
+        let (mut far, mut inside) = (0usize, true);
+        for k in 0..shape.axes_len {
+            let ShapedAxis { dim, stride, .. } = shape.axes[k];
+            // SAFETY: D3: there are as many indices here as axes.
+            let value = unsafe { self.indices.wrapping_add(index + k).read_unaligned() };
+            let (position, ok) = policy.check(value, dim.at(self.sizes) as i64);
+            far = far.wrapping_add(stride.at(self.sizes).wrapping_mul(position as usize));
+            inside &= ok;
+        }
+        (far, inside)
+    }
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::level_fn::{self, LevelFn, Token};
-use crate::kernels::shaped::blocks::{SpaceShape, SpaceShapeOf, move_from};
+use crate::kernels::shaped::blocks::{Blocks, SpaceShape, SpaceShapeOf};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs};
 use crate::types::declared::{Declaration, MAX_DIMS};
@@ -90,13 +90,13 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARG
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &SpaceArgs<'_>) {
         let shape = const { &SpaceShapeOf::<D>::SHAPE };
-        let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
+        let sizes = open_sizes::<ARGS>(shape, args.all_loops(), args.row() / size_of::<T>());
         let sizes = sizes.expect("K10: the open sizes are found");
         // The loops' own places in their first blocks, which the origin has already.
         let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
-        let data = args.origin.data.cast::<T>().wrapping_sub(phases);
-        // SAFETY: K1 and K4, and data that may be read along the loops, which are those of the shape for these sizes
-        // (K10).
-        unsafe { move_from::<D, T, ARGS>(data, args.origin.out.cast(), &sizes) }
+        let data = args.origin().data().cast::<T>().wrapping_sub(phases);
+        // SAFETY: D5 by K1 and K4, and by data that may be read along the loops, which are those of the shape for these
+        // sizes (K10).
+        unsafe { Blocks::<D, T, ARGS>::new(data, args.origin().out().cast(), &sizes) }.move_rows();
     }
 }

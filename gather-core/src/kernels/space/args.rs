@@ -1,7 +1,5 @@
 //! The arguments of a kernel that rearranges space.
 
-#![forbid(unsafe_code)]
-
 /// A step of output and data, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -39,9 +37,9 @@ impl Step {
 /// is data where streams are interleaved, and the output where they are taken apart. The other one takes the same step
 /// in every iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockLoop {
+pub(crate) struct BlockLoop {
     /// Iterations, at least 1.
-    pub n: usize,
+    pub(crate) n: usize,
     /// The block, at least 1.
     pub(crate) block: usize,
     /// The phase of the first iteration, below `block`.
@@ -78,18 +76,36 @@ impl BlockLoop {
     }
 }
 
-/// Places in output and data.
+/// Places in output and data. Steps wrap: a cursor may stand past an end; it is followed only inside.
 #[derive(Clone, Copy, Debug)]
-pub struct SpaceCursor {
-    pub(crate) out: *mut u8,
-    pub(crate) data: *const u8,
+pub(crate) struct SpaceCursor {
+    out: *mut u8,
+    data: *const u8,
 }
 
 impl SpaceCursor {
+    /// The places at addresses.
+    #[inline(always)]
+    pub(crate) fn new(data: *const u8, out: *mut u8) -> Self {
+        SpaceCursor { out, data }
+    }
+
+    /// The place in the output.
+    #[inline(always)]
+    pub(crate) fn out(self) -> *mut u8 {
+        self.out
+    }
+
+    /// The place in data.
+    #[inline(always)]
+    pub(crate) fn data(self) -> *const u8 {
+        self.data
+    }
+
     /// The place at the first iteration of a loop.
     #[inline(always)]
     #[must_use]
-    pub fn enter(self, along: &BlockLoop) -> BlockCursor {
+    pub(crate) fn enter(self, along: &BlockLoop) -> BlockCursor {
         BlockCursor { at: self, phase: along.phase }
     }
 
@@ -102,7 +118,7 @@ impl SpaceCursor {
 
 /// An iteration of one loop, with its phase.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockCursor {
+pub(crate) struct BlockCursor {
     at: SpaceCursor,
     pub(crate) phase: usize,
 }
@@ -111,32 +127,61 @@ impl BlockCursor {
     /// Where it stands.
     #[inline(always)]
     #[must_use]
-    pub fn at(self) -> SpaceCursor {
+    pub(crate) fn at(self) -> SpaceCursor {
         self.at
     }
 
     /// One iteration further.
     #[inline(always)]
     #[must_use]
-    pub fn step(self, along: &BlockLoop) -> BlockCursor {
+    pub(crate) fn step(self, along: &BlockLoop) -> BlockCursor {
         let next = self.phase + 1;
         let (phase, step) = if next == along.block { (0, along.wrap) } else { (next, along.step) };
         BlockCursor { at: self.at.after(step), phase }
     }
 }
 
-/// Everything that a kernel works on.
+/// Everything that a kernel works on: K1, K4 and K6 hold for it, and data may be read along the loops where there is no
+/// fill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceArgs<'a> {
-    pub(crate) origin: SpaceCursor,
-    pub(crate) loops: &'a [BlockLoop],
+    origin: SpaceCursor,
+    loops: &'a [BlockLoop],
     /// Bytes of a row.
-    pub(crate) row: usize,
+    row: usize,
     /// The fill of a row that is padded.
-    pub(crate) fill: &'a [u8],
+    fill: &'a [u8],
 }
 
-impl SpaceArgs<'_> {
+impl<'a> SpaceArgs<'a> {
+    /// The rows of `row` bytes that loops reach from a place on.
+    ///
+    /// # Safety
+    /// K1, K4 and K6. Where there is no fill, data may be read along the loops.
+    #[inline(always)]
+    pub(crate) unsafe fn new(origin: SpaceCursor, loops: &'a [BlockLoop], row: usize, fill: &'a [u8]) -> Self {
+        debug_assert!(fill.is_empty() || row.is_multiple_of(fill.len()), "K6: a fill of {} into {row}", fill.len());
+        SpaceArgs { origin, loops, row, fill }
+    }
+
+    /// Bytes of a row.
+    #[inline(always)]
+    pub(crate) fn row(&self) -> usize {
+        self.row
+    }
+
+    /// The fill of a row that is padded; else no bytes.
+    #[inline(always)]
+    pub(crate) fn fill(&self) -> &'a [u8] {
+        self.fill
+    }
+
+    /// All loops.
+    #[inline(always)]
+    pub(crate) fn all_loops(&self) -> &'a [BlockLoop] {
+        self.loops
+    }
+
     /// The loops of a loop nest of rank `R`.
     ///
     /// # Panics

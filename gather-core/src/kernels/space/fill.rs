@@ -10,13 +10,12 @@ pub(crate) static FILL: SpaceEntry = SpaceEntry { name: "fill", run: fill_nest }
 
 /// Fills the rows of a loop nest.
 fn fill_nest(args: &SpaceArgs<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { space_nest_any(args, fill_plane) }
+    space_nest_any(args, fill_plane);
 }
 
 /// Fills the rows of the plane at a cursor.
 fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
-    let SpaceArgs { row, fill, .. } = *args;
+    let (row, fill) = (args.row(), args.fill());
     debug_assert!(!fill.is_empty() && row.is_multiple_of(fill.len()), "K6: a fill");
     macro_rules! of_one_element {
         ($($bytes:literal)*) => {
@@ -52,7 +51,7 @@ fn each(args: &SpaceArgs<'_>, at: SpaceCursor, write: impl Fn(*mut u8)) {
     for _ in 0..outer.n {
         let mut row = plane.at().enter(inner);
         for _ in 0..inner.n {
-            write(row.at().out);
+            write(row.at().out());
             row = row.step(inner);
         }
         plane = plane.step(outer);

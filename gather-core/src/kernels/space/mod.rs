@@ -15,6 +15,8 @@
 
 pub(crate) mod args;
 mod fill;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
+pub(crate) mod periods;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod unzip_avx2;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
@@ -33,105 +35,84 @@ use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
+use crate::kernels::space::periods::Periods;
 
 /// The rows of a plane, and the loops that step from one to the next.
+///
+/// Made of the arguments of a kernel: what they say of rows along the loops holds here.
 #[derive(Clone, Copy)]
 pub struct Streams {
-    pub(crate) at: SpaceCursor,
-    pub(crate) outer: BlockLoop,
-    pub(crate) inner: BlockLoop,
-    pub(crate) row: usize,
+    at: SpaceCursor,
+    outer: BlockLoop,
+    inner: BlockLoop,
+    row: usize,
 }
-
-/// Interleaves streams, or takes them apart.
-///
-/// # Safety
-/// K1 for the output, K4 and K6; `data` reaches readable memory along the loops. K7 for the level.
-pub(crate) type StreamsFn = fn(&Streams);
 
 /// Interleaves whole periods of contiguous streams of data into the output, or takes contiguous data apart into streams
 /// of the output; returns how many, from the first on.
-///
-/// # Safety
-/// The cursor reaches as many periods of the loop, along which both tensors are contiguous; K7.
-pub(crate) type PeriodsFn = for<'a> fn(PeriodsArgs<'a>) -> usize;
+pub(crate) type PeriodsFn = fn(&Periods<'_>) -> usize;
 
-/// The loop, a cursor, and how many periods there are.
-pub(crate) type PeriodsArgs<'a> = (&'a BlockLoop, SpaceCursor, usize);
+level_pointers! { PeriodsFn, unsafe fn(&Periods<'_>) -> usize; }
 
-level_pointers! { PeriodsFn, for<'a> unsafe fn(PeriodsArgs<'a>) -> usize; }
-
-/// Runs the plane at a cursor.
-///
-/// # Safety
-/// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
+/// Runs the plane at a cursor: that of a coordinate of the loops around the plane.
 pub(crate) type SpaceBody = fn(&SpaceArgs<'_>, SpaceCursor);
 
 /// The body.
 #[inline(always)]
 pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
-    let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row };
-    // SAFETY: K7.
+    let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row() };
+    // SAFETY: K7: the body is that of kernels of the level, which are given arguments on a machine that has it.
     let level = unsafe { L::of_kernel() };
-    W::interleave(level, args.row)(&streams);
+    W::interleave(level, &streams);
 }
 
 /// A width of rows that the operators which rearrange space move.
 pub trait SpaceWidth: Width {
-    /// Interleaves streams of `row` bytes, or takes them apart.
-    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn;
+    /// Interleaves streams, or takes them apart, at a level.
+    fn interleave<L: Isa>(level: L, streams: &Streams);
 }
 
 impl<const BYTES: usize> SpaceWidth for Fixed<BYTES> {
     #[inline(always)]
-    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn {
-        debug_assert_eq!(row, BYTES, "K6");
-        level.entry::<InterleaveFixed<BYTES, L>>()
+    fn interleave<L: Isa>(level: L, streams: &Streams) {
+        level.entry::<InterleaveFixed<BYTES, L>>()((level, streams));
     }
 }
 
 impl SpaceWidth for Rows {
     #[inline(always)]
-    fn interleave<L: Isa>(level: L, row: usize) -> StreamsFn {
-        match row {
-            1 => level.entry::<InterleaveFixed<1, L>>(),
-            2 => level.entry::<InterleaveFixed<2, L>>(),
-            3 => level.entry::<InterleaveFixed<3, L>>(),
-            6 => level.entry::<InterleaveFixed<6, L>>(),
-            12 => level.entry::<InterleaveFixed<12, L>>(),
-            _ => level.entry::<InterleaveRows>(),
+    fn interleave<L: Isa>(level: L, streams: &Streams) {
+        match streams.row {
+            1 => level.entry::<InterleaveFixed<1, L>>()((level, streams)),
+            2 => level.entry::<InterleaveFixed<2, L>>()((level, streams)),
+            3 => level.entry::<InterleaveFixed<3, L>>()((level, streams)),
+            6 => level.entry::<InterleaveFixed<6, L>>()((level, streams)),
+            12 => level.entry::<InterleaveFixed<12, L>>()((level, streams)),
+            _ => level.entry::<InterleaveRows>()(streams),
         }
     }
 }
 
-/// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`. [`SpaceWidth`] alone names it,
-/// by a token of the level.
+/// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`.
 struct InterleaveFixed<const BYTES: usize, L>(PhantomData<L>);
 
 impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
-    type Args<'a> = &'a Streams;
+    type Args<'a> = (L, &'a Streams);
     type Output = ();
 
     const NARROW: bool = BYTES <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, streams: &Streams) {
-        let copy = |from, to| {
-            // SAFETY: the caller's promise, for this row.
-            unsafe { copy_fixed::<BYTES>(from, to) }
-        };
-        // SAFETY: K7: this function is named where there is a token of the level.
-        let level = unsafe { L::of_kernel() };
+    fn call<Here: Token>(_: Here, (level, streams): (L, &Streams)) {
+        debug_assert_eq!(streams.row, BYTES, "K6");
         let whole = streams.inner.whole(BYTES as isize);
-        let periods = |inner: &BlockLoop, at, periods| match whole {
-            // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
-            // streams are contiguous.
-            Some(Whole::Output) => level.zip::<BYTES>().map_or(0, |zip| zip((inner, at, periods))),
-            // SAFETY: as above, for data and the streams of the output.
-            Some(Whole::Data) => level.unzip::<BYTES>().map_or(0, |unzip| unzip((inner, at, periods))),
+        let periods = |periods: Periods<'_>| match whole {
+            Some(Whole::Output) => level.zip::<BYTES>().map_or(0, |zip| zip(&periods)),
+            Some(Whole::Data) => level.unzip::<BYTES>().map_or(0, |unzip| unzip(&periods)),
             None => 0,
         };
-        each(streams, copy, periods);
+        // SAFETY: rows of `BYTES` bytes (K6): both ends of each reach as many, apart from each other.
+        each(streams, |from, to| unsafe { copy_fixed::<BYTES>(from, to) }, periods);
     }
 }
 
@@ -169,14 +150,11 @@ impl LevelFn for InterleaveRows {
     fn call<Here: Token>(_: Here, streams: &Streams) {
         let row = streams.row;
         macro_rules! halves {
-            ($half:literal) => {{
-                let copy = |from, to| {
-                    // SAFETY: the caller's promise, for this row: at least `$half` and at most twice as many bytes at
-                    // both ends.
-                    unsafe { copy_halves::<$half>(from, to, row) }
-                };
-                each(streams, copy, |_, _, _| 0);
-            }};
+            ($half:literal) => {
+                // SAFETY: both ends of a row reach its bytes, at least `$half` and at most twice as many, apart from
+                // each other.
+                each(streams, |from, to| unsafe { copy_halves::<$half>(from, to, row) }, |_| 0)
+            };
         }
         match row {
             4..=8 => halves!(4),
@@ -186,19 +164,16 @@ impl LevelFn for InterleaveRows {
             65..=128 => halves!(64),
             129..=256 => halves!(128),
             _ => {
-                let copy = |from: *const u8, to: *mut u8| {
-                    // SAFETY: the caller's promise, for this row: `row` bytes at both ends, apart from each other.
-                    unsafe { to.copy_from_nonoverlapping(from, row) }
-                };
-                each(streams, copy, |_, _, _| 0);
+                // SAFETY: both ends of a row reach its bytes, apart from each other.
+                each(streams, |from, to| unsafe { to.copy_from_nonoverlapping(from, row) }, |_| 0);
             }
         }
     }
 }
 
-/// Runs `copy` on the ends of every row, period by period; whole periods by `whole` as far as it takes them.
+/// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), period by period; whole periods by `whole` as far as it takes them.
 #[inline(always)]
-fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize) {
+fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(Periods<'_>) -> usize) {
     let Streams { at, outer, inner, .. } = streams;
     let mut cursor = at.enter(outer);
     for _ in 0..outer.n {
@@ -213,11 +188,11 @@ fn each_of_row(
     inner: &BlockLoop,
     mut at: SpaceCursor,
     copy: &impl Fn(*const u8, *mut u8),
-    whole: &impl Fn(&BlockLoop, SpaceCursor, usize) -> usize,
+    whole: &impl Fn(Periods<'_>) -> usize,
 ) {
     if inner.block == 1 {
         for _ in 0..inner.n {
-            (*copy)(at.data, at.out);
+            (*copy)(at.data(), at.out());
             at = at.after(inner.wrap);
         }
         return;
@@ -225,27 +200,28 @@ fn each_of_row(
     let mut cursor = at.enter(inner);
     let mut left = inner.n;
     while left > 0 && cursor.phase != 0 {
-        (*copy)(cursor.at().data, cursor.at().out);
+        (*copy)(cursor.at().data(), cursor.at().out());
         cursor = cursor.step(inner);
         left -= 1;
     }
     let (mut at, period) = (cursor.at(), inner.period());
     if left >= inner.block {
-        let done = (*whole)(inner, at, left / inner.block);
+        // SAFETY: the loop is one of the plane, and has `left` rows left here, at the first of a period.
+        let done = (*whole)(unsafe { Periods::new(inner, at, left / inner.block) });
         at = at.after(period.times(done as isize));
         left -= done * inner.block;
     }
     while left >= inner.block {
         let mut row = at;
         for _ in 0..inner.block {
-            (*copy)(row.data, row.out);
+            (*copy)(row.data(), row.out());
             row = row.after(inner.step);
         }
         at = at.after(period);
         left -= inner.block;
     }
     for _ in 0..left {
-        (*copy)(at.data, at.out);
+        (*copy)(at.data(), at.out());
         at = at.after(inner.step);
     }
 }

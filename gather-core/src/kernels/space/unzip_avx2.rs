@@ -16,13 +16,14 @@
 //! which yields 0 where a byte belongs to another.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm_storeu_si128,
-    _mm256_broadcastsi128_si256, _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16,
-    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm256_broadcastsi128_si256, _mm256_set_m128i,
+    _mm256_shuffle_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,
+    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
 
-use crate::kernels::space::PeriodsArgs;
-use crate::kernels::space::args::SpaceCursor;
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::space::periods::Periods;
+use crate::kernels::vector::Vector;
 
 /// Bytes of a vector.
 const VECTOR: usize = 32;
@@ -32,29 +33,23 @@ const SHORT: usize = 16;
 /// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time; returns how many
 /// periods.
 #[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn periods<const BYTES: usize>((inner, at, periods): PeriodsArgs<'_>) -> usize {
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) fn periods<const BYTES: usize>(periods: &Periods<'_>) -> usize {
     if !matches!(BYTES, 1 | 2 | 4 | 8) {
         return 0;
     }
-    let (steps, stream) = (periods * BYTES / VECTOR, inner.step.out);
-    match inner.block {
-        // SAFETY: `steps` vectors of each of the streams, and as many times `block` of data, lie in the periods.
-        2 => unsafe { unzip_streams::<BYTES, 2>(stream, at, steps) },
+    let bytes = periods.n() * BYTES;
+    match periods.block() {
+        2 => unzip_streams::<BYTES, 2>(periods, bytes / VECTOR),
         3 => {
-            let steps = periods * BYTES / SHORT;
-            // SAFETY: `steps` short vectors of each of the streams, and three times as many of data, lie in the
-            // periods.
-            unsafe { unzip_three::<BYTES>(stream, at, steps) };
-            return steps * (SHORT / BYTES);
+            unzip_three::<BYTES>(periods, bytes / SHORT);
+            return bytes / SHORT * (SHORT / BYTES);
         }
-        // SAFETY: as for 2.
-        4 => unsafe { unzip_streams::<BYTES, 4>(stream, at, steps) },
-        // SAFETY: as for 2.
-        8 => unsafe { unzip_streams::<BYTES, 8>(stream, at, steps) },
+        4 => unzip_streams::<BYTES, 4>(periods, bytes / VECTOR),
+        8 => unzip_streams::<BYTES, 8>(periods, bytes / VECTOR),
         _ => return 0,
     }
-    steps * (VECTOR / BYTES)
+    bytes / VECTOR * (VECTOR / BYTES)
 }
 
 /// Where the bytes of a short vector of each of three streams come from, for elements of `BYTES` bytes.
@@ -76,54 +71,35 @@ impl<const BYTES: usize> Thirds<BYTES> {
 }
 
 /// Takes data apart into `steps` short vectors of each of three streams.
-///
-/// # Safety
-/// Every stream reaches `steps` short vectors that may be written, and data three times as many of readable memory.
 #[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn unzip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: usize) {
-    let masks = Thirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| short(&mask)));
+#[target_feature(enable = "avx2,fma,f16c")]
+fn unzip_three<const BYTES: usize>(periods: &Periods<'_>, steps: usize) {
+    let masks = Thirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| __m128i::of(Avx2::here(), &mask)));
     for step in 0..steps {
         let mut data = [_mm_setzero_si128(); 3];
         for (n, vector) in data.iter_mut().enumerate() {
-            // SAFETY: short vector `step * 3 + n` of data.
-            *vector = unsafe { _mm_loadu_si128(at.data.wrapping_add((step * 3 + n) * SHORT).cast()) };
+            *vector = periods.load_whole::<__m128i, BYTES>(Avx2::here(), (step * 3 + n) * SHORT);
         }
         for (n, masks) in masks.iter().enumerate() {
             let [a, b, c] = data;
             let ab = _mm_or_si128(_mm_shuffle_epi8(a, masks[0]), _mm_shuffle_epi8(b, masks[1]));
             let unzipped = _mm_or_si128(ab, _mm_shuffle_epi8(c, masks[2]));
-            let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * SHORT);
-            // SAFETY: short vector `step` of stream `n`.
-            unsafe { _mm_storeu_si128(to.cast(), unzipped) };
+            periods.store_stream::<__m128i, BYTES>(n, step * SHORT, unzipped);
         }
     }
 }
 
-/// Bytes as a short vector.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn short(bytes: &[u8; SHORT]) -> __m128i {
-    // SAFETY: as many bytes.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
 /// Takes data apart into `steps` vectors of each of `N` streams.
-///
-/// # Safety
-/// Every stream reaches `steps` vectors that may be written, and data `N` times as many of readable memory.
 #[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn unzip_streams<const BYTES: usize, const N: usize>(stream: isize, at: SpaceCursor, steps: usize) {
-    let sort = _mm256_broadcastsi128_si256(short(&Sorted::<BYTES, N>::MASK));
+#[target_feature(enable = "avx2,fma,f16c")]
+fn unzip_streams<const BYTES: usize, const N: usize>(periods: &Periods<'_>, steps: usize) {
+    let sort = _mm256_broadcastsi128_si256(__m128i::of(Avx2::here(), &Sorted::<BYTES, N>::MASK));
     for step in 0..steps {
-        let data = at.data.wrapping_add(step * N * VECTOR);
         let mut vectors = [sort; N];
         for (n, vector) in vectors.iter_mut().enumerate() {
-            // SAFETY: short vector `n` of the step, of `2 * N`.
-            let low = unsafe { _mm_loadu_si128(data.wrapping_add(n * SHORT).cast()) };
-            // SAFETY: short vector `N + n` of the step.
-            let high = unsafe { _mm_loadu_si128(data.wrapping_add((N + n) * SHORT).cast()) };
+            // Short vectors `n` and `N + n` of the step, of `2 * N`.
+            let low = periods.load_whole::<__m128i, BYTES>(Avx2::here(), step * N * VECTOR + n * SHORT);
+            let high = periods.load_whole::<__m128i, BYTES>(Avx2::here(), step * N * VECTOR + (N + n) * SHORT);
             *vector = _mm256_set_m128i(high, low);
             if N * BYTES < SHORT {
                 *vector = _mm256_shuffle_epi8(*vector, sort);
@@ -135,9 +111,7 @@ unsafe fn unzip_streams<const BYTES: usize, const N: usize>(stream: isize, at: S
             left /= 2;
         }
         for (n, vector) in vectors.iter().enumerate() {
-            let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * VECTOR);
-            // SAFETY: vector `step` of stream `n`.
-            unsafe { _mm256_storeu_si256(to.cast(), *vector) };
+            periods.store_stream::<__m256i, BYTES>(n, step * VECTOR, *vector);
         }
     }
 }
@@ -168,7 +142,7 @@ impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
 /// A vector's number and the number of a run within it, as one number in binary, are rotated by one digit. After as
 /// many rounds as a run's number has digits, the two have changed places.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn round<const BYTES: usize, const N: usize>(vectors: [__m256i; N]) -> [__m256i; N] {
     let mut zipped = vectors;
     for pair in 0..N / 2 {

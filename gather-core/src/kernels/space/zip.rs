@@ -13,23 +13,8 @@
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::space::PeriodsArgs;
-use crate::kernels::space::args::SpaceCursor;
-
-/// Bytes in a register. A value exists only where the machine has its instructions (K7), so that functions of it are
-/// safe.
-pub(crate) trait Vector: Copy {
-    /// How many.
-    const LEN: usize;
-
-    /// # Safety
-    /// K7; as many bytes may be read.
-    unsafe fn load(from: *const u8) -> Self;
-
-    /// # Safety
-    /// As many bytes may be written.
-    unsafe fn store(self, to: *mut u8);
-}
+use crate::kernels::space::periods::Periods;
+use crate::kernels::vector::Vector;
 
 /// Vectors of two streams, zipped.
 pub(crate) trait ZipsTwo: Vector {
@@ -76,8 +61,7 @@ impl<V: LooksUp> ZipsThree for V {
         const { assert!(V::LEN == SHORT) };
         let mut zipped = [a; 3];
         for (vector, from) in zipped.iter_mut().zip(&Thirds::<BYTES>::NUMBERS) {
-            // SAFETY: K7 holds where there are vectors; these are 16 bytes.
-            let of = |stream: V, numbers: &[u8; SHORT]| stream.look_up(unsafe { V::load(numbers.as_ptr()) });
+            let of = |stream: V, numbers: &[u8; SHORT]| stream.look_up(stream.with(numbers));
             *vector = of(a, &from[0]).or(of(b, &from[1])).or(of(c, &from[2]));
         }
         zipped
@@ -89,95 +73,66 @@ impl<V: LooksUp> ZipsThree for V {
 pub(crate) struct Zip<V, T, E, const BYTES: usize>(PhantomData<(V, T, E)>);
 
 impl<V: ZipsTwo, T: ZipsThree, E: ZipsTwo, const BYTES: usize> LevelFn for Zip<V, T, E, BYTES> {
-    type Args<'a> = PeriodsArgs<'a>;
+    type Args<'a> = &'a Periods<'a>;
     type Output = usize;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (inner, at, periods): PeriodsArgs<'_>) -> usize {
+    fn call<Here: Token>(here: Here, periods: &Periods<'_>) -> usize {
+        let (Some(two), Some(three), Some(eight)) = (V::level(here), T::level(here), E::level(here)) else { return 0 };
         if !matches!(BYTES, 1 | 2 | 4 | 8) {
             return 0;
         }
-        let stream = inner.step.data;
-        match inner.block {
-            // SAFETY: the caller's promise, for as many streams.
-            2 => unsafe { zip_streams::<V, BYTES, 2>(stream, at, periods) },
-            // SAFETY: as above.
-            3 => unsafe { zip_three_streams::<T, BYTES>(stream, at, periods) },
-            // SAFETY: as above.
-            4 => unsafe { zip_streams::<V, BYTES, 4>(stream, at, periods) },
-            // SAFETY: as above.
-            8 => unsafe { zip_streams::<E, BYTES, 8>(stream, at, periods) },
+        match periods.block() {
+            2 => zip_streams::<V, BYTES, 2>(two, periods),
+            3 => zip_three_streams::<T, BYTES>(three, periods),
+            4 => zip_streams::<V, BYTES, 4>(two, periods),
+            8 => zip_streams::<E, BYTES, 8>(eight, periods),
             _ => 0,
         }
     }
 }
 
 /// Vector `step` of each of `N` streams.
-///
-/// # Safety
-/// Each may be read; K7.
 #[inline(always)]
-unsafe fn load<V: Vector, const N: usize>(stream: isize, at: SpaceCursor, step: usize) -> [V; N] {
-    // SAFETY: the caller's promise, for the first stream.
-    let mut vectors = [unsafe { V::load(at.data.wrapping_add(step * V::LEN)) }; N];
+fn load<V: Vector, const BYTES: usize, const N: usize>(level: V::Level, periods: &Periods<'_>, step: usize) -> [V; N] {
+    let mut vectors = [periods.load_stream::<V, BYTES>(level, 0, step * V::LEN); N];
     for (n, vector) in vectors.iter_mut().enumerate().skip(1) {
-        let from = at.data.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * V::LEN);
-        // SAFETY: the caller's promise, for stream `n`.
-        *vector = unsafe { V::load(from) };
+        *vector = periods.load_stream::<V, BYTES>(level, n, step * V::LEN);
     }
     vectors
 }
 
 /// Writes the vectors of a step of `N` streams.
-///
-/// # Safety
-/// They may be written.
 #[inline(always)]
-unsafe fn store<V: Vector, const N: usize>(at: SpaceCursor, step: usize, vectors: [V; N]) {
+fn store<V: Vector, const BYTES: usize, const N: usize>(periods: &Periods<'_>, step: usize, vectors: [V; N]) {
     for (n, vector) in vectors.into_iter().enumerate() {
-        // SAFETY: the caller's promise: vector `step * N + n` of the output.
-        unsafe { vector.store(at.out.wrapping_add((step * N + n) * V::LEN)) };
+        periods.store_whole::<V, BYTES>((step * N + n) * V::LEN, vector);
     }
 }
 
 /// Zips whole vectors of three streams; returns how many periods.
-///
-/// # Safety
-/// The three streams and the output reach as many periods; K7.
 #[inline(always)]
-unsafe fn zip_three_streams<V: ZipsThree, const BYTES: usize>(stream: isize, at: SpaceCursor, periods: usize) -> usize {
-    let steps = periods * BYTES / V::LEN;
+fn zip_three_streams<V: ZipsThree, const BYTES: usize>(level: V::Level, periods: &Periods<'_>) -> usize {
+    let steps = periods.n() * BYTES / V::LEN;
     for step in 0..steps {
-        // SAFETY: the caller's promise; `step < steps`.
-        let vectors = unsafe { load::<V, 3>(stream, at, step) };
-        // SAFETY: as above.
-        unsafe { store(at, step, V::zip_three::<BYTES>(vectors)) };
+        store::<V, BYTES, 3>(periods, step, V::zip_three::<BYTES>(load::<V, BYTES, 3>(level, periods, step)));
     }
     steps * (V::LEN / BYTES)
 }
 
 /// Zips whole vectors of each of `N` streams; returns how many periods.
-///
-/// # Safety
-/// The `N` streams and the output reach as many periods; K7.
 #[inline(always)]
-unsafe fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(
-    stream: isize,
-    at: SpaceCursor,
-    periods: usize,
-) -> usize {
-    let steps = periods * BYTES / V::LEN;
+fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, periods: &Periods<'_>) -> usize {
+    let steps = periods.n() * BYTES / V::LEN;
     for step in 0..steps {
-        // SAFETY: the caller's promise; `step < steps`.
-        let mut vectors = unsafe { load::<V, N>(stream, at, step) };
+        let mut vectors = load::<V, BYTES, N>(level, periods, step);
         // Streams N/2 apart are zipped first; each round halves the distance.
         let mut half = N / 2;
         while half > 0 {
             vectors = round::<V, BYTES, N>(vectors, half);
             half /= 2;
         }
-        // SAFETY: as above.
-        unsafe { store(at, step, vectors) };
+        store::<V, BYTES, N>(periods, step, vectors);
     }
     steps * (V::LEN / BYTES)
 }

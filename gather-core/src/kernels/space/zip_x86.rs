@@ -8,14 +8,14 @@
 //! and four streams are as quick with AVX2.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_loadu_si256,
-    _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-    _mm512_loadu_si512, _mm512_permutex2var_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32,
-    _mm512_permutex2var_epi64, _mm512_storeu_si512,
+    __m128i, __m256i, __m512i, _mm_or_si128, _mm_shuffle_epi8, _mm256_permute2x128_si256, _mm256_unpackhi_epi8,
+    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16,
+    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm512_permutex2var_epi8, _mm512_permutex2var_epi16,
+    _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
 };
 
-use crate::kernels::space::zip::{LooksUp, Vector, Zip, ZipsThree, ZipsTwo};
+use crate::kernels::space::zip::{LooksUp, Zip, ZipsThree, ZipsTwo};
+use crate::kernels::vector::Vector;
 
 /// [`Zip`] with AVX2.
 pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYTES>;
@@ -23,44 +23,17 @@ pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYT
 /// [`Zip`] with AVX-512.
 pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, BYTES>;
 
-/// Loads and stores of vectors.
-macro_rules! vectors {
-    ($($vector:ty: $len:literal, $load:ident, $store:ident;)*) => {$(
-        impl Vector for $vector {
-            const LEN: usize = $len;
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self {
-                // SAFETY: the caller's promise.
-                unsafe { $load(from.cast()) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut u8) {
-                // SAFETY: the caller's promise; K7 holds where there is a vector.
-                unsafe { $store(to.cast(), self) }
-            }
-        }
-    )*};
-}
-
-vectors! {
-    __m128i: 16, _mm_loadu_si128, _mm_storeu_si128;
-    __m256i: 32, _mm256_loadu_si256, _mm256_storeu_si256;
-    __m512i: 64, _mm512_loadu_si512, _mm512_storeu_si512;
-}
-
 /// Of the level AVX2.
 impl LooksUp for __m128i {
     #[inline(always)]
     fn look_up(self, at: Self) -> Self {
-        // SAFETY: K7 holds where there is a vector.
+        // SAFETY: the machine has AVX2: at a lower level nothing makes such a vector.
         unsafe { _mm_shuffle_epi8(self, at) }
     }
 
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 machine has SSE2.
         unsafe { _mm_or_si128(self, other) }
     }
 }
@@ -68,7 +41,7 @@ impl LooksUp for __m128i {
 impl ZipsTwo for __m256i {
     #[inline(always)]
     fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
-        // SAFETY: K7 holds where there is a vector.
+        // SAFETY: the machine has AVX2, as there are vectors of it.
         unsafe { unpacked::<BYTES>(a, b) }
     }
 }
@@ -107,10 +80,8 @@ impl ZipsThree for __m512i {
 /// The lanes of two vectors in an order.
 #[inline(always)]
 fn permuted<const BYTES: usize>(a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
-    // SAFETY: the bytes of a vector; K7 holds where there is one.
-    let order = unsafe { __m512i::load(order.as_ptr()) };
-    // SAFETY: K7, as above.
-    unsafe { permute::<BYTES>(a, order, b) }
+    // SAFETY: the machine has AVX-512, as there are vectors of it.
+    unsafe { permute::<BYTES>(a, a.with(order), b) }
 }
 
 #[inline]

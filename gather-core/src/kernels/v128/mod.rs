@@ -19,11 +19,12 @@ mod simd128;
 pub(crate) mod table;
 mod zip;
 
-use crate::kernels::level_fn::{Scalar, scalar};
+use crate::kernels::level_fn::{Compiled, LevelFn, Scalar, Token, scalar};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn};
 use crate::kernels::space::PeriodsFn;
 use crate::kernels::space::zip::Zip;
+use crate::kernels::vector::Vector;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -36,44 +37,10 @@ use simd128::V128;
 const VECTOR: usize = 16;
 
 impl V128 {
-    /// The 16 bytes at an address.
-    ///
-    /// # Safety
-    /// They may be read.
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's promise; every 16 bytes are a vector.
-        unsafe { from.cast::<V128>().read_unaligned() }
-    }
-
-    /// Writes the 16 bytes to an address.
-    ///
-    /// # Safety
-    /// They may be written.
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<V128>().write_unaligned(self) }
-    }
-
     /// The vector of 16 bytes.
     #[inline(always)]
     fn of_bytes(bytes: [u8; VECTOR]) -> Self {
-        // SAFETY: 16 bytes of the array.
-        unsafe { V128::load(bytes.as_ptr()) }
-    }
-
-    /// The vector of four lanes of 32 bits.
-    #[inline(always)]
-    fn of_words(words: [i32; 4]) -> Self {
-        // SAFETY: 16 bytes of the array.
-        unsafe { V128::load(words.as_ptr().cast()) }
-    }
-
-    /// Four times the same lane.
-    #[inline(always)]
-    fn words(word: i32) -> Self {
-        V128::of_words([word; 4])
+        V128::of(Scalar, &bytes)
     }
 
     /// 16 times the same byte.
@@ -88,25 +55,44 @@ impl V128 {
     }
 }
 
-/// The level with vectors of 16 bytes.
-pub enum Vectors {}
+/// The level with vectors of 16 bytes, which the target has.
+#[derive(Clone, Copy)]
+pub struct Vectors;
 
-impl Isa for Vectors {
-    type Plain = Scalar;
+impl Token for Vectors {
     const LEVEL: Level = if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Simd128 };
 
     #[inline(always)]
-    fn look_up<const BYTES: usize>() -> Option<LookUpFn> {
+    unsafe fn of_kernel() -> Self {
+        Vectors
+    }
+
+    #[inline(always)]
+    fn compiled<F: LevelFn>() -> Compiled<F> {
+        Scalar::compiled::<F>()
+    }
+}
+
+impl Isa for Vectors {
+    type Plain = Scalar;
+
+    #[inline(always)]
+    fn plain(self) -> Scalar {
+        Scalar
+    }
+
+    #[inline(always)]
+    fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
         Some(table::look_up::<BYTES>)
     }
 
     #[inline(always)]
-    fn look_up_bytes<I: Index>() -> Option<LookUpBytesFn> {
+    fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
         Some(table::look_up_bytes::<I>)
     }
 
     #[inline(always)]
-    fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
+    fn zip<const BYTES: usize>(self) -> Option<PeriodsFn> {
         Some(scalar::<Zip<V128, V128, V128, BYTES>>)
     }
 }

@@ -1,21 +1,17 @@
 //! Streams are zipped by vectors of 16 bytes.
 
-use super::{V128, VECTOR};
-use crate::kernels::space::zip::{LooksUp, Vector, ZipsTwo};
+use super::V128;
+use crate::kernels::level_fn::{Scalar, Token};
+use crate::kernels::space::zip::{LooksUp, ZipsTwo};
+use crate::kernels::vector::Vector;
 
+/// Every kernel of the target may use them.
 impl Vector for V128 {
-    const LEN: usize = VECTOR;
+    type Level = Scalar;
 
     #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { V128::load(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { V128::store(self, to) }
+    fn level<Here: Token>(_: Here) -> Option<Scalar> {
+        Some(Scalar)
     }
 }
 

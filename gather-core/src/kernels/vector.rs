@@ -1,0 +1,81 @@
+//! Vectors of bytes, as memory has them: where they come from and where they go.
+
+use crate::kernels::level_fn::Token;
+use crate::types::index::Index;
+
+/// Bytes in a register, whatever they stand for.
+///
+/// A value exists only where the machine has the instructions of its vector: what makes one out of nothing takes the
+/// token of a level. So functions of a vector are safe.
+pub(crate) trait Vector: Copy {
+    /// The level that has its instructions.
+    type Level: Token;
+
+    /// The number of its bytes.
+    const LEN: usize = size_of::<Self>();
+
+    /// The token, at that level and above.
+    fn level<Here: Token>(here: Here) -> Option<Self::Level>;
+
+    /// Reads the bytes at an address.
+    ///
+    /// # Safety
+    /// `LEN` bytes may be read.
+    #[inline(always)]
+    unsafe fn load(_level: Self::Level, from: *const u8) -> Self {
+        // SAFETY: `LEN` bytes may be read, and any are a vector, which the machine has, as the token shows.
+        unsafe { from.cast::<Self>().read_unaligned() }
+    }
+
+    /// Writes the bytes to an address.
+    ///
+    /// # Safety
+    /// `LEN` bytes may be written.
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: `LEN` bytes may be written, at any alignment.
+        unsafe { to.cast::<Self>().write_unaligned(self) }
+    }
+
+    /// The vector of an array's first numbers.
+    #[inline(always)]
+    fn of<T: Index, const N: usize>(level: Self::Level, numbers: &[T; N]) -> Self {
+        const { assert!(Self::LEN <= size_of::<[T; N]>()) };
+        // SAFETY: the array has `LEN` bytes or more.
+        unsafe { Self::load(level, numbers.as_ptr().cast()) }
+    }
+
+    /// As [`Vector::of`], where there is a vector already.
+    #[inline(always)]
+    fn with<T: Index, const N: usize>(self, numbers: &[T; N]) -> Self {
+        const { assert!(Self::LEN <= size_of::<[T; N]>()) };
+        // SAFETY: the array has `LEN` bytes or more. The machine has the vector, as this one shows.
+        unsafe { numbers.as_ptr().cast::<Self>().read_unaligned() }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+    use super::Vector;
+    use crate::kernels::level_fn::{Avx2, Avx512, Token};
+
+    macro_rules! vectors {
+        ($($vector:ty: $level:ty, $token:ident;)*) => {$(
+            impl Vector for $vector {
+                type Level = $level;
+
+                #[inline(always)]
+                fn level<Here: Token>(here: Here) -> Option<$level> {
+                    here.$token()
+                }
+            }
+        )*};
+    }
+    vectors! {
+        __m128i: Avx2, avx2;
+        __m256i: Avx2, avx2;
+        __m512i: Avx512, avx512;
+    }
+}
