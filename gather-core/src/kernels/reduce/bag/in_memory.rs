@@ -321,7 +321,7 @@ pub(in crate::kernels::reduce) unsafe fn write_each<T: Copy, const N: usize>(
     value: impl Fn(usize) -> T,
 ) {
     for k in 0..N {
-        // SAFETY: the caller's promise.
+        // SAFETY: one of the `N`, which may be written.
         unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };
     }
 }
