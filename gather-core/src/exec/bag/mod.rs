@@ -59,18 +59,18 @@ pub(crate) struct BagOperands<'a> {
 /// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run
 /// that returns `Ok` has written every element of the output.
 pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
+    // SAFETY: X1, which the caller says.
+    let proven = unsafe { Proven::new(plan, reduce, operands) };
     match plan.action() {
         Action::Nothing => return Ok(()),
-        // SAFETY: the caller's promise.
-        Action::Check => return unsafe { check(plan, &operands) },
+        Action::Check => return proven.check(),
         Action::Run => {}
     }
     let tasks = tasks(plan.tasks(pool_threads));
     let cut = Cut::new(plan, tasks);
     let near = scratch::near();
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
-    // SAFETY: the caller's promise, for a scratch made for the plan.
-    let call = unsafe { Call::new(plan, reduce, operands, &scratch) };
+    let call = Call::new(proven, &scratch);
     let run = |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
@@ -80,9 +80,7 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
     if !outcome.out_of_range {
         return Ok(());
     }
-    let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
-    // SAFETY: X1: the indices may be read along their layout.
-    Err(unsafe { first_bad_index::find(&checked(plan, &axes), operands.index, &used) })
+    proven.find()
 }
 
 /// No more threads help than the pool has, however many tasks there are to be.
@@ -96,17 +94,56 @@ fn checked<'a>(plan: &BagCall<'_>, axes: &'a [Axis; 1]) -> IndexCheck<'a> {
     IndexCheck { op: plan.op(), axes, policy, index: plan.index(), skips_negative }
 }
 
-/// Checks all indices that are in bags.
-///
-/// # Errors
-/// [`Error::IndexOutOfRange`].
-///
-/// # Safety
-/// X1 for the indices.
-unsafe fn check(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> Result<(), Error> {
-    let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
-    // SAFETY: X1: the indices may be read along their layout, and these are some of them.
-    unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
+/// The operands of a plan, and one of its functions. X1 holds for them.
+#[derive(Clone, Copy)]
+struct Proven<'a> {
+    plan: &'a BagCall<'a>,
+    reduce: BagFn,
+    operands: BagOperands<'a>,
+}
+
+impl<'a> Proven<'a> {
+    /// # Safety
+    /// X1, as for [`run`], as long as there is the value.
+    unsafe fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>) -> Self {
+        Proven { plan, reduce, operands }
+    }
+
+    /// Checks all indices that are in bags.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`].
+    fn check(&self) -> Result<(), Error> {
+        let (plan, operands) = (self.plan, &self.operands);
+        let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
+        // SAFETY: X1: the indices may be read along their layout, and these are some of them.
+        unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
+    }
+
+    /// The error of the first index out of range, where there is one.
+    fn find(&self) -> Result<(), Error> {
+        let (plan, operands) = (self.plan, &self.operands);
+        let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
+        // SAFETY: X1: the indices may be read along their layout, and these are some of them.
+        Err(unsafe { first_bad_index::find(&checked(plan, &axes), operands.index, &used) })
+    }
+
+    /// The indices of all bags.
+    fn indices(&self) -> BagIndices {
+        let (plan, operands) = (self.plan, &self.operands);
+        let (request, size) = (plan.request(), plan.index().size() as isize);
+        let (run, step, outer) = walk(operands.indices);
+        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
+        let runs = IndexRuns { index: operands.index, run, step, outer };
+        let rule = BagRule {
+            dim: plan.axis().dim as i64,
+            policy: request.policy,
+            padding: request.padding.map(|row| row as i64),
+            skips_negative: request.skips_negative,
+        };
+        // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through (`walk`).
+        unsafe { BagIndices::new(runs, operands.indices.len(), rule) }
+    }
 }
 
 /// The layout of the indices that are in bags.
@@ -127,25 +164,6 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
         (_, &[.., step]) => (layout.len().max(1), step, 0),
         _ => (1, 0, 0),
     }
-}
-
-/// The indices of all bags.
-///
-/// # Safety
-/// X1 for the indices.
-unsafe fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
-    let (request, size) = (plan.request(), plan.index().size() as isize);
-    let (run, step, outer) = walk(operands.indices);
-    let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
-    let runs = IndexRuns { index: operands.index, run, step, outer };
-    let rule = BagRule {
-        dim: plan.axis().dim as i64,
-        policy: request.policy,
-        padding: request.padding.map(|row| row as i64),
-        skips_negative: request.skips_negative,
-    };
-    // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through (`walk`).
-    unsafe { BagIndices::new(runs, operands.indices.len(), rule) }
 }
 
 /// How the work is cut for threads.
@@ -404,7 +422,7 @@ impl<'a> Piece<'a> {
                 return match converted {
                     // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
-                    // SAFETY: as above, for as many elements.
+                    // SAFETY: P1 and P3, for elements of data and of the output; the map is that of both (K8).
                     Some(converted) => unsafe { converted.row(data, row, out, columns.len()) },
                 };
             }
@@ -421,15 +439,11 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A call with a scratch that was made for the plan.
-    ///
-    /// # Safety
-    /// The promise of [`run`], X1, as long as there is the call.
-    unsafe fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>, scratch: &'a Scratch<'a>) -> Self {
+    /// A call, with a scratch that was made for its plan.
+    fn new(proven: Proven<'a>, scratch: &'a Scratch<'a>) -> Self {
+        let Proven { plan, reduce, operands } = proven;
         let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
-        // SAFETY: the operands are those of the plan.
-        let (indices, part) = (unsafe { indices(plan, &operands) }, part(plan));
-        Call { plan, reduce, operands, even_weights, indices, part, scratch }
+        Call { plan, reduce, operands, even_weights, indices: proven.indices(), part: part(plan), scratch }
     }
 
     /// The weight of an index, and bytes from one to the next of its bag; null without weights.

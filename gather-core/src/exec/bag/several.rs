@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::{BagOperands, Call, Cut, Piece, check, tasks};
+use crate::exec::bag::{BagOperands, Call, Cut, Piece, Proven, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::bag::BagFn;
@@ -27,14 +27,15 @@ pub(crate) struct BagJob<'a> {
 ///
 /// # Safety
 /// The promise of [`run`](super::run) for each call; outputs of two have no element in common.
-pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize, Error)> {
+pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Result<(), (usize, Error)> {
+    // SAFETY: X1, which the caller says of each call. Outputs have nothing in common.
+    let proven = |job: &'j BagJob<'a>| unsafe { Proven::new(&job.plan, job.reduce, job.operands) };
     let mut work = Work { bytes: 0, rows: 0, read: 0 };
-    for (number, BagJob { plan, operands, .. }) in jobs.iter().enumerate() {
-        match plan.action() {
+    for (number, job) in jobs.iter().enumerate() {
+        match job.plan.action() {
             Action::Nothing => {}
-            // SAFETY: the caller's promise.
-            Action::Check => unsafe { check(plan, operands) }.map_err(|error| (number, error))?,
-            Action::Run => work = work.and(plan.work()),
+            Action::Check => proven(job).check().map_err(|error| (number, error))?,
+            Action::Run => work = work.and(job.plan.work()),
         }
     }
     let runs = |job: &BagJob<'_>| job.plan.action() == Action::Run;
@@ -45,9 +46,7 @@ pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize
     };
     let scratches = jobs.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
     let calls = jobs.iter().zip(&scratches);
-    // SAFETY: the caller's promise holds for each call, and the scratch is that of its plan.
-    let calls = calls.map(|(job, scratch)| unsafe { Call::new(&job.plan, job.reduce, job.operands, scratch) });
-    let calls: Vec<Call<'_>> = calls.collect();
+    let calls: Vec<Call<'_>> = calls.map(|(job, scratch)| Call::new(proven(job), scratch)).collect();
     let mut pieces = 0;
     let ends = jobs.iter().zip(&cuts).map(|(job, cut)| {
         pieces += if runs(job) { cut.pieces() } else { 0 };
@@ -66,8 +65,7 @@ pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize
         return Ok(());
     }
     for (number, job) in jobs.iter().enumerate().filter(|(_, job)| runs(job)) {
-        // SAFETY: the caller's promise.
-        unsafe { check(&job.plan, &job.operands) }.map_err(|error| (number, error))?;
+        proven(job).check().map_err(|error| (number, error))?;
     }
     unreachable!("the indices have changed while they were read")
 }

@@ -14,6 +14,7 @@ use crate::types::element::Unaligned;
 ///   uses until the bag ends. Where the bag has begun before, the batch before has left its own there.
 /// - **M3** Where the bag ends, `out` may be written for `columns` elements, which nothing else uses meanwhile.
 /// - **M4** A bag that begins with its first row has one.
+#[derive(Clone, Copy)]
 pub(super) struct Batch<'a> {
     rows: &'a [Row],
     begin: Begin,
@@ -43,7 +44,7 @@ impl Row {
 
     /// The weight, in a reduction with weights.
     #[inline(always)]
-    pub(super) fn weight<T: Copy>(&self) -> T {
+    pub(super) fn weight<T: Copy>(self) -> T {
         debug_assert!(!self.weight.is_null(), "M1");
         // SAFETY: the row is one of a job (`Row::of`), whose rows have weights where the reduction has (B3).
         unsafe { self.weight.cast::<T>().read_unaligned() }
@@ -80,9 +81,9 @@ impl<'a> Batch<'a> {
 
     /// The row that the bag begins with, if it does, and the others.
     #[inline(always)]
-    pub(super) fn rows(&self) -> (Option<&'a Row>, &'a [Row]) {
+    pub(super) fn rows(&self) -> (Option<Row>, &'a [Row]) {
         match (self.begin, self.rows) {
-            (Begin::Row, [first, others @ ..]) => (Some(first), others),
+            (Begin::Row, &[first, ref others @ ..]) => (Some(first), others),
             (Begin::Row, []) => unreachable!("M4: no row counts"),
             (Begin::Carried, rows) => (None, rows),
         }
@@ -90,7 +91,7 @@ impl<'a> Batch<'a> {
 
     /// `n` elements of a row of the batch, from a column on.
     #[inline(always)]
-    pub(super) fn elements<T: Copy>(&self, row: &Row, first: usize, n: usize) -> &'a [Unaligned<T>] {
+    pub(super) fn elements<T: Copy>(&self, row: Row, first: usize, n: usize) -> &'a [Unaligned<T>] {
         debug_assert!(first + n <= self.columns, "M1");
         // SAFETY: M1: these columns are some of the row.
         unsafe { core::slice::from_raw_parts(row.at.cast::<Unaligned<T>>().wrapping_add(first), n) }
@@ -103,31 +104,41 @@ impl<'a> Batch<'a> {
         unsafe { core::slice::from_raw_parts_mut(self.sums.cast::<MaybeUninit<_>>().wrapping_add(first), n) }
     }
 
-    /// The same sums.
+    /// The batch, some of whose sums have begun.
     ///
     /// # Safety
-    /// They have begun: this batch has made them, or the bag has begun before it.
+    /// The sums that it is asked for have begun: this batch has made them, or the bag has begun before it.
     #[inline(always)]
-    pub(super) unsafe fn begun<S: Copy>(&mut self, first: usize, n: usize) -> &mut [Unaligned<S>] {
+    pub(super) unsafe fn begun(self) -> Begun<'a> {
+        Begun(self)
+    }
+}
+
+/// A batch whose sums have begun, those that it is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Begun<'a>(Batch<'a>);
+
+impl Begun<'_> {
+    /// `n` sums, from number `first` on.
+    #[inline(always)]
+    pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [Unaligned<S>] {
         // SAFETY: M2, and the sums are there.
-        unsafe { core::slice::from_raw_parts_mut(self.sums.cast::<Unaligned<S>>().wrapping_add(first), n) }
+        unsafe { core::slice::from_raw_parts_mut(self.0.sums.cast::<Unaligned<S>>().wrapping_add(first), n) }
     }
 
-    /// `n` sums from number `at` on, and the elements of the output from `column` on that they become.
-    ///
-    /// # Safety
-    /// The sums have begun, as for [`Batch::begun`], and the bag ends.
+    /// `n` sums from number `at` on, and the elements of the output from `column` on that they become, where the bag
+    /// ends.
     #[inline(always)]
-    pub(super) unsafe fn ended<S: Copy, T: Copy>(
+    pub(super) fn ended<S: Copy, T: Copy>(
         &mut self,
         at: usize,
         column: usize,
         n: usize,
     ) -> (&[Unaligned<S>], &mut [MaybeUninit<Unaligned<T>>]) {
-        debug_assert!(self.count.is_some() && column + n <= self.columns, "M3");
+        debug_assert!(self.0.count.is_some() && column + n <= self.0.columns, "M3");
+        let out = self.0.out.cast::<MaybeUninit<_>>().wrapping_add(column);
         // SAFETY: M3: these columns are some of the output, which nothing else uses.
-        let out = unsafe { core::slice::from_raw_parts_mut(self.out.cast::<MaybeUninit<_>>().wrapping_add(column), n) };
-        // SAFETY: the sums have begun.
-        (unsafe { self.begun(at, n) }, out)
+        let out = unsafe { core::slice::from_raw_parts_mut(out, n) };
+        (self.sums(at, n), out)
     }
 }

@@ -61,9 +61,9 @@ struct Columns<'a, C: Eight, const WEIGHTED: bool> {
 
 /// Where the sums of a panel are between blocks of rows, and where they go at the end.
 ///
-/// - **U1** There is room for sums in whole vectors, so many that these columns have no more: in `Columns::room`, or in
-///   what is carried, with its `SPARE` (B4). `to` may be elements of the output that are `f32` too: `lanes` of them
-///   (B2). Where `from` is not null, the sums have been written, all of them.
+/// - **F2** `to`, and `from` where it is not null, reach the sums of all these columns, rounded up to whole vectors:
+///   `Columns::room` has them, and what is carried has `SPARE` (B4). Where `to` is the output, whose elements are `f32`
+///   then, it has `lanes` of them (B2). The sums at `from` have been written.
 #[derive(Clone, Copy)]
 struct Sums {
     /// Those of the first column; null where they begin with 0.
@@ -172,7 +172,7 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
         let mut sums = [_mm256_setzero_ps(); N];
         if !to.from.is_null() {
             for (vector, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: U1: a vector of those that the columns need.
+                // SAFETY: F2: a vector of those that the columns need.
                 *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(at(vector) * EIGHT)) };
             }
         }
@@ -221,10 +221,10 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
             if TAIL && vector == N - 1 && to.lanes < column + EIGHT {
                 let lanes = _mm256_set1_epi32((to.lanes - column) as i32);
                 let lanes = _mm256_cmpgt_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-                // SAFETY: U1: as many elements of the output as there are up to its last column.
+                // SAFETY: F2: as many elements of the output as there are up to its last column.
                 unsafe { _mm256_maskstore_ps(to_sums, lanes, sum) };
             } else {
-                // SAFETY: U1: a vector of those that the columns need, or one that the output has all lanes of.
+                // SAFETY: F2: a vector of those that the columns need, or one that the output has all lanes of.
                 unsafe { _mm256_storeu_ps(to_sums, sum) };
             }
         }
@@ -322,7 +322,7 @@ plain! {
 
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
 ///
-/// - **U2** A row has `bytes` bytes, of which its last columns are `rest` from `first` on. Eight bytes from `at` on are
+/// - **F3** A row has `bytes` bytes, of which its last columns are `rest` from `first` on. Eight bytes from `at` on are
 ///   some of them, or the row has `few`, which are all.
 pub(in crate::kernels::reduce) struct Tail {
     bytes: usize,
@@ -351,10 +351,10 @@ impl Tail {
     /// The columns of a row that ends with them, then zeros.
     #[inline(always)]
     fn columns(&self, row: &[u8]) -> [u8; 4 * EIGHT] {
-        debug_assert_eq!(row.len(), self.bytes, "U2");
+        debug_assert_eq!(row.len(), self.bytes, "F3");
         let mut columns = [0; 4 * EIGHT];
         let bytes = self.rest.min(columns.len());
-        // SAFETY: U2: the bytes are some of the row, and no more than there is room for.
+        // SAFETY: F3: the bytes are some of the row, and no more than there is room for.
         unsafe { row.as_ptr().wrapping_add(self.first).copy_to_nonoverlapping(columns.as_mut_ptr(), bytes) };
         columns
     }
@@ -362,13 +362,13 @@ impl Tail {
     /// The codes in the low bits.
     #[inline(always)]
     fn read(&self, row: &[u8]) -> u64 {
-        debug_assert_eq!(row.len(), self.bytes, "U2");
+        debug_assert_eq!(row.len(), self.bytes, "F3");
         let mut word = [0; EIGHT];
         let bytes = match self.few {
             Some(bytes) => bytes,
             None => EIGHT,
         };
-        // SAFETY: U2: eight bytes that end with the row or before it, or all bytes of a shorter one.
+        // SAFETY: F3: eight bytes that end with the row or before it, or all bytes of a shorter one.
         unsafe { row.as_ptr().wrapping_add(self.at).copy_to_nonoverlapping(word.as_mut_ptr(), bytes) };
         u64::from_le_bytes(word) >> self.shift
     }

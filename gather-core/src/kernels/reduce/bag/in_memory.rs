@@ -20,7 +20,7 @@ use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
-use crate::kernels::reduce::bag::batch::{Batch, Row};
+use crate::kernels::reduce::bag::batch::{Batch, Begun, Row};
 use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::scatter::rows::between_ends;
@@ -28,7 +28,7 @@ use crate::types::element::{Element, Unaligned};
 use crate::types::level::Level;
 
 /// Reduces a batch of the type of the function.
-type BatchFn = for<'a> fn(&'a mut Batch<'a>);
+type BatchFn = for<'a> fn(&'a Batch<'a>);
 
 /// Bytes of sums for which there is room on the stack, unless one sum has more.
 const ROOM: usize = 2 << 10;
@@ -112,8 +112,8 @@ impl By {
                 // vectors of the panel, or by B4 for sums of its columns and `SPARE` more, where the batch before or
                 // the part before has left its own. M3: the columns of this bag. M4 by B4: rows that do not count are
                 // left out, so that the first batch has one.
-                let mut batch = unsafe { Batch::new(rows, begin, columns.columns(), sums, out, count) };
-                (self.reduce)(&mut batch);
+                let batch = unsafe { Batch::new(rows, begin, columns.columns(), sums, out, count) };
+                (self.reduce)(&batch);
             };
             for (later, row) in columns.rows(bag.rows()) {
                 if columns.prefetches() {
@@ -160,14 +160,14 @@ const fn vector_at<Here: Token, S: Step>() -> usize {
 struct ReduceBatch<S>(PhantomData<S>);
 
 impl<S: Step> LevelFn for ReduceBatch<S> {
-    type Args<'a> = &'a mut Batch<'a>;
+    type Args<'a> = &'a Batch<'a>;
     type Output = ();
 
     #[inline(always)]
-    fn call<'a, Here: Token>(_: Here, batch: &'a mut Batch<'a>) {
+    fn call<'a, Here: Token>(_: Here, batch: &'a Batch<'a>) {
         if batch.columns() < const { vector_at::<Here, S>() } {
             return if const { matches!(Here::LEVEL, Level::Scalar) } {
-                reduce::<S, 1>(batch);
+                reduce::<S, 1>(*batch);
             } else {
                 scalar::<Self>(batch);
             };
@@ -175,7 +175,7 @@ impl<S: Step> LevelFn for ReduceBatch<S> {
         macro_rules! by_vectors {
             ($($vector:literal)*) => {
                 match const { vector_at::<Here, S>() } {
-                    $($vector => reduce::<S, $vector>(batch),)*
+                    $($vector => reduce::<S, $vector>(*batch),)*
                     _ => unreachable!("no such vector"),
                 }
             };
@@ -186,28 +186,28 @@ impl<S: Step> LevelFn for ReduceBatch<S> {
 
 /// Reduces a batch of `N` columns or more, in as many vectors of `N` as they need.
 #[inline(always)]
-fn reduce<S: Step, const N: usize>(batch: &mut Batch<'_>) {
+fn reduce<S: Step, const N: usize>(mut batch: Batch<'_>) {
     debug_assert!(batch.columns() >= N);
     if const { S::WIDENS } {
         return reduce_widened::<S>(batch);
     }
     let (first, others) = batch.rows();
     if let Some(first) = first {
-        make::<S, N>(batch, first);
+        make::<S, N>(&mut batch, first);
     }
-    for row in others {
-        // SAFETY: the sums have begun, just now or in the batch before.
-        unsafe { add::<S, N>(batch, row) };
+    // SAFETY: all sums have begun, just now or in the batch before.
+    let mut begun = unsafe { batch.begun() };
+    for &row in others {
+        add::<S, N>(&batch, &mut begun, row);
     }
     if let Some(count) = batch.count() {
-        // SAFETY: as above.
-        unsafe { end::<S, N>(batch, count) };
+        end::<S, N>(batch.columns(), &mut begun, count);
     }
 }
 
 /// Reduces rows that are widened first: some columns of each at a time, in loops over slices.
 #[inline(always)]
-fn reduce_widened<S: Step>(batch: &mut Batch<'_>) {
+fn reduce_widened<S: Step>(mut batch: Batch<'_>) {
     let [mut room, mut other_room] = [[S::widen(S::Item::ZERO); WIDENED]; 2];
     let columns = batch.columns();
     for first in (0..columns).step_by(WIDENED) {
@@ -215,34 +215,33 @@ fn reduce_widened<S: Step>(batch: &mut Batch<'_>) {
         let (begins_with, rows) = batch.rows();
         if let Some(row) = begins_with {
             let weight = S::widen(weight::<S>(row));
-            let new = widened::<S>(batch, row, first, &mut room[..n]);
+            let new = widened::<S>(&batch, row, first, &mut room[..n]);
             for (to, new) in batch.sums::<S::Sum>(first, n).iter_mut().zip(new) {
                 to.write(Unaligned(S::begin(*new, weight)));
             }
         }
+        // SAFETY: the sums of these columns have begun, just now or in the batch before.
+        let mut begun = unsafe { batch.begun() };
+        let sums = begun.sums::<S::Sum>(first, n);
         // Two rows at a time, so that sums are read and written half as often.
         let mut pairs = rows.chunks_exact(2);
         for pair in &mut pairs {
-            let weights = [&pair[0], &pair[1]].map(|row| S::widen(weight::<S>(row)));
-            let new = widened::<S>(batch, &pair[0], first, &mut room[..n]);
-            let other = widened::<S>(batch, &pair[1], first, &mut other_room[..n]);
-            // SAFETY: the sums of these columns have begun, just now or in the batch before.
-            let sums = unsafe { batch.begun::<S::Sum>(first, n) };
+            let weights = [pair[0], pair[1]].map(|row| S::widen(weight::<S>(row)));
+            let new = widened::<S>(&batch, pair[0], first, &mut room[..n]);
+            let other = widened::<S>(&batch, pair[1], first, &mut other_room[..n]);
             for ((sum, new), other) in sums.iter_mut().zip(new).zip(other) {
                 *sum = Unaligned(S::plus(S::plus(sum.0, *new, weights[0]), *other, weights[1]));
             }
         }
-        for row in pairs.remainder() {
+        for &row in pairs.remainder() {
             let weight = S::widen(weight::<S>(row));
-            let new = widened::<S>(batch, row, first, &mut room[..n]);
-            // SAFETY: as above.
-            for (sum, new) in unsafe { batch.begun::<S::Sum>(first, n) }.iter_mut().zip(new) {
+            let new = widened::<S>(&batch, row, first, &mut room[..n]);
+            for (sum, new) in sums.iter_mut().zip(new) {
                 *sum = Unaligned(S::plus(sum.0, *new, weight));
             }
         }
         let Some(count) = batch.count() else { continue };
-        // SAFETY: as above.
-        let (sums, out) = unsafe { batch.ended::<S::Sum, S::Item>(first, first, n) };
+        let (sums, out) = begun.ended::<S::Sum, S::Item>(first, first, n);
         for (out, sum) in out.iter_mut().zip(sums) {
             out.write(Unaligned(S::end(sum.0, count)));
         }
@@ -258,7 +257,7 @@ fn vectors<const N: usize>(columns: usize) -> impl Iterator<Item = (usize, usize
 
 /// Makes sums of the first row.
 #[inline(always)]
-fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: &Row) {
+fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: Row) {
     let weight = weight::<S>(row);
     for (at, column) in vectors::<N>(batch.columns()) {
         let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
@@ -269,16 +268,12 @@ fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: &Row) {
 }
 
 /// One row more.
-///
-/// # Safety
-/// The sums have begun.
 #[inline(always)]
-unsafe fn add<S: Step, const N: usize>(batch: &mut Batch<'_>, row: &Row) {
+fn add<S: Step, const N: usize>(batch: &Batch<'_>, begun: &mut Begun<'_>, row: Row) {
     let weight = weight::<S>(row);
     for (at, column) in vectors::<N>(batch.columns()) {
         let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
-        // SAFETY: the sums have begun.
-        let sums = unsafe { batch.begun::<S::Sum>(at, N) };
+        let sums = begun.sums::<S::Sum>(at, N);
         let mut these: [_; N] = array(sums);
         for (sum, new) in these.iter_mut().zip(&new) {
             *sum = Unaligned(S::add(sum.0, new.0, weight));
@@ -288,15 +283,11 @@ unsafe fn add<S: Step, const N: usize>(batch: &mut Batch<'_>, row: &Row) {
     }
 }
 
-/// Writes what sums become.
-///
-/// # Safety
-/// The sums have begun, and the bag ends.
+/// Writes what sums become, where the bag ends.
 #[inline(always)]
-unsafe fn end<S: Step, const N: usize>(batch: &mut Batch<'_>, count: usize) {
-    for (at, column) in vectors::<N>(batch.columns()) {
-        // SAFETY: the sums have begun.
-        let (sums, out) = unsafe { batch.ended::<S::Sum, S::Item>(at, column, N) };
+fn end<S: Step, const N: usize>(columns: usize, begun: &mut Begun<'_>, count: usize) {
+    for (at, column) in vectors::<N>(columns) {
+        let (sums, out) = begun.ended::<S::Sum, S::Item>(at, column, N);
         let sums: [_; N] = array(sums);
         for (out, sum) in out.iter_mut().zip(&sums) {
             out.write(Unaligned(S::end(sum.0, count)));
@@ -315,13 +306,13 @@ const WIDENED: usize = 64;
 
 /// Widens the elements of a row from column `first` on, into all of `room`.
 #[inline(always)]
-fn widened<'a, S: Step>(batch: &Batch<'_>, row: &Row, first: usize, room: &'a mut [S::Sum]) -> &'a [S::Sum] {
+fn widened<'a, S: Step>(batch: &Batch<'_>, row: Row, first: usize, room: &'a mut [S::Sum]) -> &'a [S::Sum] {
     S::widen_all(batch.elements(row, first, room.len()), room);
     room
 }
 
 /// The weight of a row; zero without weights.
 #[inline(always)]
-fn weight<S: Step>(row: &Row) -> S::Item {
+fn weight<S: Step>(row: Row) -> S::Item {
     if S::WEIGHTED { row.weight() } else { S::Item::ZERO }
 }

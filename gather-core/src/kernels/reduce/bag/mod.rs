@@ -15,11 +15,12 @@
 //!
 //! # The contract
 //!
-//! A [`BagRows`] has it, which [`BagRows::new`] alone makes:
+//! It holds for every [`BagRows`], which [`BagRows::new`] alone makes:
 //!
 //! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes
 //!   apart from one position to the next, at any alignment. They are values of the type that is reduced, or it takes
-//!   any bytes. So do `zeros` where there are positions of [`ZEROS`]. Only functions of that type are given the rows.
+//!   any bytes. So do `zeros` where there are positions of [`ZEROS`]. Only what is made for that type is given the
+//!   rows: functions that reduce it, or a map of it (`exec/bag/converted.rs`).
 //! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the
 //!   next, which nothing else uses meanwhile.
 //! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type, and only

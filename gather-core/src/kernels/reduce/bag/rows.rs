@@ -156,7 +156,7 @@ impl<'a> BagRows<'a> {
 
 /// Some columns of the rows, of the output of bags, and of the sums that are carried.
 ///
-/// - **C1** By B1, or by B7 for fused rows, `n` elements (fused: bytes) of each row may be read from byte `start` on.
+/// - **B8** By B1, or by B7 for fused rows, `n` elements (fused: bytes) of each row may be read from byte `start` on.
 ///   By B2, elements of these columns of the first bag may be written from `out` on. By B4, `carried` has sums of these
 ///   columns and [`SPARE`](super::SPARE) more.
 #[derive(Clone, Copy)]
@@ -255,7 +255,7 @@ pub(in crate::kernels::reduce) struct Bag<'a> {
     columns: Columns<'a>,
     start: usize,
     end: usize,
-    /// C1, for this bag.
+    /// B8, for this bag.
     out: *mut u8,
 }
 
@@ -298,7 +298,7 @@ impl<'a> Bag<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &'a [Unaligned<S>] {
         debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
-        // SAFETY: C1, and by B4 the part before has written a sum of each column. Sums are of the type of the function
+        // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function
         // that both are given to.
         unsafe { core::slice::from_raw_parts(self.columns.carried.cast(), self.columns.columns) }
     }
@@ -307,7 +307,7 @@ impl<'a> Bag<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn to_carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
-        // SAFETY: C1: room for a sum of each column, which nothing else uses.
+        // SAFETY: B8: room for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
     }
 
@@ -318,7 +318,7 @@ impl<'a> Bag<'a> {
     }
 }
 
-/// Columns of the output of a bag, which nothing else uses (C1).
+/// Columns of the output of a bag, which nothing else uses (B8).
 pub(crate) struct Output<'a> {
     at: *mut u8,
     n: usize,
@@ -335,7 +335,7 @@ impl<'a> Output<'a> {
     /// The elements, of the type that is reduced to.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a mut [MaybeUninit<Unaligned<T>>] {
-        // SAFETY: C1, by B2: elements of that type may be written at any alignment.
+        // SAFETY: B8, by B2: elements of that type may be written at any alignment.
         unsafe { core::slice::from_raw_parts_mut(self.at.cast(), self.n) }
     }
 }
@@ -359,14 +359,14 @@ impl<'a> Row<'a> {
     /// The elements, of the type that is reduced.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a [Unaligned<T>] {
-        // SAFETY: C1, by B1: the row is not left out. Its elements are values of the type that is reduced.
+        // SAFETY: B8, by B1: the row is not left out. Its elements are values of the type that is reduced.
         unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
     }
 
     /// The bytes of a fused row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bytes(self) -> &'a [u8] {
-        // SAFETY: C1, by B7: the row is not left out.
+        // SAFETY: B8, by B7: the row is not left out.
         unsafe { core::slice::from_raw_parts(self.at, self.n) }
     }
 

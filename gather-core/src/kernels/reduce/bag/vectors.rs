@@ -118,7 +118,7 @@ macro_rules! vectors {
                 // The second one, unless the first is greater: so of equal values, and beside NaN.
                 // SAFETY: there are vectors of the level.
                 let $best = unsafe { $max($other, self) };
-                // SAFETY: as for the greatest.
+                // SAFETY: there are vectors of the level, which a mask of their lanes is made of.
                 unsafe { $or_nan }
             }
         }
@@ -230,7 +230,7 @@ macro_rules! halves {
                 assert!(to.len() == $n, "a vector of elements");
                 // SAFETY: there is a vector of the level.
                 let bits: $bits = unsafe { $round(vector) };
-                // SAFETY: as there is one, whose elements these are.
+                // SAFETY: there is a vector of the level, and the elements are those of one.
                 unsafe { $write(to.as_mut_ptr().cast(), bits) }
             }
         }
@@ -355,13 +355,13 @@ mod tests {
         let f16s = (f32_to_f16 as fn(f32) -> u16, f16::to_bits as fn(f16) -> u16);
         let bf16s = (f32_to_bf16 as fn(f32) -> u16, bf16::to_bits as fn(bf16) -> u16);
         if Level::Avx2.is_available() {
-            // SAFETY: as just checked.
+            // SAFETY: the level has just been found.
             let level = unsafe { Avx2::of_kernel() };
             check::<_, __m256>(level, f16_to_f32, f16::from_bits, f16s, true);
             check::<_, __m256>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
         }
         if Level::Avx512.is_available() {
-            // SAFETY: as just checked.
+            // SAFETY: the level has just been found.
             let level = unsafe { Avx512::of_kernel() };
             check::<_, __m512>(level, f16_to_f32, f16::from_bits, f16s, true);
             check::<_, __m512>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
