@@ -16,7 +16,8 @@
 //! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of
 //!   the destination are `step` bytes apart, reach `elements` elements each that may be read and written, at any
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
-//! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
+//!
+//! For `take` the contract of a scatter holds, with records for the destination.
 
 use core::marker::PhantomData;
 
@@ -327,7 +328,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
                 let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
                 by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements(), |WIDTH, column| {
                     if job.includes_self() {
-                        let kept = A::widen_chunk(by, &row.read::<A::Item, WIDTH>(column));
+                        let kept = A::widen_chunk(by, &{ *row.read::<A::Item, WIDTH>(column) });
                         record.write_each::<A::Sum, WIDTH>(column, |k| kept[k]);
                     } else if let Some(identity) = A::IDENTITY {
                         record.write_each::<A::Sum, WIDTH>(column, |_| identity);
@@ -358,7 +359,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     continue;
                 }
                 by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements(), |WIDTH, column| {
-                    let sums = record.read::<A::Sum, WIDTH>(column);
+                    let sums = *record.read::<A::Sum, WIDTH>(column);
                     let mut plain = [sums[0].0; WIDTH];
                     for (plain, sum) in plain.iter_mut().zip(&sums) {
                         *plain = sum.0;
@@ -367,7 +368,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     if NOTE > 0 {
                         row.write_each::<A::Item, WIDTH>(column, |k| ended[k].0);
                     } else {
-                        let kept = row.read::<A::Item, WIDTH>(column);
+                        let kept = *row.read::<A::Item, WIDTH>(column);
                         let wide = A::widen_chunk(by, &kept);
                         let differs = |k: usize| A::differ(wide[k], plain[k]);
                         row.write_each::<A::Item, WIDTH>(column, |k| if differs(k) { ended[k].0 } else { kept[k].0 });
@@ -389,14 +390,14 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
         // Sums of a row that has not begun are nothing to be read.
         let fresh = A::IDENTITY.is_none() && note == 0;
         by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
-            let new = row.updates::<A::Item, WIDTH>(column);
+            let new = *row.updates::<A::Item, WIDTH>(column);
             // Where that takes one operation, each element is widened where it is added.
             let wide = if A::WIDENS { A::widen_chunk(self.1, &new) } else { [A::widen(new[0].0); WIDTH] };
             let new = |k: usize| if A::WIDENS { wide[k] } else { A::widen(new[k].0) };
             if fresh {
                 record.write_each::<A::Sum, WIDTH>(column, |k| A::begin(new(k)));
             } else {
-                let kept = record.read::<A::Sum, WIDTH>(column);
+                let kept = *record.read::<A::Sum, WIDTH>(column);
                 record.write_each::<A::Sum, WIDTH>(column, |k| A::plus(kept[k].0, new(k)));
             }
         });

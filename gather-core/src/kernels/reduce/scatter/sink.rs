@@ -56,11 +56,11 @@ impl Which {
     /// Chooses the rows of a job whose positions are not `bad`.
     ///
     /// # Safety
-    /// The job's positions have been written; it has at most [`BLOCK`] rows.
+    /// The job's positions have been written.
     #[inline(always)]
     pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, bad: impl Fn(i32) -> bool) {
         debug_assert!(rows.n <= BLOCK);
-        // SAFETY: the caller's promise: `rows.n` positions have been written.
+        // SAFETY: the job has a position for each of its `n` rows, and all of them have been written.
         let positions = unsafe { core::slice::from_raw_parts(rows.positions, rows.n.min(BLOCK)) };
         self.n = 0;
         for (row, &position) in positions.iter().enumerate() {
