@@ -93,7 +93,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
                 next_slice(args, plane, start).fetch_steps(n);
             }
             let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
-            // SAFETY: the positions of these rows have just been resolved.
+            // SAFETY: the contract of a scatter for these rows, whose positions have just been resolved.
             let rows = unsafe { chosen(args, &rows, &state.block, &mut which) };
             sink.take(rows, None);
         }
@@ -240,9 +240,10 @@ unsafe fn rounds<'a>(
         ask_for_streams(args, after, n_next);
         let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
         let later = MoveJob::new(args, after, next.positions.as_ptr(), n_next, NextSlice::NONE);
-        // SAFETY: the positions of these rows were resolved in the round before, if there are any.
+        // SAFETY: the contract of a scatter for these rows, whose positions were resolved in the round before, if there
+        // are any.
         let rows = unsafe { chosen(args, &rows, these.block, these.which) };
-        // SAFETY: the positions of these rows have just been resolved.
+        // SAFETY: the contract of a scatter for these rows, whose positions have just been resolved.
         let later = unsafe { chosen(args, &later, next.block, next.which) };
         sink.take(rows, Some(later));
         core::mem::swap(these, next);

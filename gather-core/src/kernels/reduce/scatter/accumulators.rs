@@ -45,9 +45,9 @@ pub(crate) struct AccumulatorFns {
     /// The same for short rows, by indices of a size.
     pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
     /// Makes records of rows of the destination.
-    pub(crate) begin: ByLevel<unsafe fn(&RowsJob)>,
+    pub(crate) begin: ByLevel<CompiledRowsFn>,
     /// Makes rows of the destination of records that updates have met.
-    pub(crate) end: ByLevel<unsafe fn(&RowsJob)>,
+    pub(crate) end: ByLevel<CompiledRowsFn>,
     /// Bytes of a sum, and of a note.
     sum: usize,
     note: usize,
@@ -86,7 +86,7 @@ impl AccumulatorFns {
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
         // Vectors pay where elements are converted or divided.
-        let (mut begin, mut end): (ByLevel<unsafe fn(&RowsJob)>, ByLevel<unsafe fn(&RowsJob)>) = (
+        let (mut begin, mut end): (ByLevel<CompiledRowsFn>, ByLevel<CompiledRowsFn>) = (
             ByLevel::all(level_fn::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
             ByLevel::all(level_fn::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
         );
@@ -181,7 +181,9 @@ pub(crate) struct RowsJob(RecordedRows);
 
 /// Makes records of rows, or rows of records.
 pub(crate) type RowsFn = fn(&RowsJob);
-level_pointers! { RowsFn, unsafe fn(&RowsJob); }
+/// A [`RowsFn`] compiled for a level.
+pub(crate) type CompiledRowsFn = unsafe fn(&RowsJob);
+level_pointers! { RowsFn, CompiledRowsFn; }
 
 impl RowsJob {
     /// Rows and their records.
@@ -328,7 +330,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
                 let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
                 by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements(), |WIDTH, column| {
                     if job.includes_self() {
-                        let kept = A::widen_chunk(by, &{ *row.read::<A::Item, WIDTH>(column) });
+                        let kept = A::widen_chunk(by, &row.read::<A::Item, WIDTH>(column));
                         record.write_each::<A::Sum, WIDTH>(column, |k| kept[k]);
                     } else if let Some(identity) = A::IDENTITY {
                         record.write_each::<A::Sum, WIDTH>(column, |_| identity);
@@ -359,7 +361,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     continue;
                 }
                 by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements(), |WIDTH, column| {
-                    let sums = *record.read::<A::Sum, WIDTH>(column);
+                    let sums = record.read::<A::Sum, WIDTH>(column);
                     let mut plain = [sums[0].0; WIDTH];
                     for (plain, sum) in plain.iter_mut().zip(&sums) {
                         *plain = sum.0;
@@ -368,7 +370,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     if NOTE > 0 {
                         row.write_each::<A::Item, WIDTH>(column, |k| ended[k].0);
                     } else {
-                        let kept = *row.read::<A::Item, WIDTH>(column);
+                        let kept = row.read::<A::Item, WIDTH>(column);
                         let wide = A::widen_chunk(by, &kept);
                         let differs = |k: usize| A::differ(wide[k], plain[k]);
                         row.write_each::<A::Item, WIDTH>(column, |k| if differs(k) { ended[k].0 } else { kept[k].0 });
@@ -390,14 +392,14 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
         // Sums of a row that has not begun are nothing to be read.
         let fresh = A::IDENTITY.is_none() && note == 0;
         by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
-            let new = *row.updates::<A::Item, WIDTH>(column);
+            let new = row.updates::<A::Item, WIDTH>(column);
             // Where that takes one operation, each element is widened where it is added.
             let wide = if A::WIDENS { A::widen_chunk(self.1, &new) } else { [A::widen(new[0].0); WIDTH] };
             let new = |k: usize| if A::WIDENS { wide[k] } else { A::widen(new[k].0) };
             if fresh {
                 record.write_each::<A::Sum, WIDTH>(column, |k| A::begin(new(k)));
             } else {
-                let kept = *record.read::<A::Sum, WIDTH>(column);
+                let kept = record.read::<A::Sum, WIDTH>(column);
                 record.write_each::<A::Sum, WIDTH>(column, |k| A::plus(kept[k].0, new(k)));
             }
         });

@@ -61,7 +61,7 @@ pub(in crate::kernels::reduce) fn divide<T: Average<Sum = T>>(job: &RowsJob) {
             continue;
         }
         by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements(), |WIDTH, column| {
-            let sums = *row.read::<T, WIDTH>(column);
+            let sums = row.read::<T, WIDTH>(column);
             row.write_each::<T, WIDTH>(column, |k| <Mean<T> as Accumulate>::end(sums[k].0, count + own));
         });
     }

@@ -60,8 +60,8 @@ fn by_one<C: Combine, R: ReadIndex>(job: IndexedJob) -> usize {
 fn take_one<C: Combine, R: ReadIndex>(job: &IndexedJob, at: usize, new: C::Item) -> bool {
     let Some(position) = job.position(job.index::<R>(at)) else { return false };
     let element = job.row(at, position, 1).into();
-    let [kept] = *element.read::<C::Item, 1>(0);
-    element.write(0, &[Unaligned(C::combine(kept.0, new))]);
+    let [kept] = element.read::<C::Item, 1>(0);
+    element.write(0, [Unaligned(C::combine(kept.0, new))]);
     true
 }
 

@@ -370,8 +370,8 @@ fn reduce_chunks<C: Combine, const LONG: usize>(row: RowPair, elements: usize) {
 /// Reduces `N` elements of a row, from `column` on.
 #[inline(always)]
 fn reduce_chunk<C: Combine, const N: usize>(row: RowPair, column: usize) {
-    let new = *row.updates::<C::Item, N>(column);
-    let mut kept = *row.into().read::<C::Item, N>(column);
+    let new = row.updates::<C::Item, N>(column);
+    let mut kept = row.into().read::<C::Item, N>(column);
     for (k, kept) in kept.iter_mut().enumerate() {
         *kept = Unaligned(C::combine(kept.0, new[k].0));
     }
@@ -379,7 +379,7 @@ fn reduce_chunk<C: Combine, const N: usize>(row: RowPair, column: usize) {
     if const { N > 1 && N * size_of::<C::Item>() <= LINE } {
         between_ends();
     }
-    row.into().write(column, &kept);
+    row.into().write(column, kept);
 }
 
 /// Stands between the load of elements and the store of what they become, and is no instruction. Without it, compilers

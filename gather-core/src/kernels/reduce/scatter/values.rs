@@ -39,31 +39,31 @@ impl Values {
         Values { first, elements }
     }
 
-    /// `N` values from `column` on, to be copied at once. By value, compilers would take a few for one number.
+    /// `N` values from `column` on.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn read<T: Copy, const N: usize>(&self, column: usize) -> &[Unaligned<T>; N] {
+    pub(in crate::kernels::reduce) fn read<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.elements, "S2, A1");
         // SAFETY: the row has these columns, which may be read at any alignment.
-        unsafe { &*at::<T, N>(self.first, column) }
+        unsafe { at::<T, N>(self.first, column).read() }
     }
 
     /// Writes `N` values from `column` on.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn write<T: Copy, const N: usize>(&self, column: usize, values: &[Unaligned<T>; N]) {
+    pub(in crate::kernels::reduce) fn write<T: Copy, const N: usize>(self, column: usize, values: [Unaligned<T>; N]) {
         debug_assert!(column + N <= self.elements, "S2, A1");
         // SAFETY: the row has these columns, which may be written at any alignment.
-        unsafe { at::<T, N>(self.first, column).cast_mut().write(*values) };
+        unsafe { at::<T, N>(self.first, column).cast_mut().write(values) };
     }
 
     /// Writes each of `N` values from `column` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write_each<T: Copy, const N: usize>(
-        &self,
+        self,
         column: usize,
         value: impl Fn(usize) -> T,
     ) {
         for k in 0..N {
-            self.write(column + k, &[Unaligned(value(k))]);
+            self.write(column + k, [Unaligned(value(k))]);
         }
     }
 
@@ -111,12 +111,12 @@ impl RowPair {
         self.into
     }
 
-    /// `N` updates from `column` on, to be copied as values are.
+    /// `N` updates from `column` on.
     #[inline(always)]
-    pub(super) fn updates<T: Copy, const N: usize>(&self, column: usize) -> &[Unaligned<T>; N] {
+    pub(super) fn updates<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.into.elements, "S1");
-        // SAFETY: the row of updates has these columns, which may be read at any alignment, and nothing writes.
-        unsafe { &*at::<T, N>(self.updates, column) }
+        // SAFETY: the row of updates has these columns, which may be read at any alignment.
+        unsafe { at::<T, N>(self.updates, column).read() }
     }
 
     /// Stores the row of updates.
