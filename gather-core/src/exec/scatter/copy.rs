@@ -41,7 +41,7 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     debug_assert_eq!(data.1.shape(), out.1.shape());
     let bytes = Shape::checked_bytes(data.1.shape(), dtype.size())?;
     if data.1.is_contiguous() && out.1.is_contiguous() {
-        // SAFETY: row-major tensors of one shape are as many neighbouring bytes; X1.
+        // SAFETY: X1: row-major tensors of one shape have `bytes` bytes from the first on, and do not overlap.
         unsafe { copy_bytes(data.0, out.0, bytes, options) };
         return Ok(());
     }
@@ -77,7 +77,7 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
     // `scatter_elements/add_1d_1M_into_64K`).
     let tasks = if work.is_for_one(Par::Auto) { 1 } else { work.tasks(options.par, pool_threads) };
     if tasks == 1 {
-        // SAFETY: the caller's promise.
+        // SAFETY: both ends reach as many bytes.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
     let piece = bytes.div_ceil(tasks.saturating_mul(PIECES)).next_multiple_of(4096);
@@ -86,7 +86,7 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
         let Ends(from, to) = &ends;
         for start in pieces.map(|number| number * piece) {
             let len = piece.min(bytes - start);
-            // SAFETY: the caller's promise, for some of the bytes, which this thread alone has taken.
+            // SAFETY: `start + len <= bytes`: some of the bytes, which no other thread copies.
             unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
         }
     });

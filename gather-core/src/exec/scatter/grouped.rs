@@ -105,8 +105,8 @@ pub(super) fn run(whole: &Part<'_>, mut scratch: Scratch, errors: bool) -> Outco
         threads::share(tasks, parts, |pieces| {
             let worker = pieces.worker;
             for part in pieces {
-                // SAFETY: S2: no two parts have rows of one destination, and each thread has a number of its own.
-                unsafe { run.reduce(&sorted.part(part, parts), worker) };
+                // No two parts have rows of one destination.
+                Group { run: &run, entries: sorted.part(part, parts), worker }.reduce();
             }
         });
         return outcome;
@@ -116,8 +116,7 @@ pub(super) fn run(whole: &Part<'_>, mut scratch: Scratch, errors: bool) -> Outco
         // SAFETY: each thread has a number of its own, and so the entries of that number alone.
         let entries = unsafe { &mut *rooms.of(worker) };
         let outcome = run.collect(part, entries);
-        // SAFETY: S2: the rows of a piece that this thread alone has.
-        unsafe { run.reduce(&entries.sort(), worker) };
+        Group { run: &run, entries: entries.sort(), worker }.reduce();
         outcome
     })
 }
@@ -141,13 +140,19 @@ impl Run<'_> {
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
         unsafe { part.call(Take::collect(entries, self.destination, self.updates)) }
     }
+}
 
-    /// Reduces rows into their destinations.
-    ///
-    /// # Safety
-    /// The rows were collected for the plan. No other thread has rows of these destinations, or the number of the worker.
-    unsafe fn reduce(&self, entries: &SortedRows<'_>, worker: usize) {
-        let Run { plan, destination, updates, ref records } = *self;
+/// Rows that were collected for a plan. This thread alone has rows of their destinations, and the number of the worker.
+struct Group<'a> {
+    run: &'a Run<'a>,
+    entries: SortedRows<'a>,
+    worker: usize,
+}
+
+impl Group<'_> {
+    /// Reduces the rows into their destinations.
+    fn reduce(&self) {
+        let Group { run: &Run { plan, destination, updates, ref records }, ref entries, worker } = *self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.includes_self());
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
         let ends = |k: usize| Ends {
@@ -157,7 +162,7 @@ impl Run<'_> {
         if *replaces {
             for last in (0..n).filter(|&k| k + 1 == n || entries.to(k) != entries.to(k + 1)) {
                 let Ends { updates, destination } = ends(last);
-                // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
+                // SAFETY: S1, S2 and K4: a row that was collected and where it goes, which are apart.
                 unsafe { destination.copy_from_nonoverlapping(updates, row) };
             }
             return;

@@ -75,7 +75,7 @@ pub(crate) unsafe fn run(
     original: Option<&Original<'_>>,
 ) -> Result<(), Error> {
     let destination = operands.destination;
-    // SAFETY: the caller's promise.
+    // SAFETY: X1 holds for the original, which has the destination's shape and layout.
     let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, destination) });
     let checked = index_check(plan);
     match plan.action() {

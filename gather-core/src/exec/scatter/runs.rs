@@ -172,57 +172,57 @@ impl Ascending<'_> {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         threads::share(tasks, parts, |pieces| {
             for part in pieces {
-                let (from, to) = (self.index.begin(part, parts), self.index.begin(part + 1, parts));
-                // SAFETY: this thread alone has the part, which begins and ends with a run, at coordinate 0.
-                unsafe { self.each(0, self.whole.origin, from..to) };
+                let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
+                Piece { of: self, range, depth: 0, origin: self.whole.origin }.reduce();
             }
         });
     }
+}
 
-    /// Reduces some updates, whose indices are whole runs, for all coordinates of the loops from `depth` on.
-    ///
-    /// # Safety
-    /// No other thread has these runs. `origin` is at a coordinate of the loops outside, and 0 of those from `depth` on.
-    unsafe fn each(&self, depth: usize, origin: Cursor, range: Range<usize>) {
-        let Some(along) = self.whole.loops.get(depth) else {
-            // SAFETY: `origin` is at a coordinate of all loops, but for that over indices, of which it is at 0.
-            return unsafe { self.reduce(origin, range) };
-        };
-        let mut at = origin;
-        for _ in 0..if depth == self.at { 1 } else { along.n } {
-            // SAFETY: `at` is at one of the coordinates of the loop.
-            unsafe { self.each(depth + 1, at, range.clone()) };
-            at = at.step(along);
+/// Whole runs that this thread alone reduces: at a coordinate of the first `depth` loops, and at 0 of the others and of
+/// the loop over indices.
+struct Piece<'a> {
+    of: &'a Ascending<'a>,
+    range: Range<usize>,
+    depth: usize,
+    origin: Cursor,
+}
+
+impl Piece<'_> {
+    /// Reduces the updates, for all coordinates of the other loops.
+    fn reduce(&self) {
+        let Some(along) = self.of.whole.loops.get(self.depth) else { return self.reduce_here() };
+        let mut at = Piece { range: self.range.clone(), depth: self.depth + 1, ..*self };
+        for _ in 0..if self.depth == self.of.at { 1 } else { along.n } {
+            at.reduce();
+            at.origin = at.origin.step(along);
         }
     }
 
-    /// Reduces some updates, for one coordinate of the loops around.
-    ///
-    /// # Safety
-    /// No other thread has these runs. `origin` is at a coordinate of the loops around that over indices, and 0 of that.
-    unsafe fn reduce(&self, origin: Cursor, range: Range<usize>) {
-        let whole = self.whole;
+    /// Reduces the updates, for one coordinate of all loops around that over indices.
+    fn reduce_here(&self) {
+        let Piece { of: &Ascending { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
         let (elements, include_self) = (whole.elements, whole.plan.includes_self());
         if elements == 1 {
-            let Cursor { out, data, .. } = origin.skip(&self.along, range.start);
+            let Cursor { out, data, .. } = origin.skip(&along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
-            let (positions, steps) = (self.index.part(range), [self.along.out, whole.stride]);
+            let (positions, steps) = (index.part(range.clone()), [along.out, whole.stride]);
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
-            return (self.run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
+            return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
-        let function = self.run.rows.at(whole.spec.level);
+        let function = run.rows.at(whole.spec.level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole runs.
-            function(&unsafe { RunsJob::new(runs, self.along.out, elements, include_self) });
+            function(&unsafe { RunsJob::new(runs, along.out, elements, include_self) });
         };
         let mut at = range.start;
         while at < range.end {
-            let end = self.index.end(at);
-            let Cursor { out, data, .. } = origin.skip(&self.along, at);
-            let position = self.index.get(at) as isize;
+            let end = index.end(at);
+            let Cursor { out, data, .. } = origin.skip(&along, at);
+            let position = index.get(at) as isize;
             let destination = data.wrapping_offset(whole.stride.wrapping_mul(position)).cast_mut();
             runs[n].write(Run { updates: out, n: end - at, destination });
             n += 1;

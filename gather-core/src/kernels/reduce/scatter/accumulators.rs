@@ -16,9 +16,11 @@
 //! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of
 //!   the destination are `step` bytes apart, reach `elements` elements each that may be read and written, at any
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
-//! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
+//!
+//! For `take` the contract of a scatter holds, with records for the destination.
 
 use core::marker::PhantomData;
+use core::ops::Deref;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
@@ -44,9 +46,9 @@ pub(crate) struct AccumulatorFns {
     /// The same for short rows, by indices of a size.
     pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
     /// Makes records of rows of the destination.
-    pub(crate) begin: ByLevel<unsafe fn(&RowsJob)>,
+    pub(crate) begin: ByLevel<CompiledRowsFn>,
     /// Makes rows of the destination of records that updates have met.
-    pub(crate) end: ByLevel<unsafe fn(&RowsJob)>,
+    pub(crate) end: ByLevel<CompiledRowsFn>,
     /// Bytes of a sum, and of a note.
     sum: usize,
     note: usize,
@@ -85,7 +87,7 @@ impl AccumulatorFns {
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
         // Vectors pay where elements are converted or divided.
-        let (mut begin, mut end): (ByLevel<unsafe fn(&RowsJob)>, ByLevel<unsafe fn(&RowsJob)>) = (
+        let (mut begin, mut end): (ByLevel<CompiledRowsFn>, ByLevel<CompiledRowsFn>) = (
             ByLevel::all(level_fn::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
             ByLevel::all(level_fn::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
         );
@@ -180,7 +182,18 @@ pub(crate) struct RowsJob(RecordedRows);
 
 /// Makes records of rows, or rows of records.
 pub(crate) type RowsFn = fn(&RowsJob);
-level_pointers! { RowsFn, unsafe fn(&RowsJob); }
+/// A [`RowsFn`] compiled for a level.
+pub(crate) type CompiledRowsFn = unsafe fn(&RowsJob);
+level_pointers! { RowsFn, CompiledRowsFn; }
+
+impl Deref for RowsJob {
+    type Target = RecordedRows;
+
+    #[inline(always)]
+    fn deref(&self) -> &RecordedRows {
+        &self.0
+    }
+}
 
 impl RowsJob {
     /// Rows and their records.
@@ -198,24 +211,6 @@ impl RowsJob {
         (low, updates - low as usize)
     }
 
-    /// The number of rows.
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.0.n
-    }
-
-    /// Elements of a row.
-    #[inline(always)]
-    pub(super) fn elements(&self) -> usize {
-        self.0.elements
-    }
-
-    /// Whether records began with the destination.
-    #[inline(always)]
-    pub(super) fn includes_self(&self) -> bool {
-        self.0.include_self
-    }
-
     /// The row of number `i`.
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> Values {
@@ -228,10 +223,10 @@ impl RowsJob {
     /// How many updates row `i` has met, where records are counts.
     #[inline(always)]
     pub(super) fn count(&self, i: usize) -> usize {
-        debug_assert!(i < self.0.n, "A1");
+        debug_assert!(i < self.n, "A1");
         // SAFETY: A1: one of the `n` counts, at any alignment.
-        let count = unsafe { self.0.records.cast::<u32>().wrapping_add(i).read_unaligned() };
-        count as usize + self.0.uncounted
+        let count = unsafe { self.records.cast::<u32>().wrapping_add(i).read_unaligned() };
+        count as usize + self.uncounted
     }
 
     /// The same rows, as one where nothing stands between their elements.
@@ -302,7 +297,7 @@ pub(in crate::kernels::reduce) use by_columns;
 macro_rules! by_elements {
     ($hot:expr, $job:ident, $body:block) => { by_elements!($hot, $job, $body, 1 2 3 4) };
     ($hot:expr, $job:ident, $body:block, $($elements:literal)*) => {
-        match $job.elements() {
+        match $job.elements {
             $($elements if $hot => {
                 let $job = $job.of_elements::<$elements>();
                 $body
@@ -323,17 +318,17 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
     fn call<Here: Token>(level: Here, job: &RowsJob) {
         let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
         by_elements!(HOT, job, {
-            for i in 0..job.len() {
+            for i in 0..job.n {
                 let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
-                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements(), |WIDTH, column| {
-                    if job.includes_self() {
+                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
+                    if job.include_self {
                         let kept = A::widen_chunk(by, &row.read::<A::Item, WIDTH>(column));
                         record.write_each::<A::Sum, WIDTH>(column, |k| kept[k]);
                     } else if let Some(identity) = A::IDENTITY {
                         record.write_each::<A::Sum, WIDTH>(column, |_| identity);
                     }
                 });
-                write_note::<A, NOTE>(record, u32::from(job.includes_self()) * KEPT);
+                write_note::<A, NOTE>(record, u32::from(job.include_self) * KEPT);
             }
         })
     }
@@ -349,15 +344,15 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RowsJob) {
         let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
-        let (least, uncounted) = (u32::from(job.includes_self()), job.0.uncounted);
+        let (least, uncounted) = (u32::from(job.include_self), job.uncounted);
         by_elements!(HOT, job, {
-            for i in 0..job.len() {
+            for i in 0..job.n {
                 let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
                 let note = read_note::<A, NOTE>(record);
                 if NOTE > 0 && note <= least && uncounted == 0 {
                     continue;
                 }
-                by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements(), |WIDTH, column| {
+                by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements, |WIDTH, column| {
                     let sums = record.read::<A::Sum, WIDTH>(column);
                     let mut plain = [sums[0].0; WIDTH];
                     for (plain, sum) in plain.iter_mut().zip(&sums) {

@@ -46,7 +46,7 @@ pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
 /// # Safety
 /// The job's records are counts. Its rows have `bytes` bytes, of elements of which `line` is made.
 pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) {
-    for i in (0..job.len()).filter(|&i| job.count(i) != 0) {
+    for i in (0..job.n).filter(|&i| job.count(i) != 0) {
         // SAFETY: a row of the job has as many bytes, and elements of the line's type.
         unsafe { job.row(i).fill(line, bytes) };
     }
@@ -54,13 +54,13 @@ pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) 
 
 /// Divides the rows that updates have met.
 pub(in crate::kernels::reduce) fn divide<T: Average<Sum = T>>(job: &RowsJob) {
-    let own = usize::from(job.includes_self());
-    for i in 0..job.len() {
+    let own = usize::from(job.include_self);
+    for i in 0..job.n {
         let (row, count) = (job.row(i), job.count(i));
         if count == 0 {
             continue;
         }
-        by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements(), |WIDTH, column| {
+        by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements, |WIDTH, column| {
             let sums = row.read::<T, WIDTH>(column);
             row.write_each::<T, WIDTH>(column, |k| <Mean<T> as Accumulate>::end(sums[k].0, count + own));
         });

@@ -23,7 +23,10 @@
 //!
 //! # The contract
 //!
-//! That of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte
+//! A job shows what holds of its rows: its fields are private, and it is made where that is argued for. What a function
+//! is given of a row are `values`, which it loads and stores safely.
+//!
+//! The contract is that of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte
 //! with updates and indices, which are read; updates and indices may lie anywhere else.
 //!
 //! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.

@@ -14,7 +14,6 @@
 //!
 //! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as in
 //!   S2. No two runs have the same row. So it is for the runs of equal positions of a [`SinglesJob`], which ascend.
-//! - K7 holds too.
 
 use core::marker::PhantomData;
 
