@@ -7,14 +7,17 @@
 //!
 //! - **X1** The operands of a run have exactly the layouts, the element sizes and the index type that the plan was
 //!   made for. Data and indices may be read along theirs (V1); the output may be written along its own, no two of
-//!   whose coordinates share a byte (V2), and it overlaps neither of them. Promised by the doors in `call`.
+//!   whose coordinates share a byte (V2), and it overlaps neither of them. The doors in `call`, which have sources and
+//!   an output, make operands once (`Operands::new`); who has made a plan for their layouts, or has compared these with
+//!   a plan's, says so where it runs.
 //! - **X2** A part of a loop nest (some iterations of its loops, or a panel) reaches some of what the whole loop nest
 //!   reaches; two parts that have no coordinate in common share no byte of the output (K1). So parts may run at the
 //!   same time: they read shared memory whose elements are `Sync`, and write memory of their own whose elements are
 //!   `Send`.
 //! - **X3** A run that returns `Ok` has written every element of its output: the loops of a plan are those of the
 //!   output (P1), each coordinate is moved or filled unless an index was out of range under `OutOfBounds::Error`;
-//!   then the run returns the error of `first_bad_index::find`, which never comes back without one.
+//!   then the run returns the error of `first_bad_index::find`, which never comes back without one. Runs of gathers
+//!   return a `Written`, which nothing else makes.
 
 mod bag;
 mod coordinates;

@@ -73,6 +73,8 @@ pub struct Erased<'a> {
 }
 
 /// Bags without their types.
+///
+/// Invariant: what [`PlanBags`](crate::PlanBags) promises, whose implementations alone make them.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
     pub(super) indices: Erased<'a>,

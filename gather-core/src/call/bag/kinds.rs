@@ -5,10 +5,11 @@ use crate::call::bag::erased::{ErasedBags, Found, Request, Tensors, one};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::Planned;
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Described, Reading, Source};
+use crate::call::source::{Described, Opened, Reading, Source};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::reducer::Reducer;
+use crate::tensor::output::Output;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
@@ -107,6 +108,26 @@ pub trait BaggedBy<R>: Bagged {
 pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> {}
 
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
+
+/// The tensors of a call on a source and bags.
+///
+/// # Errors
+/// [`Error::DTypeMismatch`] of an output whose type is known at run time.
+#[inline(always)]
+pub(super) fn tensors<'a, 'o, S, O>(
+    data: &'a Opened<'_, S>,
+    bags: &'a [ErasedBags<'a>],
+    out: &'o mut O,
+) -> Result<Tensors<'a, 'o>, Error>
+where
+    S: Source + ?Sized,
+    O: Output<<S::Kind as Kind>::Out>,
+{
+    let out = out.target_of(data.dtype())?;
+    // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output takes
+    // the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of them.
+    Ok(unsafe { Tensors::new(data.parts(), bags, out) })
+}
 
 /// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
 macro_rules! plain {

@@ -18,14 +18,11 @@ mod tables;
 
 pub use plan::BagPlan;
 
-use core::borrow::Borrow;
-
 use crate::call::bag::bags::BagsOf;
-use crate::call::bag::erased::Tensors;
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::kinds::{Bagged, BaggedBy, tensors};
 use crate::call::operator::{has_reduction, settings, takes_indices};
 use crate::call::source::kind::Kind;
-use crate::call::source::{Reading, Source, TensorOf};
+use crate::call::source::{Opened, Source, TensorOf};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
@@ -196,18 +193,15 @@ impl<R> BagOperator<R> {
         B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let held = data.held();
-        let reading = Reading::of(data, &held);
+        let data = Opened::new(data);
+        let reading = data.reading();
         let dtype = reading.described.dtype;
         bags.with(
             S::Kind::weight(dtype),
             |_| None,
             |bags| {
                 let request = S::Kind::request::<B::Index>(self, &reading.described, bags)?;
-                let (rows, out) = ((data.start(), held.borrow()), out.target_of(dtype)?);
-                // SAFETY: V1, V3: data is a source, whose layout this is, and the bags are those of `PlanBags`; O1 for
-                // the type of results; the output is borrowed mutably, so that it overlaps no input.
-                let tensors = unsafe { Tensors::new(rows, bags, out) };
+                let tensors = tensors(&data, bags, out)?;
                 S::Kind::run(request, &reading, tensors)
             },
         )

@@ -1,17 +1,15 @@
 //! Plans of bags, by kinds: what a caller holds.
 
-use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
-use crate::call::bag::erased::Tensors;
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::kinds::{Bagged, BaggedBy, tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::tables::PlannedTables;
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Describe, Described, Reading, Source};
+use crate::call::source::{Describe, Described, Opened, Source};
 use crate::plan::Explain;
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
@@ -175,11 +173,9 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
         K::check(dtype, data.dtype())?;
         let planned = |table| plan.index(table);
         bags.with(K::weight(dtype), planned, |bags| {
-            let (out, held) = (out.target_of(dtype)?, data.held());
-            // SAFETY: V1, V3: data is a source of the plan's type, whose layout this is, and the bags are those of
-            // `PlanBags`; O1 for the type of results; the output is borrowed mutably, so that it overlaps no input.
-            let tensors = unsafe { Tensors::new((data.start(), held.borrow()), bags, out) };
-            K::run_plan(plan, &Reading::of(data, &held), tensors)
+            let data = Opened::new(data);
+            let tensors = tensors(&data, bags, out)?;
+            K::run_plan(plan, &data.reading(), tensors)
         })
     }
 }

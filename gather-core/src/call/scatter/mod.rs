@@ -19,7 +19,7 @@ use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Source, TensorOf};
+use crate::call::source::{Opened, Source, TensorOf};
 use crate::kernels::registry::Registry;
 use crate::plan::{IndexLowered, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -177,14 +177,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
-        S::Kind::check(dtype, updates.dtype())?;
-        let out = out.target_of(dtype)?;
-        let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
-        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-        // SAFETY: V1, V3: all three are sources, data and updates of one type, as just checked, and these are their
-        // layouts; O1; the output is borrowed mutably, so that it overlaps no input.
-        let tensors = unsafe { Tensors::new(indices, updates, CopyOf((data.start(), held.borrow()), out)) };
+        let (data, indices, updates) = (Opened::new(data), Opened::new(indices), Opened::new(updates));
+        let tensors = copying(&data, &indices, &updates, out)?;
+        let [ids, changes] = tensors.inputs();
+        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?;
         request.run(tensors)
     }
 
@@ -238,6 +234,30 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         lower(self.attributes(), &data, &indices, &Layout::contiguous(updates)?)?;
         Ok(data.shape().into())
     }
+}
+
+/// The tensors of a call on a copy of data in an output.
+///
+/// # Errors
+/// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time.
+#[inline(always)]
+fn copying<'a, 'o, S, X, U, O>(
+    data: &'a Opened<'_, S>,
+    indices: &'a Opened<'_, X>,
+    updates: &'a Opened<'_, U>,
+    out: &'o mut O,
+) -> Result<Tensors<'a, CopyOf<'a, 'o>>, Error>
+where
+    S: Source + ?Sized,
+    X: Source<Kind: IndexKind> + ?Sized,
+    U: Source<Kind = S::Kind> + ?Sized,
+    O: Output<<S::Kind as Kind>::Out>,
+{
+    S::Kind::check(data.dtype(), updates.dtype())?;
+    let copy = CopyOf(data.parts(), out.target_of(data.dtype())?);
+    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of data.
+    // O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
+    Ok(unsafe { Tensors::new(indices.parts(), updates.parts(), copy) })
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {

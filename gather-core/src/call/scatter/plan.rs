@@ -7,10 +7,10 @@ use core::marker::PhantomData;
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors};
 use crate::call::scatter::reduces::Reduces;
-use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::call::scatter::{ScatterAttributes, ScatterOperator, copying};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Describe, Source};
+use crate::call::source::{Describe, Opened, Source};
 use crate::call::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
@@ -281,13 +281,8 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         let (dtype, index) = self.planned.dtypes();
         K::check(dtype, data.dtype())?;
         I::check(index, indices.dtype())?;
-        K::check(dtype, updates.dtype())?;
-        let out = out.target_of(dtype)?;
-        let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-        // SAFETY: V1, V3: all three are sources of the plan's types, as just checked, and these are their layouts; O1; the
-        // output is borrowed mutably, so that it overlaps no input.
-        let tensors = unsafe { Tensors::new(indices, updates, CopyOf((data.start(), held.borrow()), out)) };
+        let (data, indices, updates) = (Opened::new(data), Opened::new(indices), Opened::new(updates));
+        let tensors = copying(&data, &indices, &updates, out)?;
         self.planned.run(tensors)
     }
 
