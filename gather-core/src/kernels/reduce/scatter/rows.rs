@@ -63,7 +63,7 @@ impl<'a> ReduceJob<'a> {
         ReduceJob { rows, row }
     }
 
-    /// What each of the rows is.
+    /// The size of each row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn row(&self) -> Row {
         self.row

@@ -105,7 +105,7 @@ impl RowPair {
         RowPair { updates, into: Values { first: into, elements } }
     }
 
-    /// What the row of updates is reduced into.
+    /// The values that the row of updates is reduced into.
     #[inline(always)]
     pub(super) fn into(self) -> Values {
         self.into
