@@ -35,7 +35,8 @@ impl<'a> Nest<'a> {
     }
 }
 
-/// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for what rows are handed to.
+/// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for what rows are
+/// handed to.
 pub(super) struct Part<'a>(Nest<'a>);
 
 impl<'a> Deref for Part<'a> {
@@ -76,8 +77,8 @@ impl<'a> Part<'a> {
             stride: self.stride,
             params: (&raw const sink).cast(),
         };
-        // SAFETY: a part has the contract of a scatter except for S3 and S4, which the caller says; the sink outlives the
-        // call, and this thread has it.
+        // SAFETY: a part has the contract of a scatter except for S3 and S4, which the caller says; the sink outlives
+        // the call, and this thread has it.
         unsafe { self.plan.kernel()(&args) }
     }
 

@@ -460,8 +460,8 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
     }
 }
 
-/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a size
-/// of `R`.
+/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a
+/// size of `R`.
 fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
         return by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
