@@ -209,8 +209,8 @@ impl<'a> Records<'a> {
         outcome
     }
 
-    /// Calls the kernel with records for the destination: the loops of `nest`, which move those, and the components reach
-    /// a record where the part's reach a row.
+    /// Calls the kernel with records for the destination: the loops of `nest`, which move those, and the components
+    /// reach a record where the part's reach a row.
     ///
     /// # Safety
     /// S1 for the updates of `nest`, whose indices are the part's. S3 and S4 for `take`, with records for rows.
@@ -243,7 +243,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last dimension.
+/// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last
+/// dimension.
 fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: Dim, others: &[Dim]) {
     let [next, others @ ..] = others else {
         return run(RecordedRows { n: dim.n, step: dim.step, ..rows });

@@ -190,7 +190,8 @@ impl Group<'_> {
                 // A note counts the row too, if that counts.
                 let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
                 let recorded = RecordedRows { records: record, uncounted, ..counted };
-                // SAFETY: A1: a row of the destination, and the worker's record, in which there is a sum for each element.
+                // SAFETY: A1: a row of the destination, and the worker's record, in which there is a sum for each
+                // element.
                 (fns, unsafe { RowsJob::new(recorded) })
             });
             // SAFETY: A1: a row of the destination, and a count for a record.
@@ -208,7 +209,8 @@ impl Group<'_> {
                     prefetch(later.destination, row.min(AHEAD_BYTES));
                 }
                 let ends = ends(k);
-                // SAFETY: S1, S2 and K4: a row that was collected, and where it goes, or the worker's record, which has begun.
+                // SAFETY: S1, S2 and K4: a row that was collected, and where it goes, or the worker's record, which
+                // has begun.
                 unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {

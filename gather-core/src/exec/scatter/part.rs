@@ -35,7 +35,8 @@ impl<'a> Nest<'a> {
     }
 }
 
-/// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, but for what rows are handed to.
+/// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for what rows are
+/// handed to.
 pub(super) struct Part<'a>(Nest<'a>);
 
 impl<'a> Deref for Part<'a> {
@@ -70,7 +71,7 @@ impl<'a> Part<'a> {
     pub(super) unsafe fn call(&self, take: Take<'_>) -> Outcome {
         let sink = Sink { take, elements: self.elements };
         let params = (&raw const sink).cast();
-        // SAFETY: a part has the contract of a scatter but for S3 and S4, which the caller says; the sink outlives the
+        // SAFETY: a part has the contract of a scatter except for S3 and S4, which the caller says; the sink outlives the
         // call, and this thread has it.
         let args = unsafe { IndexArgs::new(self.spec, self.origin, self.loops, self.stride, params) };
         // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.

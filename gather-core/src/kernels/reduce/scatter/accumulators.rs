@@ -460,8 +460,8 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
     }
 }
 
-/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a size
-/// of `R`.
+/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a
+/// size of `R`.
 fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
         return by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
@@ -487,7 +487,7 @@ fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize
         let updates = these.updates::<A::Item>(n, ELEMENTS);
         let mut room = [A::widen(updates[0].0); WIDENED];
         A::widen_all(updates, &mut room[..updates.len()]);
-        // SAFETY: the room outlives the job, and `Widened` reduces updates that have been widened.
+        // SAFETY: the buffer outlives the job, and `Widened` reduces updates that have been widened.
         let these = unsafe { these.with_updates(&room, ELEMENTS) };
         let taken = elements::<R, CONTIGUOUS>(&these, wide, &row);
         done += taken;

@@ -17,8 +17,8 @@ pub(in crate::kernels::reduce) const fn of_one_update<C: Combine, R: ReadIndex>(
     IndexedFns { quick: Some(quick), ..IndexedFns::cold::<One<C>>(reduce_scalar::<C>) }
 }
 
-/// [`QuickFn`](super::by_index::QuickFn) for one update of all elements ([`Updates::One`](super::by_index::Updates::One)),
-/// by indices of a size of `R`.
+/// [`QuickFn`](super::by_index::QuickFn) for one update of all elements
+/// ([`Updates::One`](super::by_index::Updates::One)), by indices of a size of `R`.
 fn one_update<C: Combine, R: ReadIndex>(job: &IndexedJob) -> usize {
     let every_byte = R::BYTES == 1 && job.dim > u64::from(u8::MAX);
     for plane in 0..job.outer.n {

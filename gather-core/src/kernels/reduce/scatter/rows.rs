@@ -63,7 +63,7 @@ impl<'a> ReduceJob<'a> {
         ReduceJob { rows, row }
     }
 
-    /// What each of the rows is.
+    /// The size of each row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn row(&self) -> Row {
         self.row
@@ -92,8 +92,8 @@ impl<'a> Chosen<'a> {
     /// Those of the rows that are listed, or all.
     ///
     /// # Safety
-    /// The contract of a scatter for these rows, with the sink that they are handed to. Their positions have been written
-    /// and are in range. Those listed are rows of the job.
+    /// The contract of a scatter for these rows, with the sink that they are handed to. Their positions have been
+    /// written and are in range. Those listed are rows of the job.
     #[inline(always)]
     pub(crate) unsafe fn new(rows: &'a ResolvedRows, which: Option<&'a [u16]>) -> Self {
         debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));

@@ -98,14 +98,14 @@ impl RowPair {
     /// A row of updates and what it is reduced into.
     ///
     /// # Safety
-    /// [`Values::new`] holds for `elements` values at `into`. There are as many at `updates`, at any alignment, which may
-    /// be read and share no byte with those. The code that this is given to takes them for values of their type.
+    /// [`Values::new`] holds for `elements` values at `into`. There are as many at `updates`, at any alignment, which
+    /// may be read and share no byte with those. The code that this is given to takes them for values of their type.
     #[inline(always)]
     pub(super) unsafe fn new(updates: *const u8, into: *mut u8, elements: usize) -> Self {
         RowPair { updates, into: Values { first: into, elements } }
     }
 
-    /// What the row of updates is reduced into.
+    /// The values that the row of updates is reduced into.
     #[inline(always)]
     pub(super) fn into(self) -> Values {
         self.into
