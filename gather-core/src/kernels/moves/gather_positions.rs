@@ -24,12 +24,15 @@ use crate::kernels::moves::{gather_avx2, gather_panels};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::OutOfBounds;
 
-/// Gathers the rest of a plane: the inner loop at a cursor, from a row on, and the inner loops after it. The last number
-/// is how many these are, the first one counted. The row is a multiple of [`GROUP`], and one of the loop. It returns what
-/// [`GatherFn`](crate::kernels::moves::GatherFn) does.
+/// Gathers the rest of a plane: the inner loop at a cursor, from a row on, and the inner loops after it. The last
+/// number is how many these are, the first one counted. The row is a multiple of [`GROUP`], and one of the loop. It
+/// returns what [`GatherFn`](crate::kernels::moves::GatherFn) does.
 pub(super) type RestFn = fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
 
-level_pointers! { RestFn, unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool; }
+/// [`RestFn`], compiled for a level.
+type CompiledRestFn = unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
+
+level_pointers! { RestFn, CompiledRestFn; }
 
 /// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;
@@ -42,7 +45,7 @@ pub(super) const GROUP: usize = 16;
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let here = |rest: unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool| {
+    let here = |rest: CompiledRestFn| {
         // SAFETY: both functions have the features of this one.
         unsafe { rest.on_this_machine() }
     };
