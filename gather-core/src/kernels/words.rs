@@ -1,7 +1,7 @@
 //! Vectors of lanes of 32 bits: the operations that resolving indices takes.
 //!
-//! They are [`Vector`]s: the function that makes one out of nothing takes the token of a level, and others take a vector,
-//! if only to be `like` it.
+//! They are [`Vector`]s: the function that makes one out of nothing takes the token of a level, and others take a
+//! vector, if only to be `like` it.
 
 /// Eight lanes, with AVX2.
 pub(crate) use core::arch::x86_64::__m256i as Eight;

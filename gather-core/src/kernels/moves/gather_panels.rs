@@ -131,7 +131,7 @@ impl<const BYTES: usize> Panel<BYTES> {
                 let first = first.min(n - FOUR);
                 let place = |k: usize| {
                     let offset = row[first + k] as isize + (k * BYTES) as isize;
-                    // SAFETY: K2, K4 and K9: the offset is that of a position in range, of the row's element `first + k`.
+                    // SAFETY: K2, K4 and K9: the offset is that of a position in range, of element `first + k`.
                     unsafe { Row::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
                 };
                 copy_four([place(0), place(1), place(2), place(3)], places, first);

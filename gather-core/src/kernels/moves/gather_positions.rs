@@ -28,7 +28,10 @@ use crate::types::policy::OutOfBounds;
 /// [`GatherFn`](crate::kernels::moves::GatherFn) does.
 pub(super) type RestFn = fn(Strips<'_>, usize) -> bool;
 
-level_pointers! { RestFn, unsafe fn(Strips<'_>, usize) -> bool; }
+/// [`RestFn`], compiled for a level.
+type CompiledRestFn = unsafe fn(Strips<'_>, usize) -> bool;
+
+level_pointers! { RestFn, CompiledRestFn; }
 
 /// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;
@@ -40,7 +43,7 @@ pub(super) const GROUP: usize = 16;
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
-    let here = |rest: unsafe fn(Strips<'_>, usize) -> bool| {
+    let here = |rest: CompiledRestFn| {
         // SAFETY: both functions have the features of this one.
         unsafe { rest.on_this_machine() }
     };

@@ -156,8 +156,8 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     /// Nothing yet, of what goes to `to` and behind it.
     ///
     /// # Safety
-    /// All that is taken may be written there, and nothing else uses it until this is dropped. The machine has vectors of
-    /// `VECTOR` bytes.
+    /// All that is taken may be written there, and nothing else uses it until this is dropped. The machine has vectors
+    /// of `VECTOR` bytes.
     #[inline(always)]
     pub(crate) unsafe fn new(to: *mut u8) -> Self {
         let begin = to.addr() % LINE;

@@ -22,6 +22,8 @@
 //! a copy of the output. No read goes past the end of data: a table that is not whole vectors is copied to the stack
 //! first.
 
+#![forbid(unsafe_code)]
+
 use core::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
     _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepu32_epi64, _mm256_min_epu8,

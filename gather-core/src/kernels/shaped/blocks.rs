@@ -285,8 +285,8 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> Blocks<'a, D, T, ARGS> {
         }
     }
 
-    /// Runs the last two loops from a place of data on, for a coordinate of the others; returns the place behind them in
-    /// the output.
+    /// Runs the last two loops from a place of data on, for a coordinate of the others; returns the place behind them
+    /// in the output.
     #[inline(always)]
     fn move_plane(&self, start: usize, mut out: *mut T) -> *mut T {
         let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });

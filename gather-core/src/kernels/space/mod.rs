@@ -171,7 +171,8 @@ impl LevelFn for InterleaveRows {
     }
 }
 
-/// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), period by period; whole periods by `whole` as far as it takes them.
+/// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), period by period; whole
+/// periods by `whole` as far as it takes them.
 #[inline(always)]
 fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(Periods<'_>) -> usize) {
     let Streams { at, outer, inner, .. } = streams;

@@ -15,6 +15,8 @@
 //! Three streams are no power of two: each takes its bytes from three short vectors of data, by one `pshufb` each,
 //! which yields 0 where a byte belongs to another.
 
+#![forbid(unsafe_code)]
+
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm256_broadcastsi128_si256, _mm256_set_m128i,
     _mm256_shuffle_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,

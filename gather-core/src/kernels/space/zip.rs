@@ -10,6 +10,8 @@
 //!
 //! A scalar loop writes one element at a time, which limits it to the stores of a cycle.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};

@@ -15,6 +15,8 @@
 //! Indices of one byte are looked up straight, checked 16 at a time; others are resolved to positions first. No read
 //! goes past the end of data: the table is copied to the stack first.
 
+#![forbid(unsafe_code)]
+
 use super::{V128, VECTOR};
 use crate::kernels::level_fn::Scalar;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};

@@ -1,5 +1,7 @@
 //! Streams are zipped by vectors of 16 bytes.
 
+#![forbid(unsafe_code)]
+
 use super::V128;
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::space::zip::{LooksUp, ZipsTwo};
