@@ -65,8 +65,8 @@ impl Task<'_> {
     #[inline]
     fn call(self) {
         let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
-        // SAFETY: K1, K4: the loops reach elements that the operator names (P1), in tensors that may be read and written
-        // there (X1). K5 to K7: the plan picked the kernel by rank and row, or has a fill (P2).
+        // SAFETY: K1, K4: the loops reach elements that the operator names (P1), in tensors that may be read and
+        // written there (X1). K5 to K7: the plan picked the kernel by rank and row, or has a fill (P2).
         unsafe { (self.part.entry.run)(&args) }
     }
 

@@ -22,8 +22,8 @@ pub(crate) trait Place: Index {
     /// Marks positions by a bitmap, and looks bits up by positions.
     const BITS: BitFns<Self>;
 
-    /// Resolves the indices of a job, one for each place of `out`, which is where they go in place of the job's; returns
-    /// whether one was out of range.
+    /// Resolves the indices of a job, one for each place of `out`, which is where they go in place of the job's;
+    /// returns whether one was out of range.
     ///
     /// # Safety
     /// K3: the job's indices may be read as the index type of the resolvers, and their axis has at least one position
@@ -135,8 +135,8 @@ impl NullIndices<'_> {
             let index = self.indices.start().wrapping_offset(place.wrapping_mul(size));
             let stride = inner.index.wrapping_mul(size);
             let job = WideJob { index, stride, n: inner.n, dim: dim as i64, policy, out: core::ptr::null_mut() };
-            // SAFETY: V1: the loops reach coordinates of the indices' layout, at which there are values of their type. The
-            // axis has positions, as just checked, and positions of this type are taken where all axes fit in it.
+            // SAFETY: V1: the loops reach coordinates of the indices' layout, at which there are values of their type.
+            // The axis has positions, as just checked, and positions of this type are taken where all axes fit in it.
             out_of_range |= unsafe { P::resolve(&job, out, self.resolvers, self.level) };
         });
         out_of_range
