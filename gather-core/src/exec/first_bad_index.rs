@@ -46,7 +46,8 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {
             let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
-            // SAFETY: V1: `first_coordinate` asks only of places that coordinates reach, so this is an index of the tensor.
+            // SAFETY: V1: `first_coordinate` asks only of places that coordinates reach, so this is an index of the
+            // tensor.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
             let bad = bad && !(checked.skips_negative && value < 0);

@@ -71,8 +71,8 @@ impl<'a, O> Operands<'a, O> {
     /// their type, and the output.
     ///
     /// # Safety
-    /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are indices
-    /// of their type at those of theirs, all of which may be read as long as the layouts are borrowed. (Where a
+    /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are
+    /// indices of their type at those of theirs, all of which may be read as long as the layouts are borrowed. (Where a
     /// [`CountedPlan`](super::CountedPlan) runs, it is told the size of the first dimension of indices, whatever the
     /// layout says.) O1: the output takes elements of the type that the call makes; memory may be written at all
     /// coordinates of its layout, no two of which share a byte. It overlaps neither data nor indices.
@@ -97,7 +97,8 @@ impl<'a, O> Operands<'a, O> {
         (self.indices, self.of)
     }
 
-    /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap them.
+    /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap
+    /// them.
     #[inline(always)]
     pub(crate) fn by(self, ids: Ids<'a>) -> Self {
         let Ids { start: index, layout: indices, of } = ids;
@@ -140,7 +141,8 @@ impl<'a, 'o> Operands<'a, Target<'o>> {
         }
     }
 
-    /// Runs on the memory of a fixed output, or on that of a row-major result of the shape and length that `fresh` says.
+    /// Runs on the memory of a fixed output, or on that of a row-major result of the shape and length that `fresh`
+    /// says.
     ///
     /// # Errors
     /// For a fixed output those of `run`, else those of `fresh`, [`Error::AllocationFailed`], then those of `run`.

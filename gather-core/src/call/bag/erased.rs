@@ -364,8 +364,8 @@ pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: 
 pub(super) unsafe fn run(call: &BagCall<'_>, layout: &Layout, tensors: Tensors<'_, '_>) -> Result<(), Error> {
     let Tensors { data, bags, params, out } = tensors;
     let (bags, fresh) = (one(bags), || Ok((layout.shape(), layout.len())));
-    // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is fresh
-    // and row-major.
+    // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
+    // fresh and row-major.
     let run = |out| unsafe { exec::run_bags(call, bags.reduce(call), bags.operands(data, params, out)) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
     unsafe { out.write(fresh, run) }

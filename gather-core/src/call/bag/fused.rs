@@ -79,7 +79,8 @@ macro_rules! fused {
             ) -> Result<(), Error> {
                 let PlannedBags::Rows(planned, Reads::Fused(format)) = plan else { unreachable!("fused rows") };
                 check_format(*format, data.described.facts)?;
-                // B7: the format has just been checked, and the columns are those of the layout, which the plan compares.
+                // B7: the format has just been checked, and the columns are those of the layout, which the plan
+                // compares.
                 planned.run(tensors.of_table(data.described.facts))
             }
         }

@@ -124,8 +124,9 @@ where
     O: Output<<S::Kind as Kind>::Out>,
 {
     let out = out.target_of(data.dtype())?;
-    // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output takes
-    // the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of them.
+    // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output
+    // takes the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of
+    // them.
     Ok(unsafe { Tensors::new(data.parts(), bags, out) })
 }
 

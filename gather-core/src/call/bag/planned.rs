@@ -81,8 +81,8 @@ impl Planned {
     /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then those of [`erased::run`].
     ///
     /// # Safety
-    /// [`Planned::check`] has returned these bounds for the tensors. Where the plan has a map, this one is of its types,
-    /// and what is given is of its parameters, and has been checked (K8).
+    /// [`Planned::check`] has returned these bounds for the tensors. Where the plan has a map, this one is of its
+    /// types, and what is given is of its parameters, and has been checked (K8).
     pub(super) unsafe fn run_checked(
         &self,
         bounds: Option<&Bounds>,
@@ -99,8 +99,8 @@ impl Planned {
         };
         check_target(layout, tensors.out())?;
         let call = self.plan.call_by(bounds, map);
-        // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of the
-        // output just now. Rows of row-major results of any number of bags are the same step apart.
+        // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of
+        // the output just now. Rows of row-major results of any number of bags are the same step apart.
         unsafe { erased::run(&call, layout, tensors) }
     }
 }

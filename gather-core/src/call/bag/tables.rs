@@ -218,9 +218,9 @@ impl Plans {
     /// [`Error::ShapeMismatch`] for a fixed output, then those of the run.
     ///
     /// # Safety
-    /// The tables have the plans' formats and layouts, and there are as many bags and bounds. The bags have these bounds,
-    /// all of one number of bags, the planned types, and weights that have been checked; the shape is that of their
-    /// result. The rows of the output are as far apart as was planned.
+    /// The tables have the plans' formats and layouts, and there are as many bags and bounds. The bags have these
+    /// bounds, all of one number of bags, the planned types, and weights that have been checked; the shape is that of
+    /// their result. The rows of the output are as far apart as was planned.
     unsafe fn run(
         &self,
         shape: &Shape,

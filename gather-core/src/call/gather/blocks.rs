@@ -170,9 +170,9 @@ fn run<U: Float>(
     let given = blocks.given(op, operands.data().0.addr(), planned.data.shape(), given)?;
     operands.given((&raw const given).cast()).write(
         || Ok((&output, Shape::checked_len(&output)?)),
-        // SAFETY: X1: the layouts of the inputs have just been checked. An array of values is aligned as a value, so that
-        // a row-major output of values is one of arrays. What is given is `Sync`, of the type that the plan's functions
-        // take, and data is row-major (K8).
+        // SAFETY: X1: the layouts of the inputs have just been checked. An array of values is aligned as a value, so
+        // that a row-major output of values is one of arrays. What is given is `Sync`, of the type that the plan's
+        // functions take, and data is row-major (K8).
         |operands| unsafe { planned.execute(operands, count) },
     )
 }

@@ -103,8 +103,8 @@ fn run_plan(
     let (data, mut operands) = (operands.data().0, Some(operands));
     given.with(data.addr(), &mut |params| {
         let Some(operands) = operands.take() else { unreachable!("called once") };
-        // SAFETY: the inputs have just been checked, by the plan whose layouts `runs` has. What is given is of the map's
-        // parameters, and reaches a value for every position or element, as just checked (K8).
+        // SAFETY: the inputs have just been checked, by the plan whose layouts `runs` has. What is given is of the
+        // map's parameters, and reaches a value for every position or element, as just checked (K8).
         unsafe { runs.run_on_inputs(operands.given(params.given), count) }
     })
 }

@@ -244,11 +244,11 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)
         {
             let (data, indices) = ((data.start(), &planned.data), (indices.start(), &planned.indices, *index));
-            // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output is
-            // borrowed mutably, so that it overlaps no input.
+            // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output
+            // is borrowed mutably, so that it overlaps no input.
             let operands = unsafe { Operands::new(data, indices, out) };
-            // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no map
-            // converts.
+            // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no
+            // map converts.
             return unsafe { exec::call_index(&planned.plan, operands) }.map(Written::all);
         }
         // SAFETY: the inputs are of the plan's types, as just checked.
@@ -269,8 +269,8 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         let GatherPlan { dtype, index, .. } = self.plan;
         let (held, ids, out) = (data.held(), indices.held(), out.target_of(dtype)?);
         let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
-        // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is borrowed
-        // mutably, so that it overlaps no input.
+        // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is
+        // borrowed mutably, so that it overlaps no input.
         let operands = unsafe { Operands::new(of, indices, out) };
         K::run_plan(&self.plan, &Reading::of(data, &held), operands)
     }
@@ -307,8 +307,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         let count = planned.check_lens(data.len(), indices.len(), out.len())?;
         let data = (data.as_ptr().cast(), &planned.data);
         let indices = (indices.as_ptr().cast(), &planned.indices, I::TYPE);
-        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a free size, have as many elements as
-        // the slices, in order. A mutable slice overlaps no other.
+        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a free size, have as many elements
+        // as the slices, in order. A mutable slice overlaps no other.
         let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast()) };
         // SAFETY: X1: the types are those that name the plan, and it is told the count; no map converts.
         unsafe { planned.execute(operands, count) }.map(Written::all)

@@ -79,8 +79,8 @@ pub(super) fn advise(planned: &Planned, (data, layout): (*const u8, &Layout), id
         for component in components {
             let index = at.index.wrapping_offset(component.index);
             let position = by_index!(ids.of(), I => {
-                // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout these
-                // have, as just compared.
+                // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout
+                // these have, as just compared.
                 let index: I = unsafe { index.cast::<I>().read_unaligned() };
                 spec.policy.resolve(index, component.dim)
             });

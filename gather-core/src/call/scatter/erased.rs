@@ -57,10 +57,10 @@ pub(super) struct CopyOf<'a, 'o>(pub(super) Erased<'a>, pub(super) Target<'o>);
 impl<'a, D> Tensors<'a, D> {
     /// # Safety
     /// V1, V3: indices and updates may be read along their layouts as values of the call's types, as long as they are
-    /// borrowed. So may the tensor that is copied, into an output that takes elements of its type (O1). A tensor that is
-    /// changed in place may be read and written along its layout, no two of whose coordinates share a byte, and holds
-    /// values of the data type, or bytes where the reduction takes any (Y1). What is written overlaps nothing that is
-    /// read.
+    /// borrowed. So may the tensor that is copied, into an output that takes elements of its type (O1). A tensor that
+    /// is changed in place may be read and written along its layout, no two of whose coordinates share a byte, and
+    /// holds values of the data type, or bytes where the reduction takes any (Y1). What is written overlaps nothing
+    /// that is read.
     #[inline(always)]
     pub(super) unsafe fn new(indices: Erased<'a>, updates: Erased<'a>, changes: D) -> Self {
         Tensors { indices, updates, changes }
@@ -99,15 +99,15 @@ impl Tensors<'_, CopyOf<'_, '_>> {
     /// Those of [`exec::run_scatter`]. A fixed output is untouched then.
     ///
     /// # Safety
-    /// X1: the plan was made by the request, for the layouts and types of the tensors and for this layout of the output,
-    /// whose shape is that of the tensor that is copied.
+    /// X1: the plan was made by the request, for the layouts and types of the tensors and for this layout of the
+    /// output, whose shape is that of the tensor that is copied.
     pub(super) unsafe fn run(self, plan: &ReducePlan, request: &ReduceRequest, layout: &Layout) -> Result<(), Error> {
         let (indices, updates) = (self.indices, self.updates);
         let CopyOf(data, out) = self.changes;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
         let (tensors, original) = (Tensors { indices, updates, changes: () }, Original::new(request, data, layout));
-        // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is fresh
-        // and row-major.
+        // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is
+        // fresh and row-major.
         let run = |out| unsafe { exec::run_scatter(plan, tensors.operands(out), check, Some(&original)) };
         // SAFETY: a run that succeeds has copied every element.
         unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }

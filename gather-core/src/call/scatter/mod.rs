@@ -217,10 +217,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let request = self.request::<D::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
         let (start, held) = destination.parts();
-        // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and these
-        // are their layouts. A destination may be read and written along its own, and is borrowed mutably, so that it
-        // overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there is no
-        // other one then (Y1).
+        // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and
+        // these are their layouts. A destination may be read and written along its own, and is borrowed mutably, so
+        // that it overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there
+        // is no other one then (Y1).
         let tensors = unsafe { Tensors::new(indices, updates, InPlace(start, held.borrow())) };
         request.run_on(tensors)
     }
@@ -255,8 +255,8 @@ where
 {
     S::Kind::check(data.dtype(), updates.dtype())?;
     let copy = CopyOf(data.parts(), out.target_of(data.dtype())?);
-    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of data.
-    // O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
+    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of
+    // data. O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
     Ok(unsafe { Tensors::new(indices.parts(), updates.parts(), copy) })
 }
 

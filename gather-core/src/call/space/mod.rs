@@ -138,8 +138,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// Runs into an output.
     ///
     /// # Safety
-    /// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output does
-    /// not overlap data.
+    /// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output
+    /// does not overlap data.
     unsafe fn run_target(
         &self,
         kernels: Kernels,
@@ -153,8 +153,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
             None => self.space_plan(kernels, dtype, layout).map(|(plan, _)| plan),
         };
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the output
-        // is not fixed.
+        // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
+        // output is not fixed.
         unsafe { exec::run_space(plan, data, out) }
     }
 

@@ -93,8 +93,8 @@ impl<K: Unconverted> RearrangePlan<K> {
         let out = out.target_of(self.dtype)?;
         check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;
-        // SAFETY: X1: data is a source of the plan's type; its layout and that of the output are those of the plan, as just
-        // checked; O1; the output is borrowed mutably, so that it does not overlap data.
+        // SAFETY: X1: data is a source of the plan's type; its layout and that of the output are those of the plan, as
+        // just checked; O1; the output is borrowed mutably, so that it does not overlap data.
         unsafe { exec::run_space(&self.planned.plan, data.start(), out) }
     }
 }
@@ -114,8 +114,8 @@ impl<T: Element> RearrangePlan<T> {
             return Err(mismatch(Argument::Output, to.shape(), &[out.len()]));
         }
         let (data, out) = (data.as_ptr().cast(), Target::Fixed(out.as_mut_ptr().cast(), to));
-        // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order. A mutable slice
-        // overlaps no other.
+        // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order. A mutable
+        // slice overlaps no other.
         unsafe { exec::run_space(plan, data, out) }
     }
 }

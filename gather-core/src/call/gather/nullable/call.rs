@@ -285,8 +285,8 @@ impl Call<'_> {
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
                 let by = if P::TYPE == IndexType::I64 { By::Positions64 } else { By::Positions32 };
-                // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each tuple,
-                // since every component has an axis.
+                // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each
+                // tuple, since every component has an axis.
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };
                 call.run(&by_position.call(*op, missing), by, operands.by(places))?;
             }
@@ -296,8 +296,8 @@ impl Call<'_> {
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
-                // SAFETY: V1: as above, for the layout of the plan's positions, which was made likewise, of the type that
-                // the same axes were planned for.
+                // SAFETY: V1: as above, for the layout of the plan's positions, which was made likewise, of the type
+                // that the same axes were planned for.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
                 call.run_plan(&plan.by_position, operands.by(places))?;
             }
