@@ -305,7 +305,7 @@ impl<'a> Bag<'a> {
 
     /// Where the sums of a part go that does not end.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn to_carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
+    pub(in crate::kernels::reduce) fn carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
         // SAFETY: B8: room for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
