@@ -213,7 +213,7 @@ fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
                     }
                     end((sums, bag.output()));
                 }
-                None => bag.to_carry().iter_mut().zip(&*sums).for_each(|(to, &sum)| {
+                None => bag.carry().iter_mut().zip(&*sums).for_each(|(to, &sum)| {
                     to.write(Unaligned(sum));
                 }),
             }

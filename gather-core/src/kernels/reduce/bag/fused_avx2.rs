@@ -164,7 +164,7 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
         let (level, shape) = (Avx2::here(), &self.fused.row);
         let vectors = columns.len().div_ceil(EIGHT);
         debug_assert!(vectors > N - ENDING && vectors >= ENDING && vectors <= N);
-        debug_assert!(columns.start.is_multiple_of(EIGHT) && TAIL == !columns.end.is_multiple_of(EIGHT), "B7");
+        debug_assert!(columns.start.is_multiple_of(EIGHT) && TAIL != columns.end.is_multiple_of(EIGHT), "B7");
         debug_assert!(columns.end <= shape.columns() && (!TAIL || columns.end == shape.columns()), "B7");
         // The first vector of those that end with the last column.
         let ending = vectors - ENDING;

@@ -335,7 +335,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usi
             }
             match bag.count() {
                 Some(count) => self.end(&sums, bag.output().elements(), columns.divides().then_some(count)),
-                None => self.write::<V::Item>(&sums, bag.to_carry()),
+                None => self.write::<V::Item>(&sums, bag.carry()),
             }
         }
     }

@@ -204,8 +204,13 @@ impl<'a> Columns<'a> {
     /// The address to prefetch for a position: any, where the position names no row.
     #[inline(always)]
     fn at(&self, position: i64) -> *const u8 {
-        let row = self.bag.data.wrapping_offset((position as isize).wrapping_mul(self.bag.stride));
-        row.wrapping_add(self.start)
+        self.whole(position).wrapping_add(self.start)
+    }
+
+    /// Where the row of a position begins, with all its columns.
+    #[inline(always)]
+    fn whole(&self, position: i64) -> *const u8 {
+        self.bag.data.wrapping_offset((position as isize).wrapping_mul(self.bag.stride))
     }
 
     /// The address to prefetch before a row is used.
@@ -220,7 +225,7 @@ impl<'a> Columns<'a> {
         if position == LEFT_OUT {
             return None;
         }
-        let at = if position == ZEROS { self.bag.zeros.wrapping_add(self.start) } else { self.at(position) };
+        let at = if position == ZEROS { self.bag.zeros } else { self.whole(position) }.wrapping_add(self.start);
         let weight = self.bag.weights.wrapping_offset(self.bag.weight_step.wrapping_mul(number as isize));
         Some(Row { at, n: self.n, weight, of: PhantomData })
     }
@@ -305,7 +310,7 @@ impl<'a> Bag<'a> {
 
     /// Where the sums of a part go that does not end.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn to_carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
+    pub(in crate::kernels::reduce) fn carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
         // SAFETY: B8: room for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
