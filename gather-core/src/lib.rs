@@ -204,7 +204,8 @@ pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams};
 pub use crate::kernels::reduce::reducer::Reducer;
-pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
+pub use crate::kernels::info::KernelInfo;
+pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
     GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements, ScatterElementsAttributes,

@@ -4,25 +4,19 @@
 //! one pass, and what it says of itself cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares what it says
 //! with where it stands.
 
-use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::bodies::IndexWidth;
+use crate::kernels::bodies::padded;
+use crate::kernels::bodies::rearranged::SpaceWidth;
+use crate::kernels::bodies::rearranged::space_plane;
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};
 use crate::kernels::levels::Isa;
-use crate::kernels::loops::{index_nest, space_nest};
+use crate::kernels::loops::{index_nest, space_nest, space_nest_any};
 use crate::kernels::moves::Rows;
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::space::SpaceWidth;
+use crate::kernels::nest::args::{IndexArgs, IndexKernel, Outcome};
 use crate::kernels::space::args::SpaceArgs;
-use crate::kernels::space::space_plane;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
-
-/// A kernel of an index operator.
-///
-/// # Safety
-/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a method
-/// that it has (K9).
-pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// A kernel of the gathers under its name.
 #[derive(Clone, Copy, Debug)]
@@ -176,4 +170,12 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
     nest(args, space_plane::<W, L>);
+}
+
+/// The kernel that pads: it fills every row and reads nothing.
+pub(crate) static PADDING: SpaceEntry = SpaceEntry { name: "fill", run: pad };
+
+/// Fills the rows of a loop nest.
+fn pad(args: &SpaceArgs<'_>) {
+    space_nest_any(args, padded::fill_plane);
 }

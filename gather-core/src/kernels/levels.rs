@@ -10,10 +10,12 @@ use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
+use crate::kernels::moves::{gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::{BytesJob, MoveJob, gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
+use crate::kernels::nest::plane::Plane;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::plane::Plane;
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::resolve::block::ResolveFns;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
 #[cfg(target_arch = "x86_64")]
@@ -72,6 +74,13 @@ pub trait Isa: Token {
     #[must_use]
     fn resolve_tuples<I: Index>(self) -> Option<TuplesFn> {
         None
+    }
+
+    /// The functions that resolve indices of a type.
+    #[inline(always)]
+    #[must_use]
+    fn resolve_fns<I: Index>(self) -> ResolveFns {
+        ResolveFns::new(self.resolve::<I>(), self.resolve_tuples::<I>())
     }
 
     /// Moves rows of `BYTES` bytes by their positions (K6).

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::args::{IndexArgs, Outcome};
+use crate::kernels::bodies::rearranged::SpaceBody;
 use crate::kernels::bodies::{Body, State};
-use crate::kernels::plane::Plane;
-use crate::kernels::space::SpaceBody;
+use crate::kernels::nest::args::{IndexArgs, Outcome};
+use crate::kernels::nest::plane::Plane;
 use crate::kernels::space::args::{BlockCursor, SpaceArgs};
 
 gather_macros::loop_nests! {}
@@ -31,7 +31,7 @@ pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
         return Outcome { out_of_range };
     }
     let mut state = State::new(args);
-    args.each_plane(|plane| body(&mut state, plane));
+    Plane::each(args, |plane| body(&mut state, plane));
     state.outcome()
 }
 

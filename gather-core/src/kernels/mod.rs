@@ -115,19 +115,20 @@
 //! K7 hold for them, and data may be read along the loops. Where such a kernel fills what is padded, it has a `fill`,
 //! whose length divides `row`, and reads no data.
 
-mod args;
 mod bodies;
 pub(crate) mod builtin;
 pub(crate) mod by_level;
 pub(crate) mod convert;
 mod index_rule;
+pub(crate) mod info;
 mod kernel;
 mod level_fn;
 mod levels;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
-mod plane;
+mod nest;
+mod prefetch;
 pub(crate) mod reduce;
 pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
@@ -146,25 +147,25 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod words;
 
-pub(crate) use args::Cursor;
-pub(crate) use args::{Component, KernelSpec, Loop, Loops, fits_i32, start_of_part};
-pub(crate) use args::{IndexArgs, Outcome};
-pub(crate) use bodies::elements::MOST_ELEMENT;
-pub(crate) use bodies::{CompiledMoveFn, MOST_PREFETCHED, MoveFn, gathers_rows};
+pub(crate) use moves::MOST_ELEMENT;
+pub(crate) use bodies::{MOST_PREFETCHED, gathers_rows};
 pub use kernel::Kernel;
-pub(crate) use kernel::{IndexKernel, SpaceEntry};
+pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
 pub(crate) use moves::placed::{FEW, RowSize};
-pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
-pub(crate) use plane::{Indices, OutputRows};
-pub(crate) use resolve::block::BLOCK;
+pub(crate) use nest::args::{
+    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, MoveFn, Outcome,
+    fits_i32, start_of_part,
+};
+pub(crate) use nest::plane::{Indices, OutputRows};
+pub(crate) use nest::positions::BLOCK;
+pub(crate) use prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
-pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};
 pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Lists, WidthRow};

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::builtin::BUILTIN;
+use crate::kernels::info::KernelInfo;
 use crate::kernels::select::Kernels;
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
@@ -37,24 +38,6 @@ pub struct Registry {
     added: [Option<&'static KernelSet>; MOST_SETS],
     /// Sets that have been added: the first of `added`.
     len: usize,
-}
-
-/// A row of the table: what it takes and the kernel that runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KernelInfo {
-    /// The operator.
-    pub op: Op,
-    /// The data type.
-    pub dtype: DType,
-    /// The index type; `None` for operators without indices.
-    pub index: Option<IndexType>,
-    /// The rank of the folded loop nest; `None` for the kernels of any rank, which run all others.
-    pub rank: Option<usize>,
-    /// The level.
-    pub level: Level,
-    /// The name of the kernel.
-    pub name: &'static str,
 }
 
 /// The key by which a kernel is looked up: made by callers, who name every field.

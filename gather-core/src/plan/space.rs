@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::kernels::select::Kernels;
 use crate::kernels::shaped::LARGE;
 use crate::kernels::shaped::row::ShapedRow;
-use crate::kernels::{BlockLoop, FILL, SpaceEntry, Step};
+use crate::kernels::{BlockLoop, PADDING, SpaceEntry, Step};
 use crate::plan::fold::fold_blocks;
 use crate::plan::lowered::SpaceLowered;
 use crate::plan::tasks::Work;
@@ -70,7 +70,7 @@ impl SpacePart {
 
     /// Whether the part is padding.
     pub(crate) fn fills(&self) -> bool {
-        core::ptr::eq(self.entry, &raw const FILL)
+        core::ptr::eq(self.entry, &raw const PADDING)
     }
 }
 
@@ -104,7 +104,7 @@ impl SpacePlan {
             if lowered.pads() {
                 fill = dtype.zero()?;
                 let pads = lowered.loops_of_pads(out.strides());
-                parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &FILL)));
+                parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &PADDING)));
             }
         }
         let (op, output) = (lowered.op, lowered.output.clone());

@@ -7,16 +7,19 @@
 //!     or move some and fill the others         (`OutOfBounds::Zero` only: `filled.rs`)
 //! ```
 
-use crate::kernels::args::IndexArgs;
 use crate::kernels::bodies::filled::move_some;
-use crate::kernels::bodies::{IndexWidth, MoveFn, State};
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
+use crate::kernels::moves::Fixed;
 use crate::kernels::moves::fill::SelectFn;
-use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::moves::{BytesJob, Fixed, MoveJob, ResolvedRows};
-use crate::kernels::plane::{Plane, Strip};
-use crate::kernels::resolve::block::{BLOCK, ResolveFns};
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::args::MoveFn;
+use crate::kernels::nest::plane::Plane;
+use crate::kernels::nest::positions::BLOCK;
+use crate::kernels::nest::rows::{BytesJob, MoveJob, ResolvedRows};
+use crate::kernels::prefetch::NextSlice;
+use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -25,14 +28,14 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let select = W::select(level, plane.spec().row);
-    run_blocks(level, state, plane, move_rows::<W, L>, select, ResolveFns::of::<I, L>(level));
+    run_blocks(level, state, plane, move_rows::<W, L>, select, level.resolve_fns::<I>());
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, stream_rows::<L>, None, ResolveFns::of::<I, L>(level));
+    run_blocks(level, state, plane, stream_rows::<L>, None, level.resolve_fns::<I>());
     stream::fence();
 }
 
@@ -40,7 +43,7 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, look_up::<W, L>, None, ResolveFns::of::<I, L>(level));
+    run_blocks(level, state, plane, look_up::<W, L>, None, level.resolve_fns::<I>());
 }
 
 /// Whether rows are bytes, and indices, if they are bytes too, are contiguous and of one component.
@@ -54,7 +57,7 @@ pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) 
     debug_assert!(are_bytes(plane.args()) && size_of::<I>() == 1);
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let (component, fns) = (&plane.spec().components[0], ResolveFns::of::<I, L>(level));
+    let (component, fns) = (&plane.spec().components[0], level.resolve_fns::<I>());
     for strip in plane.strips() {
         let mut done = 0;
         while done < strip.n() {
@@ -107,7 +110,7 @@ pub(crate) fn run_blocks<L: Isa>(
         let mut done = 0;
         while done < strip.n() {
             let block = strip.part(done, BLOCK);
-            let rows = state.resolve(&block, block.n() == strip.n(), fns, next_slice(&strip, done));
+            let rows = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
             move_block(level, state, plane.args(), &rows, move_fn, select);
             done += block.n();
         }
@@ -128,15 +131,5 @@ fn move_block<L: Isa>(
         move_fn(args, job);
     } else if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
         move_some(level, args, rows, &mut state.fill, select, &mut |job| move_fn(args, job));
-    }
-}
-
-/// The part of the next outer coordinate's data to prefetch while the rows of a strip from `done` on are moved.
-#[inline(always)]
-pub(crate) fn next_slice(strip: &Strip<'_>, done: usize) -> NextSlice {
-    let args = strip.args();
-    match args.spec().next_slice_bytes {
-        0 => NextSlice::NONE,
-        bytes => NextSlice::spread(strip.at().data.wrapping_offset(args.outer().data), bytes, args.inner().n, done),
     }
 }

@@ -1,12 +1,13 @@
 //! Chunks: as blocks, in chunks of 64 rows, where no outer loop comes back to the same indices.
 
-use crate::kernels::bodies::blocks::{move_rows, next_slice};
+use crate::kernels::bodies::blocks::move_rows;
 use crate::kernels::bodies::filled::move_some;
-use crate::kernels::bodies::{IndexWidth, MoveFn, State};
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::ResolvedRows;
 use crate::kernels::moves::fill::SelectFn;
-use crate::kernels::plane::{Plane, Strip};
+use crate::kernels::nest::args::MoveFn;
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::resolve::{ChunksFn, ChunksJob};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
@@ -47,7 +48,7 @@ fn run<L: Isa>(
     let State { positions, block, out_of_range, fill, .. } = state;
     let (args, fills) = (strip.args(), strip.spec().policy.out_of_bounds == OutOfBounds::Zero);
     let job = ChunksJob::new(strip, &strip.spec().components[0], positions);
-    let mut rows = ResolvedRows::before(strip, positions.as_ptr(), next_slice(strip, 0));
+    let mut rows = ResolvedRows::before(strip, positions.as_ptr(), strip.next_slice(0));
     let mut each = |n, bad| {
         block.note(bad);
         *out_of_range |= bad;

@@ -7,15 +7,17 @@
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{Component, KernelSpec};
 use crate::kernels::bodies::elements;
-use crate::kernels::bodies::{IndexWidth, MoveFn, State};
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::levels::Isa;
+use crate::kernels::moves::ByWay;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::{CopyRow, FEW, MovePlaced, PlacedRows, Sources};
-use crate::kernels::moves::{ByWay, MoveJob};
-use crate::kernels::plane::{OutputRows, Plane, Strip};
+use crate::kernels::nest::args::MoveFn;
+use crate::kernels::nest::args::{Component, KernelSpec};
+use crate::kernels::nest::plane::{OutputRows, Plane, Strip};
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 

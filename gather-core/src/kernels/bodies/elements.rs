@@ -12,15 +12,12 @@
 
 use core::hint::select_unpredictable;
 
-use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::moves::copy_fixed;
-use crate::kernels::plane::Plane;
+use crate::kernels::nest::args::{IndexArgs, Outcome};
+use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
-
-/// The most bytes of an element.
-pub(crate) const MOST_ELEMENT: usize = 16;
 
 /// Runs a plane; returns whether an index was out of range.
 pub(crate) type PlaneFn = fn(Plane<'_>) -> bool;

@@ -9,11 +9,11 @@
 //! other rows:                     move or fill rows that follow one another together
 //! ```
 
-use crate::kernels::args::IndexArgs;
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, SelectFn};
-use crate::kernels::moves::{MoveJob, ResolvedRows};
-use crate::kernels::resolve::block::{BLOCK, Positions};
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::positions::{BLOCK, Positions};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
 /// Moves the rows of a resolved block whose indices are in range, and fills the others: rows by `move_rows`, or by
 /// `select`, that of their width, where there is one.

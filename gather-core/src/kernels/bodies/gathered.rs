@@ -2,7 +2,7 @@
 
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::plane::Plane;
+use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 
 /// The body of [`Method::Gathered`](crate::Method::Gathered).

@@ -16,44 +16,35 @@ pub(crate) mod elements;
 mod filled;
 mod gathered;
 mod one_pass;
+pub(crate) mod padded;
 mod prefetched;
+pub(crate) mod rearranged;
 mod scattered;
 mod strided;
 mod width;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use one_pass::{Left, MoveOrFill};
 pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;
 pub(crate) use width::gathers_rows;
 
-use crate::kernels::args::{IndexArgs, Outcome};
-use crate::kernels::by_level::level_pointers;
-use crate::kernels::kernel::IndexKernel;
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::moves::prefetch::NextSlice;
-use crate::kernels::moves::{MoveJob, ResolvedRows};
-use crate::kernels::plane::{Plane, Strip};
-use crate::kernels::resolve::block::{Block, Positions, ResolveFns};
+use crate::kernels::nest::args::IndexKernel;
+use crate::kernels::nest::args::{IndexArgs, Outcome};
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::positions::{Block, Positions};
+use crate::kernels::nest::rows::ResolvedRows;
+use crate::kernels::prefetch::NextSlice;
+use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::method::Method;
 
 /// Runs a plane.
 pub(crate) type Body = fn(&mut State, Plane<'_>);
-
-/// Moves resolved rows.
-pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob);
-
-/// [`MoveFn`], compiled for a level.
-pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
-
-level_pointers! { MoveFn, CompiledMoveFn; }
 
 /// Bytes of a row up to which rows are prefetched a round ahead: longer ones would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;

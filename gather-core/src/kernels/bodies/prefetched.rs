@@ -10,19 +10,21 @@
 //! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
 //! round ahead, also where one round ends and the next begins.
 
-use crate::kernels::args::KernelSpec;
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
+use crate::kernels::moves::ByWay;
 use crate::kernels::moves::fill::{FillRow, SelectFn};
 use crate::kernels::moves::placed::CopyRow;
-use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::moves::{ByWay, MoveJob, ResolvedRows};
-use crate::kernels::plane::{Plane, Strip};
+use crate::kernels::nest::args::KernelSpec;
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::positions::{BLOCK, Positions};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
+use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::resolve::TupleJob;
-use crate::kernels::resolve::block::{BLOCK, Positions, ResolveFns};
+use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -39,7 +41,7 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
     let level = unsafe { L::of_kernel() };
     let row = plane.spec().row;
     let way = Way { move_rows: W::by_way(row, AtLevel(level)), select: W::select(level, row) };
-    planes(level, state, plane, way, ResolveFns::of::<I, L>(level));
+    planes(level, state, plane, way, level.resolve_fns::<I>());
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -47,7 +49,7 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let way = Way { move_rows: level.entry::<StreamRows>(), select: None };
-    planes(level, state, plane, way, ResolveFns::of::<I, L>(level));
+    planes(level, state, plane, way, level.resolve_fns::<I>());
     stream::fence();
 }
 

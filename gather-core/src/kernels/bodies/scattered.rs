@@ -11,18 +11,19 @@
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
 //! In rounds, the rows of the next block are handed over too, to be prefetched.
 
-use crate::kernels::args::{Cursor, IndexArgs, KernelSpec, Loop};
-use crate::kernels::bodies::blocks::next_slice;
+use crate::kernels::nest::args::{Cursor, IndexArgs, KernelSpec, Loop};
+
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::moves::{MoveJob, ResolvedRows};
-use crate::kernels::plane::{Plane, Strip};
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::positions::{BLOCK, Block, Positions};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
+use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
     Chosen, Ends, IndexedElements, IndexedFns, IndexedJob, STREAM_AHEAD, Sink, SteppedRows, Which,
 };
-use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
+use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
@@ -79,7 +80,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
             let rows = state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
             if most == CHUNK_OF_SCATTERS {
                 prefetch_streams(&block);
-                next_slice(&strip, start).fetch_steps(block.n());
+                strip.next_slice(start).fetch_steps(block.n());
             }
             sink.take(chosen(spec, &rows, &mut which), None);
         }
@@ -106,7 +107,7 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
         destination: at.data.cast_mut(),
         stride: args.stride(),
         destination_step: inner.data,
-        next: next_slice(&strip, 0),
+        next: strip.next_slice(0),
     }
 }
 
@@ -227,7 +228,7 @@ impl Resolver {
     #[inline(always)]
     fn of<I: Index, L: Isa>(level: L) -> Self {
         Resolver {
-            fns: ResolveFns::of::<I, L>(level),
+            fns: level.resolve_fns::<I>(),
             check: check::of::<I>(level),
             index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),

@@ -4,9 +4,9 @@ use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::ByWay;
 use crate::kernels::moves::placed::CopyRow;
-use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
-use crate::kernels::plane::Plane;
+use crate::kernels::nest::plane::Plane;
+use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
@@ -15,7 +15,7 @@ use crate::types::policy::OutOfBounds;
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes(state, plane, W::by_way(plane.spec().row, AtLevel(level)), ResolveFns::of::<I, L>(level));
+    planes(state, plane, W::by_way(plane.spec().row, AtLevel(level)), level.resolve_fns::<I>());
 }
 
 /// Moves rows that lie a step apart.

@@ -1,12 +1,13 @@
 //! What kernels of the operators on indices run for a width of rows, at a level.
 
-use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
+use crate::kernels::bodies::elements::{self, PlaneFn};
+use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::bodies::one_pass;
-use crate::kernels::kernel::IndexKernel;
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::moves::{Fixed, GatherFn, LookUpFn, MoveJobFn, Rows, Width};
+use crate::kernels::nest::args::IndexKernel;
 use crate::types::index::Index;
 
 /// A width of rows that indices move.

@@ -8,7 +8,7 @@ use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_avx512};
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, Element};
 
 /// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather

@@ -30,8 +30,7 @@ pub(crate) mod row;
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{IndexArgs, Outcome};
-use crate::kernels::bodies::{CompiledMoveFn, MoveFn, State, direct_converted, run_blocks};
+use crate::kernels::bodies::{State, direct_converted, run_blocks};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::map::{Convert, GivenParams, Params};
 pub(crate) use crate::kernels::convert::map::{ErasedParams, Place};
@@ -39,14 +38,16 @@ pub(crate) use crate::kernels::convert::pieces::RowFn;
 use crate::kernels::convert::pieces::{PIECE, Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
-use crate::kernels::kernel::IndexKernel;
 use crate::kernels::level_fn::Scalar;
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::index_nest_any;
-use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
-use crate::kernels::plane::Plane;
-use crate::kernels::resolve::block::ResolveFns;
+use crate::kernels::moves::STREAMED_AT_ONCE;
+use crate::kernels::nest::args::IndexKernel;
+use crate::kernels::nest::args::{CompiledMoveFn, MoveFn};
+use crate::kernels::nest::args::{Conversion, IndexArgs, Outcome};
+use crate::kernels::nest::plane::Plane;
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::{LINE, prefetch};
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -58,24 +59,6 @@ pub(crate) struct ConvertFns {
     pub(crate) rows: ByLevel<CompiledMoveFn>,
     /// Convert a row.
     pub(crate) row: ByLevel<RowFn>,
-}
-
-/// Converts the rows of a plan.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Conversion {
-    /// The map, or the row function, at the plan's level.
-    pub(crate) rows: MoveFn,
-    /// Elements of a row of data.
-    pub(crate) elements: usize,
-    /// Bytes of an element of data.
-    pub(crate) size_in: usize,
-}
-
-impl Conversion {
-    /// Bytes of data that a row is converted from.
-    pub(crate) fn bytes_in(&self) -> usize {
-        self.elements.saturating_mul(self.size_in)
-    }
 }
 
 /// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks` or `Streamed`, which
@@ -113,7 +96,7 @@ fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, convert_fn(plane.args()), None, ResolveFns::of::<I, L>(level));
+    run_blocks(level, state, plane, convert_fn(plane.args()), None, level.resolve_fns::<I>());
 }
 
 fn direct<I: Index>(state: &mut State, plane: Plane<'_>) {

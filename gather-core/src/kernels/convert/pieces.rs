@@ -7,13 +7,13 @@
 //!         convert it              by a function of the map and the level, which is compiled for its types
 //! ```
 
-use crate::kernels::args::IndexArgs;
 use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::Place;
-use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{STREAMED_AT_ONCE, stream::Pending};
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
 

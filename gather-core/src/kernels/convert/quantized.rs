@@ -17,14 +17,14 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::kernels::args::IndexArgs;
 use crate::kernels::by_level::by_level;
 use crate::kernels::convert::map::Place;
 use crate::kernels::convert::pieces::{Pieces, RowFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::convert::{ConvertFns, prefetch_given};
-use crate::kernels::moves::MoveJob;
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::codes::{Codes, Float};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
 

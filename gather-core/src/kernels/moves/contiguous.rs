@@ -2,8 +2,9 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::moves::{BytesJob, MoveJob, copy_fixed};
-use crate::kernels::plane::Strip;
+use crate::kernels::moves::copy_fixed;
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Indices, Words};

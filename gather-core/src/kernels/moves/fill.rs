@@ -9,13 +9,13 @@ use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::KernelSpec;
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::ResolvedRows;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
-use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
-use crate::kernels::plane::OutputRows;
+use crate::kernels::nest::args::KernelSpec;
+use crate::kernels::nest::plane::OutputRows;
+use crate::kernels::nest::rows::ResolvedRows;
+use crate::kernels::prefetch::prefetch;
 
 /// The most bytes of a row whose source is selected: longer ones take longer than a mispredicted branch.
 pub(crate) const MOST_SELECTED: usize = 256;

@@ -21,16 +21,17 @@ use core::arch::x86_64::{
     _mm256_setr_epi32, _mm256_setzero_si256,
 };
 
-use crate::kernels::args::{Component, Cursor, IndexArgs};
-use crate::kernels::bodies::next_slice;
+use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
+
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{Numbers, Places, Row};
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
-use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
-use crate::kernels::moves::{self, MoveJob};
-use crate::kernels::plane::{Strip, Strips};
+use crate::kernels::moves::{self};
+use crate::kernels::nest::plane::{Strip, Strips};
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
@@ -145,7 +146,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(&self, strip: &Strip<'_>, first: usize) -> usize {
         let (args, at) = (strip.args(), strip.at());
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
-        let next = if PREFETCH { next_slice(strip, 0) } else { NextSlice::NONE };
+        let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
         let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
         let mut offset = self.offset_at(first);
         for step in first..steps {

@@ -15,13 +15,13 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::IndexArgs;
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{Numbers, Places, Row};
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
-use crate::kernels::moves::prefetch::{LINE, prefetch_near};
-use crate::kernels::plane::Strips;
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::plane::Strips;
+use crate::kernels::prefetch::{LINE, prefetch_near};
 use crate::kernels::resolve::vectors::Bounds;
 use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};

@@ -12,15 +12,15 @@
 //! range become rows of zeros, vectors fill elements too, and rows of 12 bytes are moved or filled one by one
 //! (`bodies/one_pass.rs`).
 
-use crate::kernels::bodies::{Left, MoveOrFill, next_slice};
 use crate::kernels::by_level::{LevelPointer, level_pointers};
 use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::contiguous::{Numbers, Places, Row};
+use crate::kernels::moves::left::{Left, MoveOrFill};
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
-use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::moves::{gather_avx2, gather_panels};
-use crate::kernels::plane::{Plane, Strip, Strips};
+use crate::kernels::nest::plane::{Plane, Strip, Strips};
+use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::OutOfBounds;
 
@@ -125,7 +125,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
     let component = &args.spec().components[0];
     let (dim, n, distance) = (component.dim as u64, args.inner().n, args.spec().prefetch_distance);
     let (stride, step) = if PACKED { (BYTES as isize, 0) } else { (args.stride(), BYTES as isize) };
-    let next = if PREFETCH { next_slice(strip, 0) } else { NextSlice::NONE };
+    let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
     let (mut data, mut done) = (at.data, 0);
     // Row `done + k`: a macro, because it may end the function.
     macro_rules! row {

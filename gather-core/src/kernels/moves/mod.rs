@@ -13,10 +13,10 @@ pub(crate) mod gather_avx2;
 mod gather_panels;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_positions;
+pub(crate) mod left;
 #[cfg(target_arch = "x86_64")]
 mod loads;
 pub(crate) mod placed;
-pub(crate) mod prefetch;
 pub(crate) mod prefetching;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
@@ -29,13 +29,11 @@ pub(crate) mod table_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod table_avx512;
 
-use crate::kernels::args::Component;
 use crate::kernels::by_level::level_pointers;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::moves::prefetch::{NextSlice, STEP};
-use crate::kernels::plane::{Indices, OutputRows, Plane, Strip};
-use crate::kernels::resolve::block::{Block, Positions};
-use crate::types::policy::IndexPolicy;
+use crate::kernels::nest::plane::Plane;
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::prefetch::STEP;
 
 /// Targets without non-temporal stores: rows are moved.
 #[cfg(not(target_arch = "x86_64"))]
@@ -58,6 +56,9 @@ pub(crate) mod stream {
 
     pub(crate) fn fence() {}
 }
+
+/// The most bytes of an element.
+pub(crate) const MOST_ELEMENT: usize = 16;
 
 /// The most bytes of converted rows that are put together before their lines are written by non-temporal stores.
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
@@ -136,385 +137,6 @@ impl Width for Rows {
     }
 }
 
-/// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
-/// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
-#[derive(Clone, Copy)]
-pub struct MoveJob {
-    out: *mut u8,
-    out_step: isize,
-    data: *const u8,
-    data_step: isize,
-    positions: *const i32,
-    /// The position along the axis that 0 stands for: other than 0 where `data` has been moved there.
-    first_position: usize,
-    stride: isize,
-    n: usize,
-    row: usize,
-    prefetch_distance: usize,
-    packed: bool,
-    table_entries: usize,
-    next: NextSlice,
-    block: Block,
-}
-
-impl MoveJob {
-    /// One row, whose position is in its address already.
-    ///
-    /// # Safety
-    /// `position` is in range for the first iteration of the strip; `zero` is 0, and outlives the job.
-    #[inline(always)]
-    pub(crate) unsafe fn of_one(strip: &Strip<'_>, position: i64, zero: &i32) -> Self {
-        debug_assert!(*zero == 0 && strip.n() > 0);
-        let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
-        // SAFETY: position 0 of data that begins at a position in range.
-        let rows = unsafe { ResolvedRows::new(&strip.first(1), zero, NextSlice::NONE, Block::new()) };
-        MoveJob { data, first_position: position as usize, ..rows.0 }
-    }
-
-    #[inline(always)]
-    pub(crate) fn out(&self) -> *mut u8 {
-        self.out
-    }
-
-    #[inline(always)]
-    pub(crate) fn out_step(&self) -> isize {
-        self.out_step
-    }
-
-    #[inline(always)]
-    pub(crate) fn data(&self) -> *const u8 {
-        self.data
-    }
-
-    #[inline(always)]
-    pub(crate) fn data_step(&self) -> isize {
-        self.data_step
-    }
-
-    /// `n` positions.
-    #[inline(always)]
-    pub(crate) fn positions(&self) -> *const i32 {
-        self.positions
-    }
-
-    /// Bytes of data from one position to the next.
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub(crate) fn n(&self) -> usize {
-        self.n
-    }
-
-    /// Bytes of a row.
-    #[inline(always)]
-    pub(crate) fn row(&self) -> usize {
-        self.row
-    }
-
-    /// How many rows ahead rows are prefetched; 0 for none.
-    #[inline(always)]
-    pub(crate) fn prefetch_distance(&self) -> usize {
-        self.prefetch_distance
-    }
-
-    /// Whether the plan found that rows are contiguous in the output, that elements are contiguous in data, and that
-    /// the loop does not step through data.
-    #[inline(always)]
-    pub(crate) fn packed(&self) -> bool {
-        self.packed
-    }
-
-    /// Elements of data that the indices reach, under `Method::Table`; else 0.
-    #[inline(always)]
-    pub(crate) fn table_entries(&self) -> usize {
-        self.table_entries
-    }
-
-    /// Other memory to prefetch at the same time.
-    #[inline(always)]
-    pub(crate) fn next(&self) -> NextSlice {
-        self.next
-    }
-
-    /// Position `i`.
-    #[inline(always)]
-    pub(crate) fn position(&self, i: usize) -> i32 {
-        debug_assert!(i < self.n);
-        // SAFETY: `positions` has `n` entries, and `i` is below `n`.
-        unsafe { self.positions.wrapping_add(i).read() }
-    }
-
-    /// The row of data that row `i` comes from, counted along the axis.
-    #[inline(always)]
-    pub(crate) fn row_of_data(&self, i: usize) -> usize {
-        self.first_position + self.position(i) as usize
-    }
-
-    /// Where row `i` comes from.
-    #[inline(always)]
-    pub(crate) fn source(&self, i: usize) -> *const u8 {
-        let position = self.position(i);
-        self.data
-            .wrapping_offset(self.data_step.wrapping_mul(i as isize))
-            .wrapping_offset(self.stride.wrapping_mul(position as isize))
-    }
-
-    /// Where row `i` goes.
-    #[inline(always)]
-    pub(crate) fn target(&self, i: usize) -> *mut u8 {
-        self.out.wrapping_offset(self.out_step.wrapping_mul(i as isize))
-    }
-
-    /// The rows from `first <= n` on.
-    #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> MoveJob {
-        debug_assert!(first <= self.n);
-        let by = first as isize;
-        MoveJob {
-            out: self.target(first),
-            data: self.data.wrapping_offset(self.data_step.wrapping_mul(by)),
-            positions: self.positions.wrapping_add(first),
-            n: self.n - first,
-            next: self.next.from(first / STEP),
-            ..*self
-        }
-    }
-
-    /// The same rows, all of them in range.
-    #[inline(always)]
-    pub(crate) fn resolved(self) -> ResolvedRows {
-        ResolvedRows(self)
-    }
-
-    /// The rows that are prefetched while these are moved.
-    #[inline(always)]
-    pub(crate) fn later(&self) -> ResolvedRows {
-        ResolvedRows(self.from(self.prefetch_distance.min(self.n)))
-    }
-
-    /// The same rows, and no other memory to prefetch.
-    #[inline(always)]
-    pub(crate) fn without_next(self) -> MoveJob {
-        MoveJob { next: NextSlice::NONE, ..self }
-    }
-
-    /// The first `n` rows.
-    #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> MoveJob {
-        debug_assert!(n <= self.n);
-        MoveJob { n, ..*self }
-    }
-}
-
-/// Rows whose indices have been resolved. Where [`Block::has_bad`], some of them may be out of range: these are not to be
-/// read, and have a position that [`Block::is_bad`] knows.
-#[derive(Clone, Copy)]
-pub(crate) struct ResolvedRows(MoveJob);
-
-impl ResolvedRows {
-    /// The rows of a strip whose positions are at `positions`.
-    ///
-    /// # Safety
-    /// The positions of all iterations of the strip have been written there, and stay until the rows are used last. Each
-    /// is in range, or stands for an index out of range as `block` says.
-    #[inline(always)]
-    pub(crate) unsafe fn new(strip: &Strip<'_>, positions: *const i32, next: NextSlice, block: Block) -> Self {
-        let (args, at) = (strip.args(), strip.at());
-        let (inner, spec) = (args.inner(), args.spec());
-        ResolvedRows(MoveJob {
-            out: at.out,
-            out_step: inner.out,
-            data: at.data,
-            data_step: inner.data,
-            positions,
-            first_position: 0,
-            stride: args.stride(),
-            n: strip.n(),
-            row: spec.row,
-            prefetch_distance: spec.prefetch_distance,
-            packed: spec.packed,
-            table_entries: spec.table_entries,
-            next,
-            block,
-        })
-    }
-
-    /// No rows.
-    #[inline(always)]
-    pub(crate) fn none(strip: &Strip<'_>) -> Self {
-        // SAFETY: there are no iterations, and no positions.
-        unsafe { ResolvedRows::new(&strip.first(0), core::ptr::null(), NextSlice::NONE, Block::new()) }
-    }
-
-    /// All rows, if every index is in range.
-    #[inline(always)]
-    pub(crate) fn in_range(&self) -> Option<&MoveJob> {
-        if self.0.block.has_bad() { None } else { Some(&self.0) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn block(&self) -> Block {
-        self.0.block
-    }
-
-    #[inline(always)]
-    pub(crate) fn n(&self) -> usize {
-        self.0.n
-    }
-
-    /// Bytes of a row.
-    #[inline(always)]
-    pub(crate) fn row(&self) -> usize {
-        self.0.row
-    }
-
-    /// Rows without one: nothing is moved.
-    #[inline(always)]
-    pub(crate) fn nothing(&self) -> MoveJob {
-        self.0.first(0)
-    }
-
-    /// No rows: nothing is prefetched.
-    #[inline(always)]
-    pub(crate) fn without_rows(&self) -> ResolvedRows {
-        ResolvedRows(self.0.first(0))
-    }
-
-    /// The positions.
-    #[inline(always)]
-    pub(crate) fn positions(&self) -> &[i32] {
-        if self.0.n == 0 {
-            return &[];
-        }
-        // SAFETY: `n` positions have been written, and stay until the rows are used last.
-        unsafe { core::slice::from_raw_parts(self.0.positions, self.0.n) }
-    }
-
-    /// The addresses of the rows, of which some may not be read: for the function that tells them apart.
-    #[inline(always)]
-    pub(in crate::kernels) fn addresses(&self) -> &MoveJob {
-        &self.0
-    }
-
-    /// Where row `i` comes from, whether or not it may be read.
-    #[inline(always)]
-    pub(crate) fn source(&self, i: usize) -> *const u8 {
-        self.0.source(i)
-    }
-
-    /// The rows of the output.
-    #[inline(always)]
-    pub(crate) fn outputs(&self) -> OutputRows {
-        let MoveJob { out, out_step, n, .. } = self.0;
-        // SAFETY: K1: rows of the output, of which there are `n`.
-        unsafe { OutputRows::new(out, out_step, n) }
-    }
-
-    /// `n` rows from `first` on, whose indices are in range.
-    #[inline(always)]
-    pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob {
-        let run = self.0.from(first).first(n);
-        debug_assert!((0..n).all(|i| !self.0.block.is_bad(run.position(i))));
-        run
-    }
-
-    /// All rows, where those that are out of range come from position 0. Their positions go to `room`.
-    #[inline(always)]
-    pub(crate) fn with_zeros(&self, room: &mut Positions) -> MoveJob {
-        let block = self.0.block;
-        room.write(self.positions().iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
-        MoveJob { positions: room.as_ptr(), ..self.0 }
-    }
-
-    /// Before the first rows of a strip, which are resolved chunk by chunk into the buffer at `positions`.
-    #[inline(always)]
-    pub(crate) fn before(strip: &Strip<'_>, positions: *const i32, next: NextSlice) -> Self {
-        // SAFETY: there are no iterations, and no positions.
-        unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
-    }
-
-    /// Goes on to the next `n` rows, which have been resolved into the same buffer. The fields are written one by one: to
-    /// load all of them at once, as a copy of the whole does, would wait for what was just written.
-    ///
-    /// # Safety
-    /// As for [`ResolvedRows::new`], for the `n` iterations that follow these in their strip.
-    #[inline(always)]
-    pub(crate) unsafe fn go_on(&mut self, n: usize, block: Block) {
-        let MoveJob { out, out_step, data, data_step, next, n: done, .. } = &mut self.0;
-        let by = *done as isize;
-        *out = out.wrapping_offset(out_step.wrapping_mul(by));
-        *data = data.wrapping_offset(data_step.wrapping_mul(by));
-        *next = next.from(*done / STEP);
-        (*done, self.0.block) = (n, block);
-    }
-}
-
-/// Packed elements of a byte, to be looked up in a table by contiguous indices of a byte: from `data`, where the table
-/// begins, to `out`.
-pub struct BytesJob {
-    indices: Indices,
-    dim: i32,
-    policy: IndexPolicy,
-    data: *const u8,
-    out: *mut u8,
-    table_entries: usize,
-}
-
-impl BytesJob {
-    /// The elements of a strip, by a component of one-byte indices.
-    #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'_>, component: &Component) -> Self {
-        let (spec, at) = (strip.spec(), strip.at());
-        debug_assert!(spec.packed && spec.row == 1 && component.dim <= i64::from(i32::MAX), "K9");
-        BytesJob {
-            indices: strip.indices(component),
-            dim: component.dim as i32,
-            policy: spec.policy,
-            data: at.data,
-            out: at.out,
-            table_entries: spec.table_entries,
-        }
-    }
-
-    /// The indices; there is an element of the output for each.
-    #[inline(always)]
-    pub(crate) fn indices(&self) -> &Indices {
-        &self.indices
-    }
-
-    /// The size of the axis.
-    #[inline(always)]
-    pub(crate) fn dim(&self) -> i32 {
-        self.dim
-    }
-
-    #[inline(always)]
-    pub(crate) fn policy(&self) -> IndexPolicy {
-        self.policy
-    }
-
-    /// Where the table lies, of [`BytesJob::table_entries`] bytes that may be read.
-    #[inline(always)]
-    pub(crate) fn data(&self) -> *const u8 {
-        self.data
-    }
-
-    /// Where the first element goes.
-    #[inline(always)]
-    pub(crate) fn out(&self) -> *mut u8 {
-        self.out
-    }
-
-    /// The entries of the table.
-    #[inline(always)]
-    pub(crate) fn table_entries(&self) -> usize {
-        self.table_entries
-    }
-}
-
 /// Bytes up to which a value is copied by value. Larger values would pass over the stack, and a huge one would not fit
 /// there.
 const BY_VALUE: usize = 256;
@@ -547,30 +169,30 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
 /// Moves rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-    if !job.next.is_some() {
+    if !job.next().is_some() {
         return move_step::<BYTES>(job);
     }
-    for first in (0..job.n).step_by(STEP) {
+    for first in (0..job.n()).step_by(STEP) {
         let step = job.from(first);
-        step.next.fetch(0);
-        move_step::<BYTES>(&step.first(step.n.min(STEP)));
+        step.next().fetch(0);
+        move_step::<BYTES>(&step.first(step.n().min(STEP)));
     }
 }
 
 /// Moves rows of `BYTES` bytes, and prefetches nothing.
 #[inline(always)]
 fn move_step<const BYTES: usize>(job: &MoveJob) {
-    debug_assert!(job.n == 0 || job.row == BYTES, "K6");
-    if job.packed {
-        let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
-        for i in 0..job.n {
+    debug_assert!(job.n() == 0 || job.row() == BYTES, "K6");
+    if job.packed() {
+        let (data, out) = (job.data().cast::<[u8; BYTES]>(), job.out().cast::<[u8; BYTES]>());
+        for i in 0..job.n() {
             let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
             // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
             // bytes, and the plan found them contiguous.
             unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
         }
     } else {
-        for i in 0..job.n {
+        for i in 0..job.n() {
             // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
             unsafe { copy_fixed::<BYTES>(job.source(i), job.target(i)) };
         }

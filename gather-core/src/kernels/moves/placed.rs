@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::KernelSpec;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::copy_fixed;
-use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::rows::{copy_halves, copy_long};
-use crate::kernels::plane::OutputRows;
+use crate::kernels::nest::args::KernelSpec;
+use crate::kernels::nest::plane::OutputRows;
+use crate::kernels::prefetch::{LINE, prefetch};
 
 /// Rows that are resolved before they are moved.
 pub(crate) const FEW: usize = 64;

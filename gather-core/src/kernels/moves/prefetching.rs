@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
-use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::moves::{MoveJob, ResolvedRows};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
+use crate::kernels::prefetch::{LINE, prefetch};
 
 /// A job, and the rows of the one after it, some of which may be out of range: they are only prefetched.
 pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a ResolvedRows);

@@ -13,8 +13,9 @@
 //! until most of it has come (bench `matrix`).
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::moves::{MoveJob, copy_fixed, move_fixed};
+use crate::kernels::moves::{copy_fixed, move_fixed};
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::{LINE, prefetch};
 
 /// Moves rows of any length by their positions.
 pub(crate) enum MoveRows {}

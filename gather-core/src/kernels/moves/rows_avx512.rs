@@ -15,10 +15,10 @@ use core::arch::x86_64::{
 };
 
 use crate::kernels::level_fn::avx2;
-use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::table_avx512::first_lanes;
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::prefetch;
 
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]

@@ -14,8 +14,8 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::STREAMED_AT_ONCE;
-use crate::kernels::moves::prefetch::{LINE, prefetch, prefetch_row};
 use crate::kernels::moves::prefetching::{JobAndNext, Sources};
+use crate::kernels::prefetch::{LINE, prefetch, prefetch_row};
 
 /// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
 /// after it. [`fence`] comes before any other access to what is written.

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
-use crate::kernels::moves::prefetch::prefetch;
-use crate::kernels::plane::OutputRows;
+use crate::kernels::nest::plane::OutputRows;
+use crate::kernels::prefetch::prefetch;
 
 /// Rows to be moved: from `from + i · from_step` to `to + i · to_step`, for every `i` below `n`.
 pub(crate) struct StridedRows {

@@ -34,7 +34,7 @@ use core::arch::x86_64::{
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{ByteBounds, Numbers, Places, Table};
-use crate::kernels::moves::{BytesJob, MoveJob};
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::vector::Vector;
 use crate::types::index::Index;
 

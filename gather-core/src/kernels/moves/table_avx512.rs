@@ -21,7 +21,7 @@ use core::arch::x86_64::{
 
 use crate::kernels::level_fn::Avx512;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
-use crate::kernels::moves::{BytesJob, MoveJob};
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::types::index::Index;
 
 /// Bytes of a vector.

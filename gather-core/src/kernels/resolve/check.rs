@@ -9,7 +9,7 @@ use core::ops::BitOr;
 use num_traits::WrappingSub;
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::plane::Indices;
+use crate::kernels::nest::plane::Indices;
 use crate::types::index::Index;
 
 /// Says whether all indices are valid along an axis of a size. It may say no where all are.

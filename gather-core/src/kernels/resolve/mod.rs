@@ -17,13 +17,13 @@ pub(crate) mod tuples;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vectors;
 
-use crate::kernels::args::Component;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn;
-use crate::kernels::plane::{Indices, Strip};
-use crate::kernels::resolve::block::Positions;
+use crate::kernels::nest::args::Component;
+use crate::kernels::nest::plane::{Indices, Strip};
+use crate::kernels::nest::positions::{BLOCK, Positions};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{self, Eight, Words};
 use crate::types::index::{Index, IndexType, by_index};
@@ -65,10 +65,10 @@ pub struct ResolveJob {
 }
 
 impl ResolveJob {
-    /// The indices of a component of a strip, at most [`BLOCK`](block::BLOCK), into a buffer.
+    /// The indices of a component of a strip, at most [`BLOCK`](BLOCK), into a buffer.
     #[inline(always)]
     pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
-        debug_assert!(strip.n() <= block::BLOCK);
+        debug_assert!(strip.n() <= BLOCK);
         ResolveJob::of(strip, component, out)
     }
 
@@ -149,7 +149,7 @@ impl ChunksJob {
     /// The indices of a component of a strip, of any length.
     #[inline(always)]
     pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
-        const { assert!(CHUNK <= block::BLOCK) };
+        const { assert!(CHUNK <= BLOCK) };
         ChunksJob(ResolveJob::of(strip, component, out))
     }
 
@@ -205,7 +205,7 @@ pub struct TupleJob<'a> {
 }
 
 impl<'a> TupleJob<'a> {
-    /// The tuples of a strip, which the plan found adjacent, in chunks of at most [`BLOCK`](block::BLOCK).
+    /// The tuples of a strip, which the plan found adjacent, in chunks of at most [`BLOCK`](BLOCK).
     #[inline(always)]
     pub(crate) fn new(strip: &Strip<'a>, chunk: usize, out: [&mut Positions; 2]) -> Self {
         let [first, second] = out.map(Positions::as_mut_ptr);
@@ -221,7 +221,7 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     fn of(strip: &Strip<'a>, chunk: usize, out: [*mut i32; 2]) -> Self {
         let spec = strip.spec();
-        debug_assert!(spec.adjacent_tuples && chunk <= block::BLOCK && (chunk > 0 || strip.n() == 0));
+        debug_assert!(spec.adjacent_tuples && chunk <= BLOCK && (chunk > 0 || strip.n() == 0));
         let (index, n) = (strip.at().index, strip.n());
         TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
     }

@@ -19,7 +19,7 @@
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::plane;
+use crate::kernels::nest::plane;
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
 use crate::kernels::words::{Indices, Words, is_wide};
 use crate::types::index::Index;

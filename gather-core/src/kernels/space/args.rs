@@ -214,3 +214,26 @@ impl<'a> SpaceArgs<'a> {
         self.loops.last().expect("K5: a loop nest has an inner loop")
     }
 }
+
+/// Which tensor lies whole, the other one in streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whole {
+    Output,
+    Data,
+}
+
+impl BlockLoop {
+    /// Which tensor lies whole along the loop, where it and the streams of the other are contiguous, for rows of a
+    /// width.
+    #[inline(always)]
+    pub(crate) fn whole(&self, width: isize) -> Option<Whole> {
+        let (step, wrap, period) = (self.step, self.wrap, self.period());
+        if step.out == width && wrap.out == width && period.data == width {
+            Some(Whole::Output)
+        } else if step.data == width && wrap.data == width && period.out == width {
+            Some(Whole::Data)
+        } else {
+            None
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! Whole periods of contiguous streams: what is interleaved or taken apart by vectors.
 
-use crate::kernels::space::Whole;
-use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, Whole};
 use crate::kernels::vector::Vector;
 
 /// Periods of a loop along which both tensors are contiguous: one whole, the other in `block` streams.
@@ -21,7 +20,7 @@ impl<'a> Periods<'a> {
     /// # Safety
     /// The loop has `n` more periods from the cursor on, and is part of a loop nest that a kernel is given.
     #[inline(always)]
-    pub(super) unsafe fn new(along: &'a BlockLoop, at: SpaceCursor, n: usize) -> Self {
+    pub(in crate::kernels) unsafe fn new(along: &'a BlockLoop, at: SpaceCursor, n: usize) -> Self {
         Periods { along, at, n }
     }
 

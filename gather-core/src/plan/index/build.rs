@@ -7,8 +7,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::convert::Conversion;
-use crate::kernels::{BLOCK, FEW, MOST_PREFETCHED, RowSize};
+use crate::kernels::{BLOCK, Conversion, FEW, MOST_PREFETCHED, RowSize};
 use crate::plan::fold::{arrange, cut_walk};
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;

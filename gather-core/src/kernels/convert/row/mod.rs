@@ -16,8 +16,6 @@ mod params;
 
 use core::marker::PhantomData;
 
-use crate::kernels::args::IndexArgs;
-use crate::kernels::bodies::CompiledMoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::named;
@@ -25,12 +23,14 @@ pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
 pub(crate) use crate::kernels::convert::row::params::{Misfit, Placed, RowShapes};
-use crate::kernels::moves::MoveJob;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::prefetch::LINE;
-use crate::kernels::moves::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::stream::Pending;
+use crate::kernels::nest::args::CompiledMoveFn;
+use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::rows::MoveJob;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::prefetch::LINE;
+use crate::kernels::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, DType, Element, IsElement};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;

@@ -8,7 +8,7 @@ use core::ops::Range;
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::map::{MAX_PARAMS, for_tuples};
 use crate::kernels::convert::row::MOST_AHEAD;
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use crate::types::policy::Per;
 
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.

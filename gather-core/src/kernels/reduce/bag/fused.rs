@@ -28,7 +28,7 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::prefetch::prefetch_row;
+use crate::kernels::prefetch::prefetch_row;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
 use crate::kernels::reduce::bag::rows::Output;

@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::level_fn::Avx2;
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::vectors::bf16_to_256;
 use crate::kernels::reduce::bag::{BagRows, Begin, rows};

@@ -16,10 +16,10 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::prefetch::prefetch_row;
+use crate::kernels::nest::args::start_of_part;
+use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::batch::{Batch, Begun, Row};
 use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};

@@ -12,10 +12,10 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{Avx2, Avx512, scalar};
-use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::nest::args::start_of_part;
+use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::Row;
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};

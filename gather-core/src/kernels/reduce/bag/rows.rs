@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::element::Unaligned;

@@ -24,7 +24,7 @@ use core::ops::Deref;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
-use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;

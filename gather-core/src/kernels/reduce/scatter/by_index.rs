@@ -15,8 +15,8 @@
 
 use core::num::NonZero;
 
-use crate::kernels::bodies::elements::MOST_ELEMENT;
-use crate::kernels::moves::prefetch::{STEP, prefetch};
+use crate::kernels::moves::MOST_ELEMENT;
+use crate::kernels::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::one_update::of_one_update;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
@@ -315,8 +315,8 @@ mod tests {
     use core::fmt::Debug;
 
     use super::*;
-    use crate::kernels::args::Loop;
-    use crate::kernels::moves::prefetch::NextSlice;
+    use crate::kernels::nest::args::Loop;
+    use crate::kernels::prefetch::NextSlice;
     use crate::kernels::reduce::number::Add;
     use crate::kernels::reduce::scatter::indexed::IndexedElements;
     use crate::types::index::Index;

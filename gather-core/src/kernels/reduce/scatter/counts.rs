@@ -10,7 +10,7 @@
 //!
 //! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
 
-use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::bag::step::Accumulate;
 use crate::kernels::reduce::number::{Add, Average, Mean};
 use crate::kernels::reduce::scatter::ScatterFns;

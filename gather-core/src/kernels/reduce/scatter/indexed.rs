@@ -2,8 +2,8 @@
 
 use core::ops::Deref;
 
-use crate::kernels::args::Loop;
-use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::nest::args::Loop;
+use crate::kernels::prefetch::NextSlice;
 use crate::kernels::reduce::scatter::read::ReadIndex;
 use crate::kernels::reduce::scatter::rows::Ends;
 use crate::kernels::reduce::scatter::stepped::SteppedRows;

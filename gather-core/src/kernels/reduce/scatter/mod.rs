@@ -66,7 +66,7 @@ pub(crate) use sink::{Sink, Take, Which};
 pub(crate) use stepped::SteppedRows;
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
 
 /// The functions of a scatter that reduce elements of a type.

@@ -2,7 +2,7 @@
 //!
 //! The update is loaded once. Every byte indexes an axis of 256 elements, so that none is compared.
 
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::scatter::by_index::{IndexedFns, Quick, STREAM_AHEAD};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::ReadIndex;

@@ -17,9 +17,9 @@ use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::kernels::by_level::{by_level, level_pointers};
-use crate::kernels::moves::ResolvedRows;
 use crate::kernels::moves::placed::FIRST_BYTES;
-use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::nest::rows::ResolvedRows;
+use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::scatter::RowFns;
 use crate::kernels::reduce::scatter::by_index::{ChooseByIndex, TakeFew};
 use crate::kernels::reduce::scatter::values::RowPair;

@@ -2,11 +2,11 @@
 
 use core::cell::Cell;
 
-use crate::kernels::moves::ResolvedRows;
+use crate::kernels::nest::positions::BLOCK;
+use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::IndexedFns;
 use crate::kernels::reduce::scatter::entries::Entries;
 use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
-use crate::kernels::resolve::block::BLOCK;
 
 /// How a kernel uses the rows that it resolves.
 pub(crate) struct Sink<'a> {

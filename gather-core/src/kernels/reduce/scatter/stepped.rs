@@ -12,7 +12,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::scatter::by_index::{GROUP, IndexedFns, STREAM_AHEAD, TakeFew};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};

@@ -4,7 +4,7 @@
 //! they take (S3, S4, A1).
 
 use crate::kernels::moves::placed::CopyRow;
-use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::prefetch::LINE;
 use crate::types::element::Unaligned;
 
 /// A row of the destination, or a record, that may be read and written. Nothing else uses it meanwhile.

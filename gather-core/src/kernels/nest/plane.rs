@@ -1,7 +1,8 @@
 //! What a body runs: a plane of a loop nest, and strips of it. They carry the kernel contract to the indices, the rows
 //! of data and the rows of the output.
 
-use crate::kernels::args::{Component, Cursor, IndexArgs, KernelSpec, Loop};
+use crate::kernels::nest::args::{Component, Cursor, IndexArgs, KernelSpec, Loop, each_coordinate};
+use crate::kernels::prefetch::NextSlice;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{self, Words};
 use crate::types::index::Index;
@@ -31,6 +32,16 @@ impl<'a> Plane<'a> {
     pub(crate) fn of(args: &'a IndexArgs<'a>) -> Self {
         debug_assert!(args.loops().len() <= 2, "K9: one plane");
         Plane { args, at: args.origin() }
+    }
+
+    /// Every plane of a loop nest.
+    #[inline(always)]
+    pub(crate) fn each(args: &IndexArgs<'_>, mut run: impl FnMut(Plane<'_>)) {
+        let around = &args.loops()[..args.loops().len().saturating_sub(2)];
+        each_coordinate(around, *args.origin(), |at| {
+            // SAFETY: the cursor is that of a coordinate of the loops around the plane.
+            run(unsafe { Plane::new(args, at) });
+        });
     }
 
     #[inline(always)]
@@ -193,6 +204,16 @@ impl<'a> Strip<'a> {
         debug_assert!(self.spec().components.contains(component));
         let at = self.at.index.wrapping_offset(component.index);
         Indices { at, stride: self.args.inner().index, n: self.n }
+    }
+
+    /// The part of the next outer coordinate's data to prefetch while the rows from `done` on are moved.
+    #[inline(always)]
+    pub(crate) fn next_slice(&self, done: usize) -> NextSlice {
+        let args = self.args;
+        match args.spec().next_slice_bytes {
+            0 => NextSlice::NONE,
+            bytes => NextSlice::spread(self.at.data.wrapping_offset(args.outer().data), bytes, args.inner().n, done),
+        }
     }
 
     /// The rows of the output.

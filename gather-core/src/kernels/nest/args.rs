@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::kernels::convert::Conversion;
-use crate::kernels::plane::Plane;
+use crate::kernels::by_level::level_pointers;
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::element::ElementBytes;
 use crate::types::level::Available;
 use crate::types::method::Method;
@@ -195,16 +195,6 @@ impl<'a> IndexArgs<'a> {
         each_coordinate(around, self.origin, |&origin| run(&IndexArgs { origin, loops, ..*self }));
     }
 
-    /// Every plane.
-    #[inline(always)]
-    pub(crate) fn each_plane(&self, mut run: impl FnMut(Plane<'_>)) {
-        let around = &self.loops[..self.loops.len().saturating_sub(2)];
-        each_coordinate(around, self.origin, |at| {
-            // SAFETY: the cursor is that of a coordinate of the loops around the plane.
-            run(unsafe { Plane::new(self, at) });
-        });
-    }
-
     #[inline(always)]
     pub(crate) fn spec(&self) -> &'a KernelSpec {
         self.spec
@@ -346,7 +336,7 @@ impl<'a> IndexArgs<'a> {
 
 /// Runs something at the cursor of each coordinate of loops.
 #[inline(always)]
-fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
+pub(super) fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
     // The cursor of each loop's current iteration, and how many it has left, this one included.
     let mut counters: SmallVec<[(Cursor, usize); 16]> = around.iter().map(|along| (origin, along.n)).collect();
     let mut at = origin;
@@ -384,6 +374,39 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
     }
     let fits = |value: i64| i32::try_from(value).is_ok();
     components.iter().all(|component| fits(component.dim) && fits(component.scale))
+}
+
+/// A kernel of an index operator.
+///
+/// # Safety
+/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a method
+/// that it has (K9).
+pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
+
+/// Moves resolved rows.
+pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob);
+
+/// [`MoveFn`], compiled for a level.
+pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
+
+level_pointers! { MoveFn, CompiledMoveFn; }
+
+/// Converts the rows of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conversion {
+    /// The map, or the row function, at the plan's level.
+    pub(crate) rows: MoveFn,
+    /// Elements of a row of data.
+    pub(crate) elements: usize,
+    /// Bytes of an element of data.
+    pub(crate) size_in: usize,
+}
+
+impl Conversion {
+    /// Bytes of data that a row is converted from.
+    pub(crate) fn bytes_in(&self) -> usize {
+        self.elements.saturating_mul(self.size_in)
+    }
 }
 
 /// Whether a kernel met an index that is out of range.

@@ -1,20 +1,10 @@
 //! Padding: rows that are filled.
 
-use crate::kernels::kernel::SpaceEntry;
-use crate::kernels::loops::space_nest_any;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::space::args::{SpaceArgs, SpaceCursor};
 
-/// The kernel that fills every row and reads nothing.
-pub(crate) static FILL: SpaceEntry = SpaceEntry { name: "fill", run: fill_nest };
-
-/// Fills the rows of a loop nest.
-fn fill_nest(args: &SpaceArgs<'_>) {
-    space_nest_any(args, fill_plane);
-}
-
 /// Fills the rows of the plane at a cursor.
-fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
+pub(crate) fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
     let (row, fill) = (args.row(), args.fill());
     debug_assert!(!fill.is_empty() && row.is_multiple_of(fill.len()), "K6: a fill");
     macro_rules! of_one_element {

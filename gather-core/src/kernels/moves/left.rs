@@ -1,0 +1,226 @@
+//! What is left of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And
+//! the pass along an inner loop that comes before it.
+
+use core::hint::select_unpredictable;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::kernels::index_rule::IndexRule;
+use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
+use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::nest::args::{Component, IndexArgs};
+use crate::kernels::nest::plane::{Indices, Strip, Strips};
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// The rest of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one component;
+/// along the inner loop indices and rows are contiguous (K9).
+pub(crate) struct Left<'a> {
+    first: Strip<'a>,
+    later: Strips<'a>,
+    /// Widens the indices to the type that they are read as, where they have another one.
+    widen: Option<WidenFn>,
+}
+
+impl<'a> Left<'a> {
+    /// The rest of a plane, whose indices have the type that they are read as.
+    #[inline(always)]
+    pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
+        debug_assert!(first.spec().policy.out_of_bounds == OutOfBounds::Zero);
+        Left { first, later, widen: None }
+    }
+
+    /// The same, whose indices are widened to the type that they are read as.
+    #[inline(always)]
+    pub(crate) fn widened(self, widen: WidenFn) -> Self {
+        Left { widen: Some(widen), ..self }
+    }
+}
+
+/// Indices to be widened, at most [`PROBED`].
+pub(crate) struct WidenJob<'a> {
+    indices: Indices,
+    to: &'a mut [MaybeUninit<i32>; PROBED],
+}
+
+/// Writes the indices of a job as numbers of 32 bits.
+pub(crate) type WidenFn = for<'a> fn(WidenJob<'a>);
+
+/// [`WidenFn`] for a type of 8 or 16 bits.
+pub(crate) struct Widen<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for Widen<I> {
+    type Args<'a> = WidenJob<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, WidenJob { indices, to }: WidenJob<'_>) {
+        let indices = indices.adjacent::<I>();
+        for (i, to) in to[..indices.n()].iter_mut().enumerate() {
+            to.write(indices.read::<I>(i).widen() as i32);
+        }
+    }
+}
+
+/// Moves the rows of inner loops whose index is in range, and fills the others: those of the loop at a cursor from row
+/// `done` on, and those of `left - 1` loops after it.
+///
+/// ```text
+/// for each 64 rows:
+///     if some of them, far apart, are all out of range:     fill all rows up to the next one in range, at once
+///     else select the source of each row, its own or the fill
+/// ```
+///
+/// Rows of more than 256 bytes are moved, or filled, one by one.
+///
+/// Indices of 8 and 16 bits are widened to 32 first, 64 at a time, so that they need no loop of their own.
+pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
+
+impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
+    type Args<'a> = Left<'a>;
+    type Output = ();
+
+    /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has 32
+    /// bits then.
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, Left { first, later, widen }: Left<'_>) {
+        let (args, spec) = (first.args(), first.spec());
+        let Pass { rule, component, row, stride, .. } = Pass::new::<C>(args, false);
+        let (copy, mut fill) = (C::of(row), FillRow::new());
+        let step = if MOVES { args.inner().data } else { 0 };
+        let short = const { C::MOST <= MOST_SELECTED };
+        let filled = if short { fill.row(spec).as_ptr() } else { core::ptr::null() };
+        let mut widened = [const { MaybeUninit::uninit() }; PROBED];
+        for strip in core::iter::once(first).chain(later) {
+            let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
+            while done < strip.n() {
+                // Where the index of row 0 lies, or would lie, and up to which row indices lie there.
+                let (index, n) = match widen {
+                    None => (indices.at().cast::<I>(), strip.n()),
+                    Some(widen) => {
+                        let some = PROBED.min(strip.n() - done);
+                        widen(WidenJob { indices: indices.part(done, some), to: &mut widened });
+                        (widened.as_ptr().cast::<I>().wrapping_sub(done), done + some)
+                    }
+                };
+                // SAFETY: K3: index `i < n` of the strip, which are contiguous; or it has been widened.
+                let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
+                let inside = |i: usize| position(i).1;
+                let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
+                while done < n {
+                    let rows = if short { PROBED.min(n - done) } else { 1 };
+                    // Without a branch for each of the probes, which random indices would mispredict.
+                    let mut any = false;
+                    for k in 0..if short { PROBES } else { 1 } {
+                        any |= inside(done + rows * k / PROBES);
+                    }
+                    if !any {
+                        let first = done;
+                        while n - done >= GROUP {
+                            if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
+                                break;
+                            }
+                            done += GROUP;
+                        }
+                        while done < n && !inside(done) {
+                            done += 1;
+                        }
+                        fill.fill(spec, strip.outputs().part(first, done - first));
+                        continue;
+                    }
+                    let (mut data, mut out) =
+                        (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
+                    let mut next = |(x, inside): (i64, bool)| {
+                        let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
+                        data = data.wrapping_offset(step);
+                        if short { select_unpredictable(inside, from, filled) } else { from }
+                    };
+                    let end = done + rows;
+                    while C::BYTES.is_some() && end - done >= GROUP {
+                        let [a, b, c, d] = group(done);
+                        let from = [next(a), next(b), next(c), next(d)];
+                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                        unsafe { copy.copy_four(from, out, row) };
+                        (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
+                    }
+                    while done < end {
+                        // SAFETY: K1, K2 and K4 for a row whose index is in range; or the fill, which is as long.
+                        unsafe { copy.copy(next(position(done)), out) };
+                        (out, done) = (out.wrapping_add(row), done + 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows among which some are probed, and how many these are.
+const PROBED: usize = 64;
+const PROBES: usize = 8;
+
+/// The fields that one pass along the inner loop needs, read up front: otherwise the compiler reads them again after
+/// every store.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass<'a> {
+    n: usize,
+    rule: IndexRule,
+    component: &'a Component,
+    row: usize,
+    stride: isize,
+}
+
+impl<'a> Pass<'a> {
+    #[inline(always)]
+    pub(crate) fn new<C: CopyRow>(args: &IndexArgs<'a>, packed: bool) -> Self {
+        let spec = args.spec();
+        debug_assert_eq!(spec.components.len(), 1, "K9: one component");
+        let (component, row) = (&spec.components[0], C::BYTES.unwrap_or(spec.row));
+        let rule = IndexRule::new(spec.policy.negative, component.dim);
+        let stride = if packed { row as isize } else { args.stride() };
+        Pass { n: args.inner().n, rule, component, row, stride }
+    }
+
+    /// The iterations of the inner loop.
+    #[inline(always)]
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Resolves each row of an inner loop and moves it, up to the first whose index is out of range; returns how many.
+    /// The strip is borrowed, as the cursor of a [`Plane`] is.
+    #[inline(always)]
+    pub(crate) fn run<C: CopyRow, I: Index>(self, strip: &Strip<'_>) -> usize {
+        let Pass { n, rule, component, row, stride } = self;
+        let (indices, at) = (strip.indices(component).adjacent::<I>(), strip.at());
+        let (copy, mut out, mut done) = (C::of(row), at.out, 0);
+        // For rows of a few bytes the loop itself would cost more than the copies.
+        while C::BYTES.is_some() && n - done >= GROUP {
+            let mut group = [(0, false); GROUP];
+            for (i, x) in group.iter_mut().enumerate() {
+                *x = rule.check(indices.read::<I>(done + i));
+            }
+            if group.iter().any(|&(_, inside)| !inside) {
+                break;
+            }
+            for (x, _) in group {
+                let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+                // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+                unsafe { copy.copy(from, out) };
+                out = out.wrapping_add(row);
+            }
+            done += GROUP;
+        }
+        for done in done..n {
+            let Some(x) = rule.check_valid_first(indices.read::<I>(done)) else { return done };
+            let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+            // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+            unsafe { copy.copy(from, out) };
+            out = out.wrapping_add(row);
+        }
+        n
+    }
+}
+
+/// Rows of a constant size that are resolved before the first of them is moved.
+const GROUP: usize = 4;

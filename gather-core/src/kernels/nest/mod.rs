@@ -1,0 +1,14 @@
+//! What a kernel is given, and its parts: arguments, planes, strips, indices, rows. Each carries the contract of what it
+//! reaches, so that bodies and moves are safe functions around loads and stores.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `args` | what a plan has decided, and the arguments of a call |
+//! | `plane` | a plane of a loop nest, strips of it, their indices and rows of the output |
+//! | `positions` | the buffer of resolved indices |
+//! | `rows` | rows of a strip by their positions |
+
+pub(crate) mod args;
+pub(crate) mod plane;
+pub(crate) mod positions;
+pub(crate) mod rows;

@@ -1,0 +1,97 @@
+//! The positions of a block of indices, and which of them are out of range.
+
+use core::mem::MaybeUninit;
+
+/// Indices resolved at once: their positions take 2 KiB, a small part of any first-level cache.
+pub(crate) const BLOCK: usize = 512;
+
+/// A buffer for the positions of a block, at the begin of a line: what is read soon after it was written should not
+/// have been written across two.
+#[repr(align(64))]
+pub(crate) struct Positions([MaybeUninit<i32>; BLOCK]);
+
+impl Positions {
+    /// An uninitialised buffer.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Positions([const { MaybeUninit::uninit() }; BLOCK])
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *const i32 {
+        self.0.as_ptr().cast()
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut i32 {
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// Writes the first positions, up to the length of the buffer.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, positions: impl Iterator<Item = i32>) {
+        self.0.iter_mut().zip(positions).for_each(|(room, position)| {
+            room.write(position);
+        });
+    }
+
+    /// The first `n` positions.
+    ///
+    /// # Safety
+    /// They have been written.
+    #[inline(always)]
+    pub(in crate::kernels) unsafe fn written(&mut self, n: usize) -> &mut [i32] {
+        debug_assert!(n <= BLOCK);
+        // SAFETY: the buffer has `n <= BLOCK` positions, which have been written.
+        unsafe { core::slice::from_raw_parts_mut(self.as_mut_ptr(), n) }
+    }
+}
+
+/// A resolved block: whether an index is out of range, and which positions stand for those. The positions themselves
+/// lie in [`Positions`].
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    has_bad: bool,
+    /// Positions below it stand for an index out of range. Only looked at when `has_bad`.
+    least: i32,
+}
+
+/// The position of a tuple out of range. Positions of others may be negative, where scales are.
+pub(in crate::kernels) const BAD_TUPLE: i32 = i32::MIN;
+
+impl Block {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Block { has_bad: false, least: 0 }
+    }
+
+    /// Whether an index of the block is out of range.
+    #[inline(always)]
+    pub(crate) fn has_bad(&self) -> bool {
+        self.has_bad
+    }
+
+    /// Positions below this one stand for an index out of range, where the block has such.
+    #[inline(always)]
+    pub(crate) fn least(&self) -> i32 {
+        self.least
+    }
+
+    /// Whether a position of the block stands for an index out of range, where the block has such.
+    #[inline(always)]
+    pub(crate) fn is_bad(&self, position: i32) -> bool {
+        position < self.least
+    }
+
+    /// Notes whether an index is out of range of resolved ones: -1 stands for it.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, out_of_range: bool) {
+        *self = Block { has_bad: out_of_range, least: 0 };
+    }
+
+    /// Notes that a tuple is out of range: [`BAD_TUPLE`] stands for it.
+    #[inline(always)]
+    pub(in crate::kernels) fn note_bad_tuple(&mut self) {
+        *self = Block { has_bad: true, least: BAD_TUPLE + 1 };
+    }
+}
