@@ -15,7 +15,7 @@ use crate::kernels::moves::left::{Left, MoveOrFill, Pass, Widen};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
-use crate::kernels::nest::plane::{Plane, Strip, Strips};
+use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -39,25 +39,39 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();
-        let (pass, mut strips) = (Pass::new::<C>(args, PACKED), Plane::of(args).strips());
-        while let Some(strip) = strips.next() {
-            let done = pass.run::<C, I>(&strip);
-            if done < pass.n() {
-                return go_on::<C, I, L>(&strip.from(done), strips);
-            }
+        let (pass, plane) = (Pass::new::<C>(args, PACKED), Plane::of(args));
+        if let [_] = args.loops() {
+            // SAFETY: the inner loop of the plane, which is all of it.
+            let done = unsafe { pass.run::<C, I>(plane.at()) };
+            return if done == pass.n() { OK } else { go_on::<C, I, L>(plane, 0, done) };
         }
-        Outcome { out_of_range: false }
+        let (outer, mut at) = (*args.outer(), *plane.at());
+        for strip in 0..outer.n {
+            // SAFETY: the inner loop of the plane at a coordinate of the outer one.
+            let done = unsafe { pass.run::<C, I>(&at) };
+            if done < pass.n() {
+                return go_on::<C, I, L>(plane, strip, done);
+            }
+            at = at.step(&outer);
+        }
+        OK
     }
 }
 
-/// Runs what is left of a plane: a strip whose first index is out of range, and the inner loops after it.
+/// Every index was in range.
+const OK: Outcome = Outcome { out_of_range: false };
+
+/// Runs what is left of a plane, from row `done` of a strip on, whose index is out of range.
 #[cold]
 #[inline(never)]
-fn go_on<'a, C: CopyRow, I: Index, L: Isa>(strip: &Strip<'a>, later: Strips<'a>) -> Outcome {
-    if strip.spec().policy.out_of_bounds == OutOfBounds::Zero {
+fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
+    let mut later = plane.strips().from(strip);
+    if plane.spec().policy.out_of_bounds == OutOfBounds::Zero
+        && let Some(strip) = later.next()
+    {
         // SAFETY: K7: kernels of the level alone name this function.
         let level = unsafe { L::of_kernel() };
-        let rest = Left::new(*strip, later);
+        let rest = Left::new(strip.from(done), later);
         if const { size_of::<I>() >= 4 } {
             level.entry::<MoveOrFill<C, I, false>>()(rest);
         } else if const { I::TYPE.is_signed() } {

@@ -47,7 +47,7 @@ struct Resolved<'a>(&'a [i32]);
 /// and where rows are short or there is one.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest: RestFn) -> bool {
-    let Some(strip) = strips.peek() else { return false };
+    let Some(&strip) = strips.peek() else { return false };
     debug_assert!(strip.spec().offsets_first, "K9");
     let (panel, mut offsets) = (Panel::<BYTES>::new(strip.args()), [const { MaybeUninit::uninit() }; MOST]);
     let takes = (EIGHT..=MOST).contains(&strip.n()) && strips.n() > 1 && matches!(BYTES, 4 | 8);

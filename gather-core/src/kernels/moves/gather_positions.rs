@@ -106,11 +106,11 @@ fn run<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
     rest: RestFn,
 ) -> bool {
     while let Some(strip) = strips.peek() {
-        let done = positions::<BYTES, I, PACKED, PREFETCH>(&strip);
+        let done = positions::<BYTES, I, PACKED, PREFETCH>(strip);
         if done < strip.n() {
             return rest(strips, done);
         }
-        strips = strips.from(1);
+        strips.advance();
     }
     false
 }

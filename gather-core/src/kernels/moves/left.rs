@@ -9,7 +9,7 @@ use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::CopyRow;
-use crate::kernels::nest::args::{Component, IndexArgs};
+use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 use crate::kernels::nest::plane::{Indices, Strip, Strips};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
@@ -188,11 +188,16 @@ impl<'a> Pass<'a> {
     }
 
     /// Resolves each row of an inner loop and moves it, up to the first whose index is out of range; returns how many.
-    /// The strip is borrowed, as the cursor of a [`Plane`] is.
+    /// The cursor is borrowed, as that of a plane is.
+    ///
+    /// # Safety
+    /// The cursor is that of the inner loop of the arguments at a coordinate of the loops around it. Along it indices and
+    /// rows are contiguous, and data does not move (K9).
     #[inline(always)]
-    pub(crate) fn run<C: CopyRow, I: Index>(self, strip: &Strip<'_>) -> usize {
+    pub(crate) unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
         let Pass { n, rule, component, row, stride } = self;
-        let (indices, at) = (strip.indices(component).adjacent::<I>(), strip.at());
+        // SAFETY: K3: the indices of the inner loop.
+        let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
         let (copy, mut out, mut done) = (C::of(row), at.out, 0);
         // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {

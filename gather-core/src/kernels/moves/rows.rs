@@ -85,16 +85,17 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
 #[inline(always)]
 fn move_long(job: &MoveJob) {
     let ahead = job.prefetch_distance();
-    for i in 0..job.n() {
-        let (from, to, row) = (job.source(i), job.target(i), job.row());
-        if ahead == 0 {
+    if ahead == 0 {
+        for i in 0..job.n() {
             // SAFETY: a row of the job: `row` bytes at both ends, apart from each other.
-            unsafe { copy_long(from, to, row) };
-        } else {
-            let later = job.source((i + ahead).min(job.n() - 1));
-            // SAFETY: as above.
-            unsafe { copy_fetching(from, to, row, later) };
+            unsafe { copy_long(job.source(i), job.target(i), job.row()) };
         }
+        return;
+    }
+    for i in 0..job.n() {
+        let later = job.source((i + ahead).min(job.n() - 1));
+        // SAFETY: a row of the job: `row` bytes at both ends, apart from each other.
+        unsafe { copy_fetching(job.source(i), job.target(i), job.row(), later) };
     }
 }
 

@@ -90,8 +90,16 @@ impl<'a> Strips<'a> {
 
     /// The next strip, if there is one.
     #[inline(always)]
-    pub(crate) fn peek(&self) -> Option<Strip<'a>> {
-        if self.left == 0 { None } else { Some(self.next) }
+    pub(crate) fn peek(&self) -> Option<&Strip<'a>> {
+        if self.left == 0 { None } else { Some(&self.next) }
+    }
+
+    /// Goes on to the strip after the next one.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) {
+        debug_assert!(self.left > 0);
+        self.next.at = self.next.at.step(&self.outer);
+        self.left -= 1;
     }
 
     /// The first `n` strips.
