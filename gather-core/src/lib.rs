@@ -175,14 +175,15 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
+pub use crate::call::attributes::IndexAttributes;
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
 pub use crate::call::bag::kinds::{BagTableOf, Bagged, BaggedBy};
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
+pub use crate::call::gather::IndexOperator;
 pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
-pub use crate::call::gather::{IndexAttributes, IndexOperator};
 pub use crate::call::scatter::adjoint::AdjointOf;
 pub use crate::call::scatter::plan::ScatterPlan;
 pub use crate::call::scatter::reduces::Reduces;
@@ -203,8 +204,8 @@ pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams};
-pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::info::KernelInfo;
+pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,

@@ -23,6 +23,40 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ("types", &["types"]),
 ];
 
+/// The rooms of a layer that is looked into, top to bottom, by the names of its modules. `mod.rs`, which gathers them for
+/// other layers, stands above all.
+const ROOMS: [(&str, &[&str]); 2] = [
+    ("call", &["space", "scatter", "bag", "gather", "cloned", "attributes", "operator", "plan_type", "source"]),
+    (
+        "kernels",
+        &[
+            "registry",
+            "select",
+            "builtin",
+            "table",
+            "shaped",
+            "info",
+            "kernel",
+            "convert",
+            "loops",
+            "bodies",
+            "v128",
+            "levels",
+            "space",
+            "reduce",
+            "moves",
+            "resolve",
+            "nest",
+            "index_rule",
+            "prefetch",
+            "words",
+            "vector",
+            "by_level",
+            "level_fn",
+        ],
+    ),
+];
+
 /// A module by the names that lead to it from the crate root.
 type Module = Vec<String>;
 
@@ -216,6 +250,12 @@ fn target(path: &[String], modules: &BTreeSet<Module>) -> Module {
     path[..len].to_vec()
 }
 
+/// The room of a module of a layer, counted from the top.
+fn room(rooms: &[&str], module: &[String]) -> usize {
+    let Some(name) = module.get(1) else { return 0 };
+    1 + rooms.iter().position(|room| room == name).unwrap_or_else(|| panic!("`{name}` is no room: add it to ROOMS"))
+}
+
 fn name(module: &[String]) -> String {
     if module.is_empty() { "lib".into() } else { module.join("::") }
 }
@@ -276,6 +316,44 @@ fn arrows_between_layers_point_down() {
     assert!(total > modules.len(), "too few arrows: were the sources read?");
     assert!(upward.is_empty(), "{} arrows point up:\n{}", upward.len(), upward.join("\n"));
     assert!(circles.is_empty(), "circles among layers:\n{}", circles.join("\n"));
+}
+
+#[test]
+fn arrows_between_rooms_point_down() {
+    let sources = sources();
+    let modules: BTreeSet<Module> = sources.iter().map(|(module, _)| module.clone()).collect();
+    for (layer, rooms) in ROOMS {
+        let (mut arrows, mut upward) = (BTreeSet::new(), Vec::new());
+        for (module, path) in sources.iter().filter(|(module, _)| module.first().is_some_and(|top| top == layer)) {
+            let text = std::fs::read_to_string(path).expect("a source file");
+            for mention in Mentions::of(module, &text) {
+                let to = target(&mention.path, &modules);
+                if to.first().is_none_or(|top| top != layer) || to.get(1) == module.get(1) {
+                    continue;
+                }
+                // A name of `mod.rs` itself, such as a function, is one of the room on top.
+                if room(rooms, &to) < room(rooms, module) && !is_shared(layer, &mention.path) {
+                    let (from, path) = (name(module), mention.path.join("::"));
+                    upward.push(format!("{from}, line {}: names {path}", mention.line));
+                }
+                arrows.insert((module.get(1).cloned(), to.get(1).cloned()));
+            }
+        }
+        println!("{layer}: {} arrows among {} rooms, {} up", arrows.len(), rooms.len(), upward.len());
+        assert!(arrows.len() > rooms.len(), "too few arrows: were the sources read?");
+        assert!(upward.is_empty(), "{} arrows inside {layer} point up:\n{}", upward.len(), upward.join("\n"));
+    }
+}
+
+/// Whether a name of a layer's `mod.rs` is there for its rooms: what they all share.
+fn is_shared(layer: &str, path: &[String]) -> bool {
+    let shared: &[&str] = match layer {
+        "call" => {
+            &["Sealed", "check_output", "check_layout", "check_target", "check_fresh", "check_counted", "mismatch"]
+        }
+        _ => &[],
+    };
+    path.get(1).is_some_and(|name| shared.contains(&name.as_str()))
 }
 
 #[test]

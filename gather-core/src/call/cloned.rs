@@ -9,7 +9,7 @@ use core::slice;
 
 use smallvec::SmallVec;
 
-use crate::call::gather::IndexAttributes;
+use crate::call::attributes::IndexAttributes;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
 use crate::plan::fold::{fold, fold_blocks, for_each};

@@ -5,6 +5,7 @@
 pub(crate) mod gather;
 pub(crate) mod operator;
 
+pub(crate) mod attributes;
 pub(crate) mod bag;
 pub(crate) mod cloned;
 mod plan_type;

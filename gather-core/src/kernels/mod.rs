@@ -147,13 +147,13 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod words;
 
-pub(crate) use moves::MOST_ELEMENT;
 pub(crate) use bodies::{MOST_PREFETCHED, gathers_rows};
 pub use kernel::Kernel;
 pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
+pub(crate) use moves::MOST_ELEMENT;
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::strided::{StridedRows, pack_rows};

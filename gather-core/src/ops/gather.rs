@@ -5,8 +5,9 @@
 use alloc::vec::Vec;
 
 use crate::call::Sealed;
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::call::gather::rows::RowAttributes;
-use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;

@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;

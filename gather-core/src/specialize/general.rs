@@ -4,7 +4,8 @@
 
 use smallvec::SmallVec;
 
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
 use crate::specialize::fits::shared;

@@ -1,5 +1,7 @@
 //! Bags of fused rows.
 
+#![forbid(unsafe_code)]
+
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{Erased, ErasedBags, Request, Tensors, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy};

@@ -1,5 +1,7 @@
 //! Plans of bags, by kinds: what a caller holds.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;

@@ -2,12 +2,13 @@
 
 use alloc::boxed::Box;
 
+use crate::call::attributes::IndexAttributes;
 use crate::call::check_output;
+use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::Planned;
-use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::kind::{Blocks, IndexKind};
 use crate::call::source::{Described, Reading};

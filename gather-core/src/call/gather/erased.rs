@@ -8,8 +8,8 @@
 //!
 //! Compiled once, whatever the types of a call.
 
+use crate::call::attributes::IndexAttributes;
 use crate::call::check_output;
-use crate::call::gather::IndexAttributes;
 use crate::exec::{self, Operands, Written};
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};

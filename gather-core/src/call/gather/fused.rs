@@ -1,5 +1,7 @@
 //! Gathering fused rows, as floats: a row function decodes them.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;

@@ -1,8 +1,9 @@
 //! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
 
+use crate::call::attributes::IndexAttributes;
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::{IndexAttributes, IndexOperator, Operation};
+use crate::call::gather::{IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Described, Opened, Reading, Source};
 use crate::exec::Operands;

@@ -1,9 +1,10 @@
 //! Gathering elements that a map converts on their way.
 
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};

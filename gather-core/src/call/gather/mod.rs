@@ -17,7 +17,7 @@ pub(crate) mod planned;
 pub(crate) mod rows;
 pub(crate) mod will_need;
 
-use crate::call::Sealed;
+use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
@@ -35,33 +35,6 @@ use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
-
-/// The attributes of an operator on data and indices. Sealed: those of [`Gather`](crate::Gather),
-/// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
-pub trait IndexAttributes: Sealed {
-    /// The operator.
-    #[doc(hidden)]
-    fn op(&self) -> Op;
-
-    /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
-    #[doc(hidden)]
-    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error>;
-
-    /// Whether the result is rows of data along its first axis, in the order of indices.
-    #[doc(hidden)]
-    fn takes_rows(&self, _data: &Layout) -> bool {
-        false
-    }
-
-    /// The dimensions of data before a row, of an operator whose indices name whole rows along an axis.
-    ///
-    /// # Errors
-    /// [`Error::AxisOutOfRange`].
-    #[doc(hidden)]
-    fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
-        Ok(data.rank())
-    }
-}
 
 /// An operator that takes data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
 /// [`GatherNd`](crate::GatherNd), which differ in their attributes.

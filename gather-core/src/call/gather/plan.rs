@@ -4,12 +4,13 @@ use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks::BlockShapes;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::planned::Planned;
 use crate::call::gather::rows::RowShape;
-use crate::call::gather::{IndexAttributes, IndexOperator, will_need};
+use crate::call::gather::{IndexOperator, will_need};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Described, Reading, Source};

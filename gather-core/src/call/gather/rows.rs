@@ -5,11 +5,12 @@ use core::iter::repeat_n;
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Params, Planned};
-use crate::call::gather::{IndexAttributes, Operation};
 use crate::call::mismatch;
 use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};

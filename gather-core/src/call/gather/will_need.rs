@@ -2,9 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::Planned;
-use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
 use crate::exec::Ids;

@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;

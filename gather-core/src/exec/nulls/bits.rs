@@ -1,5 +1,7 @@
 //! The bitmap of a result: the bits of data, gathered as its rows are, where the index is valid.
 
+#![forbid(unsafe_code)]
+
 use crate::exec::nulls::Place;
 use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;

@@ -9,6 +9,8 @@
 //! other rows:                     move or fill rows that follow one another together
 //! ```
 
+#![forbid(unsafe_code)]
+
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, SelectFn};
 use crate::kernels::nest::args::IndexArgs;

@@ -78,7 +78,7 @@ pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, packed
     W::one_pass::<I, L::Plain>(size, packed)
 }
 
-/// What all planes of one run of a kernel share.
+/// The state of one run of a kernel, which its planes share.
 pub(crate) struct State {
     positions: Positions,
     block: Block,

@@ -1,9 +1,11 @@
-//! What kernels of the operators on indices run for a width of rows, at a level.
+//! The functions that kernels of the operators on indices run for a width of rows, at a level.
+
+#![forbid(unsafe_code)]
 
 use crate::kernels::bodies::elements::{self, PlaneFn};
-use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::bodies::one_pass;
 use crate::kernels::levels::Isa;
+use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::moves::{Fixed, GatherFn, LookUpFn, MoveJobFn, Rows, Width};

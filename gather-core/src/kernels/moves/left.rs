@@ -1,5 +1,5 @@
-//! What is left of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And
-//! the pass along an inner loop that comes before it.
+//! The rest of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And the
+//! pass along an inner loop that comes before it.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;

@@ -94,7 +94,7 @@ level_pointers! {
     GatherFn, unsafe fn(Plane<'_>) -> bool;
 }
 
-/// What chooses a function by the way to copy a row.
+/// Chooses a function by the way to copy a row.
 pub trait ByWay {
     /// The function's type.
     type Fn;

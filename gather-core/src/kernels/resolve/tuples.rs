@@ -5,6 +5,7 @@
 //! is negative after scaling, and so makes its tuple's position -1. Under `Wrap` such tuples are then resolved one by
 //! one, as are tuples fewer than lanes.
 
+#![forbid(unsafe_code)]
 // Loops run over numbers: without link-time optimisation, an iterator's functions may not be inlined.
 #![allow(clippy::needless_range_loop)]
 

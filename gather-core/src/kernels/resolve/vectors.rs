@@ -16,6 +16,8 @@
 //! moves that follow read every position soon after it was written, and wait longer for stores of 64 bytes than for
 //! those of 32 (bench `matrix`).
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};

@@ -4,10 +4,10 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::info::KernelInfo;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Cursor, IndexArgs, Loop, Outcome};
-use crate::kernels::info::KernelInfo;
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::{IndexShapeOf, Tensors};
 use crate::kernels::shaped::size::{Sizes, Source};

@@ -8,10 +8,11 @@ mod sizes;
 
 use core::borrow::Borrow;
 
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::IndexOperator;
 use crate::call::gather::kinds::{Gathered as _, GatheredBy, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Once, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
-use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Describe, Described, Opened, Source, TensorOf};
 use crate::exec::Operands;

@@ -1,5 +1,7 @@
 //! Plans of calls some of whose indices or data are null.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;

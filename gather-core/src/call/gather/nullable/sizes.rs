@@ -5,7 +5,8 @@
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
-use crate::call::gather::{IndexAttributes, Operation};
+use crate::call::attributes::IndexAttributes;
+use crate::call::gather::Operation;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;

@@ -12,7 +12,7 @@ use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::element::Unaligned;
 
-/// What a [`BagRows`] is made of.
+/// The arguments of a [`BagRows`].
 #[derive(Clone, Copy)]
 pub(crate) struct BagArgs<'a> {
     /// Column 0 of position 0.
@@ -106,7 +106,7 @@ impl<'a> BagRows<'a> {
         BagRows(args)
     }
 
-    /// What the job was made of.
+    /// The arguments of the job.
     #[inline(always)]
     pub(crate) fn args(&self) -> &BagArgs<'a> {
         &self.0

@@ -319,7 +319,8 @@ mod tests {
         level: V::Level,
         widen: fn(u16) -> f32,
         from_bits: fn(u16) -> T,
-        (round, to_bits): (fn(f32) -> u16, fn(T) -> u16),
+        round: fn(f32) -> u16,
+        to_bits: fn(T) -> u16,
         quiet: bool,
     ) where
         f32: Stored<V>,
@@ -352,19 +353,17 @@ mod tests {
     fn all_halves_are_widened_and_rounded_as_by_functions() {
         use half::{bf16, f16};
 
-        let f16s = (f32_to_f16 as fn(f32) -> u16, f16::to_bits as fn(f16) -> u16);
-        let bf16s = (f32_to_bf16 as fn(f32) -> u16, bf16::to_bits as fn(bf16) -> u16);
         if Level::Avx2.is_available() {
             // SAFETY: the level has just been found.
             let level = unsafe { Avx2::of_kernel() };
-            check::<_, __m256>(level, f16_to_f32, f16::from_bits, f16s, true);
-            check::<_, __m256>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
+            check::<_, __m256>(level, f16_to_f32, f16::from_bits, f32_to_f16, f16::to_bits, true);
+            check::<_, __m256>(level, bf16_to_f32, bf16::from_bits, f32_to_bf16, bf16::to_bits, false);
         }
         if Level::Avx512.is_available() {
             // SAFETY: the level has just been found.
             let level = unsafe { Avx512::of_kernel() };
-            check::<_, __m512>(level, f16_to_f32, f16::from_bits, f16s, true);
-            check::<_, __m512>(level, bf16_to_f32, bf16::from_bits, bf16s, false);
+            check::<_, __m512>(level, f16_to_f32, f16::from_bits, f32_to_f16, f16::to_bits, true);
+            check::<_, __m512>(level, bf16_to_f32, bf16::from_bits, f32_to_bf16, bf16::to_bits, false);
         }
     }
 }

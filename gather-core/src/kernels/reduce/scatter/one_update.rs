@@ -2,6 +2,8 @@
 //!
 //! The update is loaded once. Every byte indexes an axis of 256 elements, so that none is compared.
 
+#![forbid(unsafe_code)]
+
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::scatter::by_index::{IndexedFns, Quick, STREAM_AHEAD};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;

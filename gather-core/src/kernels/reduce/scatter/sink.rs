@@ -1,5 +1,7 @@
 //! Where the rows of a scatter go.
 
+#![forbid(unsafe_code)]
+
 use core::cell::Cell;
 
 use crate::kernels::nest::positions::BLOCK;

@@ -1,5 +1,7 @@
 //! `Reduction::None`: rows are stored in their order, so that the last one stays.
 
+#![forbid(unsafe_code)]
+
 use crate::kernels::by_level::by_level;
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
