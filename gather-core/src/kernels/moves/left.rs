@@ -84,15 +84,15 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has 32
     /// bits then.
     #[inline(always)]
-    fn call<Here: Token>(_: Here, Left { first, later, widen }: Left<'_>) {
-        let (args, spec) = (first.args(), first.spec());
+    fn call<Here: Token>(_: Here, Left { first: mut strip, mut later, widen }: Left<'_>) {
+        let (args, spec) = (strip.args(), strip.spec());
         let Pass { rule, component, row, stride, .. } = Pass::new::<C>(args, false);
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
         let filled = if short { fill.row(spec).as_ptr() } else { core::ptr::null() };
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
-        for strip in core::iter::once(first).chain(later) {
+        loop {
             let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
             while done < strip.n() {
                 // Where the index of row 0 lies, or would lie, and up to which row indices lie there.
@@ -151,6 +151,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                     }
                 }
             }
+            let Some(next) = later.next() else { return };
+            strip = next;
         }
     }
 }
