@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::exec::index::{Operands, Part, Written, run_in_parts};
+use crate::exec::index::{IndexPart, Operands, Written, run_in_parts};
 use crate::kernels::{Loop, MoveFn};
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
@@ -16,7 +16,7 @@ use crate::types::error::Error;
 #[derive(Clone, Debug)]
 pub(crate) struct CountedPlan {
     /// For few indices, and for more.
-    plans: [Free; 2],
+    plans: [FreePlan; 2],
     /// Elements of indices and of the output for each along the free dimension.
     indices_per_count: usize,
     out_per_count: usize,
@@ -24,7 +24,7 @@ pub(crate) struct CountedPlan {
 
 /// A plan with a free loop.
 #[derive(Clone, Debug)]
-struct Free {
+struct FreePlan {
     plan: IndexPlan,
     /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
     free: usize,
@@ -55,9 +55,9 @@ impl CountedPlan {
         let [few, many] = PLANNED;
         let many = many.max(expected);
         let plans = if action == Action::Run {
-            [Free::new(few, plan_for(few)?)?, Free::new(many, plan_for(many)?)?]
+            [FreePlan::new(few, plan_for(few)?)?, FreePlan::new(many, plan_for(many)?)?]
         } else {
-            let idle = Free { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            let idle = FreePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
             [idle.clone(), idle]
         };
         Ok(CountedPlan { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) })
@@ -100,7 +100,7 @@ impl CountedPlan {
     /// whatever size that says.
     #[inline]
     pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
-        let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
+        let FreePlan { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
         // A tensor with as many elements exists, so that the product does not overflow.
         let n = times * count;
         if n == 0 {
@@ -120,7 +120,7 @@ impl CountedPlan {
         let one_call = plan.is_one_call(work);
         if one_call {
             // SAFETY: X1 for the plan with another size of its free loop: C1.
-            let outcome = unsafe { Part::new(plan, loops, operands) }.call();
+            let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();
             if !outcome.out_of_range {
                 return Ok(Written::by(outcome));
             }
@@ -155,7 +155,7 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-impl Free {
+impl FreePlan {
     /// Finds the loop of a contiguous output's first dimension, for whose size `planned` the plan was made: it alone
     /// steps over all of the output.
     fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
@@ -168,6 +168,6 @@ impl Free {
         };
         let free = plan.loops().iter().position(is_free).filter(|&free| plan.loops()[free].n.is_multiple_of(planned));
         let free = free.ok_or(refused)?;
-        Ok(Free { free, times: plan.loops()[free].n / planned, planned, plan })
+        Ok(FreePlan { free, times: plan.loops()[free].n / planned, planned, plan })
     }
 }

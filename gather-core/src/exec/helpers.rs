@@ -45,8 +45,8 @@ type Work<'a> = dyn Fn() + Sync + 'a;
 pub(super) fn run(helpers: usize, work: &Work<'_>) {
     // SAFETY: X4: no call of the work begins or goes on after this function, so it does not outlive the borrow.
     let work: &'static Work<'static> = unsafe { mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
-    let call = Arc::new(Call {
-        state: Mutex::new(State { work: Some(work), busy: 0 }),
+    let call = Arc::new(HelpedCall {
+        state: Mutex::new(HelperState { work: Some(work), busy: 0 }),
         free: Condvar::new(),
         panics: FirstPanic::default(),
     });
@@ -60,21 +60,21 @@ pub(super) fn run(helpers: usize, work: &Work<'_>) {
 }
 
 /// The state that a caller and its helpers share.
-struct Call {
-    state: Mutex<State>,
+struct HelpedCall {
+    state: Mutex<HelperState>,
     /// Notified when the last busy helper is free.
     free: Condvar,
     panics: FirstPanic,
 }
 
-struct State {
+struct HelperState {
     /// `None` when the work is over.
     work: Option<&'static Work<'static>>,
     /// Helpers that call the work.
     busy: usize,
 }
 
-impl Call {
+impl HelpedCall {
     /// Works along, unless the work is over.
     fn help(&self) {
         let Some(work) = self.take() else {
@@ -98,7 +98,7 @@ impl Call {
 
 /// When it is dropped, takes the work away and waits for the helpers that are busy.
 struct End<'a> {
-    call: &'a Arc<Call>,
+    call: &'a Arc<HelpedCall>,
     pool: Option<Arc<Pool>>,
 }
 
@@ -142,7 +142,7 @@ struct Offers {
     /// Offers that no thread has taken.
     open: usize,
     /// The calls that want help, the first one first, with the number of helpers that each wants still.
-    calls: Vec<(Arc<Call>, usize)>,
+    calls: Vec<(Arc<HelpedCall>, usize)>,
 }
 
 thread_local! {
@@ -167,7 +167,7 @@ impl Pool {
     }
 
     /// Adds a call that wants help.
-    fn add(self: &Arc<Self>, call: &Arc<Call>, helpers: usize) {
+    fn add(self: &Arc<Self>, call: &Arc<HelpedCall>, helpers: usize) {
         let mut offers = lock(&self.offers);
         offers.calls.push((Arc::clone(call), helpers));
         let missing = offers.open_missing();
@@ -176,7 +176,7 @@ impl Pool {
     }
 
     /// Removes a call, if it wants help still.
-    fn remove(&self, call: &Arc<Call>) {
+    fn remove(&self, call: &Arc<HelpedCall>) {
         lock(&self.offers).calls.retain(|(other, _)| !Arc::ptr_eq(other, call));
     }
 
@@ -225,7 +225,7 @@ impl Offers {
     }
 
     /// The first call of the list, which gets one of the helpers that it wants.
-    fn next_call(&mut self) -> Option<Arc<Call>> {
+    fn next_call(&mut self) -> Option<Arc<HelpedCall>> {
         let (call, helpers) = self.calls.first_mut()?;
         if *helpers > 1 {
             *helpers -= 1;

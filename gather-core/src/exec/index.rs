@@ -273,7 +273,7 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wri
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
     // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
-    let outcome = unsafe { Part::new(plan, plan.loops(), operands) }.call();
+    let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
     if !outcome.out_of_range {
         return Ok(Written(()));
     }
@@ -376,7 +376,7 @@ pub(super) unsafe fn run_in_parts(
         unsafe { panelled.run(scratch) }
     } else {
         // SAFETY: X1 for the plan with these loops.
-        let part = unsafe { Part::new(plan, loops, operands) };
+        let part = unsafe { IndexPart::new(plan, loops, operands) };
         if tasks == 1 { part.run() } else { part.run_shared(tasks) }
     };
     if !outcome.out_of_range {
@@ -388,16 +388,16 @@ pub(super) unsafe fn run_in_parts(
 /// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel
 /// contract.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct IndexPart<'a> {
     plan: &'a IndexPlan,
     args: IndexArgs<'a>,
 }
 
 // SAFETY: X2: threads that share a part run different parts of it. What a kernel reads beside the operands, a map's
 // lookups, may be shared between threads, as the operands of a plan promise.
-unsafe impl Sync for Part<'_> {}
+unsafe impl Sync for IndexPart<'_> {}
 
-impl<'a> Part<'a> {
+impl<'a> IndexPart<'a> {
     /// The whole loop nest of a plan, with its loops.
     ///
     /// # Safety
@@ -409,7 +409,7 @@ impl<'a> Part<'a> {
         let Operands { out, data, index, params, .. } = operands;
         // SAFETY: the kernel contract, as argued above.
         let args = unsafe { IndexArgs::new(plan.spec(), Cursor { out, data, index }, loops, plan.stride(), params) };
-        Part { plan, args }
+        IndexPart { plan, args }
     }
 
     /// Runs the part.
@@ -424,7 +424,7 @@ impl<'a> Part<'a> {
         let mut out_of_range = false;
         for start in (0..n).step_by(BLOCK) {
             let range = |depth, n| if depth == last { start..(start + BLOCK).min(n) } else { 0..n };
-            out_of_range |= Part { plan: self.plan, args: self.args.part(&mut loops, range) }.call().out_of_range;
+            out_of_range |= IndexPart { plan: self.plan, args: self.args.part(&mut loops, range) }.call().out_of_range;
         }
         Outcome { out_of_range }
     }
@@ -449,6 +449,6 @@ impl<'a> Part<'a> {
     fn run_piece(&self, cuts: &Cuts, piece: usize) -> Outcome {
         let mut loops = Loops::new();
         let args = self.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
-        Part { plan: self.plan, args }.run()
+        IndexPart { plan: self.plan, args }.run()
     }
 }

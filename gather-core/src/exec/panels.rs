@@ -101,7 +101,7 @@ impl Panelled<'_> {
     pub(super) unsafe fn run(self, mut scratch: Scratch) -> Outcome {
         let begin = scratch.memory.as_ptr().addr().wrapping_neg() % LINE;
         let memory = scratch.memory.as_mut_ptr().cast::<u8>().wrapping_add(begin);
-        let run = Run { nest: self, scratch: &scratch, memory };
+        let run = PanelRun { nest: self, scratch: &scratch, memory };
         share(scratch.tasks, scratch.items, |item, worker| {
             // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
             // workers as scratches, with different numbers.
@@ -111,7 +111,7 @@ impl Panelled<'_> {
 }
 
 /// A loop nest with its scratches, of which the first begins at `memory`.
-struct Run<'a> {
+struct PanelRun<'a> {
     nest: Panelled<'a>,
     scratch: &'a Scratch,
     memory: *mut u8,
@@ -119,15 +119,15 @@ struct Run<'a> {
 
 // SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
 // in a scratch of its own. The parameters are only read.
-unsafe impl Sync for Run<'_> {}
+unsafe impl Sync for PanelRun<'_> {}
 
-impl Run<'_> {
+impl PanelRun<'_> {
     /// Packs a panel, runs it, and unpacks it where it has changed.
     ///
     /// # Safety
     /// The promise of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
     unsafe fn panel(&self, item: usize, worker: usize) -> Outcome {
-        let Run { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch, memory } =
+        let PanelRun { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch, memory } =
             *self;
         let memory = memory.wrapping_add(worker * scratch.bytes);
         let [around @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };

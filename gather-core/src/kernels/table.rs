@@ -103,7 +103,7 @@ impl Lists {
         Place { bytes, index, rank: self.ranks[rank], level }
     }
 
-    /// Asserts what the rows say of types, and that positions fit in those of [`Lookup`].
+    /// Asserts what the rows say of types, and that positions fit in those of [`TableLookup`].
     #[track_caller]
     const fn check_rows(&self) {
         const MOST: usize = u16::MAX as usize;
@@ -161,13 +161,13 @@ impl LevelTable {
 /// level. A data type has the bytes of its width, and an index type the values of its representation.
 pub struct KernelSet {
     tables: Lists,
-    lookup: Lookup,
+    lookup: TableLookup,
     shaped: &'static [ShapedRow],
 }
 
 /// Where the widths, representations and ranks of a set stand in its tables. They are found at compile time, for
 /// calls that are not planned.
-struct Lookup {
+struct TableLookup {
     /// By bytes, up to [`NARROW`].
     widths: [Option<u16>; NARROW + 1],
     /// Of rows of any length.
@@ -198,9 +198,9 @@ const _: () = {
     assert!(limit!(levels) == Level::ALL.len());
 };
 
-impl Lookup {
+impl TableLookup {
     const fn new(tables: &Lists) -> Self {
-        let mut lookup = Lookup {
+        let mut lookup = TableLookup {
             widths: [None; NARROW + 1],
             rows: None,
             widest: 0,
@@ -265,7 +265,7 @@ impl KernelSet {
             tables.levels[level].check(&tables);
             level += 1;
         }
-        let lookup = Lookup::new(&tables);
+        let lookup = TableLookup::new(&tables);
         KernelSet { tables, lookup, shaped: &[] }
     }
 
@@ -275,7 +275,7 @@ impl KernelSet {
     pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
         let tables =
             Lists { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
-        let lookup = Lookup::new(&tables);
+        let lookup = TableLookup::new(&tables);
         KernelSet { tables, lookup, shaped }
     }
 

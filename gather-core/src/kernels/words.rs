@@ -220,7 +220,7 @@ pub(crate) const fn is_wide<I: Index>() -> bool {
 
 /// `N` indices, in the order of their loads.
 #[derive(Clone, Copy)]
-pub(crate) struct Indices<W: Words> {
+pub(crate) struct IndexWords<W: Words> {
     /// Their low 32 bits.
     pub(crate) low: W,
     /// Those that are negative and fit in 32 bits.
@@ -231,7 +231,7 @@ pub(crate) struct Indices<W: Words> {
     pub(crate) below: W::Mask,
 }
 
-impl<W: Words> Indices<W> {
+impl<W: Words> IndexWords<W> {
     /// Loads `N` indices.
     ///
     /// # Safety
@@ -258,10 +258,10 @@ impl<W: Words> Indices<W> {
                 let [first, last] = load!([W; 2], 8);
                 let [low, high] = W::of_wide(first, last);
                 if wide == IndexType::U64 {
-                    Indices { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
+                    IndexWords { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
                 } else {
                     let fits = W::equal(high, W::signs(low));
-                    Indices { low, negative: W::negative(low), fits, below: W::negative(high) }
+                    IndexWords { low, negative: W::negative(low), fits, below: W::negative(high) }
                 }
             }
         }
@@ -271,13 +271,13 @@ impl<W: Words> Indices<W> {
     #[inline(always)]
     fn signed(low: W) -> Self {
         let negative = W::negative(low);
-        Indices { low, negative, fits: W::lanes(low, true), below: negative }
+        IndexWords { low, negative, fits: W::lanes(low, true), below: negative }
     }
 
     /// Indices of an unsigned type of at most 32 bits.
     #[inline(always)]
     fn unsigned(low: W) -> Self {
         let none = W::lanes(low, false);
-        Indices { low, negative: none, fits: W::lanes(low, true), below: none }
+        IndexWords { low, negative: none, fits: W::lanes(low, true), below: none }
     }
 }

@@ -12,12 +12,12 @@ use crate::types::op::Op;
 
 /// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
-    plan: Kind<'a>,
+    plan: PlanKind<'a>,
     /// Tasks that a call is cut into here and now.
     tasks: usize,
 }
 
-enum Kind<'a> {
+enum PlanKind<'a> {
     Index(&'a IndexPlan),
     Space(&'a SpacePlan),
     /// With the layout of the destination.
@@ -30,7 +30,7 @@ enum Kind<'a> {
 
 impl<'a> Explain<'a> {
     pub(crate) fn index(plan: &'a IndexPlan, threads: impl FnOnce() -> usize) -> Self {
-        Explain { plan: Kind::Index(plan), tasks: plan.tasks(plan.work(), threads) }
+        Explain { plan: PlanKind::Index(plan), tasks: plan.tasks(plan.work(), threads) }
     }
 
     pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
@@ -38,19 +38,19 @@ impl<'a> Explain<'a> {
         if let Some(largest) = plan.parts().iter().max_by_key(|part| part.bytes()) {
             tasks = plan.tasks(largest, threads);
         }
-        Explain { plan: Kind::Space(plan), tasks }
+        Explain { plan: PlanKind::Space(plan), tasks }
     }
 
     pub(crate) fn reduce(plan: &'a ReducePlan, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
-        Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(plan.work(), threads) }
+        Explain { plan: PlanKind::Reduce(plan, out), tasks: plan.tasks(plan.work(), threads) }
     }
 
     pub(crate) fn bag(call: BagCall<'a>, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
-        Explain { tasks: call.tasks(threads), plan: Kind::Bag(call, out) }
+        Explain { tasks: call.tasks(threads), plan: PlanKind::Bag(call, out) }
     }
 
     pub(crate) fn tables(plans: impl Iterator<Item = &'a BagPlan>) -> Self {
-        Explain { plan: Kind::Tables(plans.collect()), tasks: 0 }
+        Explain { plan: PlanKind::Tables(plans.collect()), tasks: 0 }
     }
 
     /// The name of the kernel that runs; where none does, what is done in its place.
@@ -62,11 +62,11 @@ impl<'a> Explain<'a> {
             Action::Run => name,
         };
         match &self.plan {
-            Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
-            Kind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
-            Kind::Bag(plan, _) => name(plan.action(), "bag"),
-            Kind::Tables(_) => "bag",
-            Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
+            PlanKind::Index(plan) => name(plan.action(), plan.kernel_name()),
+            PlanKind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
+            PlanKind::Bag(plan, _) => name(plan.action(), "bag"),
+            PlanKind::Tables(_) => "bag",
+            PlanKind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
 
@@ -74,10 +74,10 @@ impl<'a> Explain<'a> {
     #[must_use]
     pub fn method(&self) -> Method {
         match &self.plan {
-            Kind::Index(plan) => plan.method(),
-            Kind::Space(plan) => plan.method(),
-            Kind::Reduce(plan, _) => plan.method(),
-            Kind::Bag(..) | Kind::Tables(_) => Method::Accumulated,
+            PlanKind::Index(plan) => plan.method(),
+            PlanKind::Space(plan) => plan.method(),
+            PlanKind::Reduce(plan, _) => plan.method(),
+            PlanKind::Bag(..) | PlanKind::Tables(_) => Method::Accumulated,
         }
     }
 
@@ -86,11 +86,11 @@ impl<'a> Explain<'a> {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.plan {
-            Kind::Index(plan) => plan.work().bytes,
-            Kind::Space(plan) => plan.bytes(),
-            Kind::Reduce(plan, _) => plan.work().bytes,
-            Kind::Bag(plan, _) => plan.work().bytes,
-            Kind::Tables(_) => 0,
+            PlanKind::Index(plan) => plan.work().bytes,
+            PlanKind::Space(plan) => plan.bytes(),
+            PlanKind::Reduce(plan, _) => plan.work().bytes,
+            PlanKind::Bag(plan, _) => plan.work().bytes,
+            PlanKind::Tables(_) => 0,
         }
     }
 
@@ -110,11 +110,11 @@ impl fmt::Debug for Explain<'_> {
 impl fmt::Display for Explain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.plan {
-            Kind::Index(plan) => self.index_plan(plan, f),
-            Kind::Space(plan) => self.space_plan(plan, f),
-            Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
-            Kind::Bag(call, out) => self.bag_plan(call, out, f),
-            Kind::Tables(plans) => self.tables_plan(plans, f),
+            PlanKind::Index(plan) => self.index_plan(plan, f),
+            PlanKind::Space(plan) => self.space_plan(plan, f),
+            PlanKind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
+            PlanKind::Bag(call, out) => self.bag_plan(call, out, f),
+            PlanKind::Tables(plans) => self.tables_plan(plans, f),
         }
     }
 }

@@ -51,9 +51,9 @@ fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) ->
 
 /// The shape of a tensor of `len` elements. The first open size follows from it, as far as it can; the others are the
 /// next of `args`. Comes with the dimension whose size the length does not tell, since another one is 0.
-fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (Sizes, Option<usize>) {
+fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes, Option<usize>) {
     let mut open = None;
-    let mut shape = Sizes::new();
+    let mut shape = DeclaredSizes::new();
     for (dim, &size) in declared.iter().enumerate() {
         shape.push(match size {
             ANY if open.is_none() => {
@@ -75,7 +75,7 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (Sizes, Option<
 
 /// The shapes of data and indices of some lengths. A size that one length does not tell is that of the other tensor,
 /// where both share the dimension, or else 0.
-fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [Sizes; 2] {
+fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [DeclaredSizes; 2] {
     let (mut data, untold) = shape(declared.data, data, &mut args);
     let (mut indices, untold_of_indices) = shape(declared.indices, indices, &mut args);
     let is_shared = |dim: &usize| *dim < shared(declared);
@@ -145,7 +145,7 @@ pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
 #[inline(never)]
 pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize], out: &mut [T]) -> Result<(), Error> {
     let mut args = args;
-    let entries = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Entries>();
+    let entries = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<DeclaredEntries>();
     let blocks = &declared.blocks;
     let op = BatchToSpace::new(&entries(blocks.block), &entries(blocks.begin), &entries(blocks.end));
     let op = op.par(Par::Seq).level(Level::preferred());
@@ -155,6 +155,6 @@ pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize],
 }
 
 /// An attribute, with an entry for each dimension.
-type Entries = SmallVec<[i64; MAX_DIMS]>;
+type DeclaredEntries = SmallVec<[i64; MAX_DIMS]>;
 
-type Sizes = SmallVec<[usize; MAX_DIMS]>;
+type DeclaredSizes = SmallVec<[usize; MAX_DIMS]>;

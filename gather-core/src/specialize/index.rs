@@ -4,7 +4,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::convert::map::{Map, Params};
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::is_large;
-use crate::kernels::shaped::rows::{IndexShapeOf, Tensors};
+use crate::kernels::shaped::rows::{IndexShapeOf, ShapedTensors};
 use crate::kernels::shaped::size::Sizes;
 use crate::plan::Axis;
 use crate::specialize::fits::index_sizes;
@@ -60,7 +60,7 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     }
     let (from, out) = (data.as_ptr(), out.as_mut_ptr());
     // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
-    let tensors = unsafe { Tensors::<D, T, I, ARGS>::new(from, indices.as_ptr(), out, &sizes) };
+    let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(from, indices.as_ptr(), out, &sizes) };
     if tensors.move_all() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! BatchToSpace.
 
 use crate::kernels::shaped::LARGE;
-use crate::kernels::shaped::blocks::{Blocks, SpaceShapeOf};
+use crate::kernels::shaped::blocks::{ShapedBlocks, SpaceShapeOf};
 use crate::specialize::fits::space_sizes;
 use crate::specialize::general;
 use crate::types::declared::Declaration;
@@ -29,6 +29,6 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     };
     // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (D4). A
     // slice that is borrowed overlaps none that may be written.
-    unsafe { Blocks::<D, T, ARGS>::cropped(data.as_ptr(), out.as_mut_ptr(), &sizes) }.move_rows();
+    unsafe { ShapedBlocks::<D, T, ARGS>::cropped(data.as_ptr(), out.as_mut_ptr(), &sizes) }.move_rows();
     Ok(())
 }

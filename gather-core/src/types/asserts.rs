@@ -9,7 +9,7 @@ use crate::types::element::{BuiltIn, DType, Element, IsElement};
 use crate::types::text::Text;
 
 /// A compile-time error.
-type Message = Text<512>;
+type AssertMessage = Text<512>;
 
 /// A data type that has as many bytes as it is said to have.
 ///
@@ -25,9 +25,9 @@ pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
         4 => "x32",
         8 => "x64",
         16 => "x128",
-        _ => Message::new().text("`").text(name).text("` does not have ").bytes(bytes).panic(),
+        _ => AssertMessage::new().text("`").text(name).text("` does not have ").bytes(bytes).panic(),
     };
-    let message = Message::new().text("`").text(name).text("` has ").bytes(dtype.size());
+    let message = AssertMessage::new().text("`").text(name).text("` has ").bytes(dtype.size());
     message.text("; give it the class `").text(class).text("`").panic()
 }
 
@@ -58,7 +58,7 @@ impl<T: Element> Proof<T> {
 
     /// Begins the chain of `U`.
     pub const fn begin<U: Element>(self) -> Fields<U> {
-        Fields { bytes: 0, numbers: None, last: "", end: 0, gaps: Message::new(), count: 0, of: PhantomData }
+        Fields { bytes: 0, numbers: None, last: "", end: 0, gaps: AssertMessage::new(), count: 0, of: PhantomData }
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Fields<T> {
     /// The last field, where it ends, the gaps before it, and how many these are: for the message alone.
     last: &'static str,
     end: usize,
-    gaps: Message,
+    gaps: AssertMessage,
     count: usize,
     of: PhantomData<fn() -> T>,
 }
@@ -93,7 +93,7 @@ impl<T: Element> Fields<T> {
         if let Some(number) = self.numbers {
             let found = is_element.numbers;
             if !matches!(found, Some(found) if found as u8 == number as u8) {
-                let message = Message::new().text("field `").text(name).text("` is not made of `");
+                let message = AssertMessage::new().text("field `").text(name).text("` is not made of `");
                 message.text(number.dtype().name()).text("`, as `numbers` says of the type").panic()
             }
         }
@@ -114,11 +114,11 @@ impl<T: Element> Fields<T> {
     pub const fn numbers(self, number: Proof<T::Number>) -> Self {
         let dtype = <T::Number as Element>::DTYPE;
         if dtype.built_in().is_none() {
-            let message = Message::new().text("`numbers` names `").text(dtype.name());
+            let message = AssertMessage::new().text("`numbers` names `").text(dtype.name());
             message.text("`, which is no built-in type").panic()
         }
         if align_of::<T>() < dtype.align() {
-            let message = Message::new().text("a type of numbers is as much aligned as these, by ");
+            let message = AssertMessage::new().text("a type of numbers is as much aligned as these, by ");
             message.bytes(dtype.align()).text(", and not packed").panic()
         }
         Fields { numbers: number.numbers, ..self }
@@ -135,7 +135,7 @@ impl<T: Element> Fields<T> {
     #[track_caller]
     pub const fn tag(self, _cast: fn(T) -> i128, bytes: usize, name: &str) -> Self {
         if size_of::<T>() != bytes {
-            let message = Message::new().text("`").text(name).text("` cannot be an element: it has ");
+            let message = AssertMessage::new().text("`").text(name).text("` cannot be an element: it has ");
             message.bytes(size_of::<T>()).text(", and its representation has ").number(bytes).panic()
         }
         assert!(self.numbers.is_none(), "an enum is not made of numbers");
@@ -155,7 +155,7 @@ impl<T: Element> Fields<T> {
     #[must_use]
     pub const fn dtype(self, name: &'static str) -> DType {
         if self.bytes != size_of::<T>() {
-            let message = Message::new().text("`").text(name).text("` cannot be an element: ");
+            let message = AssertMessage::new().text("`").text(name).text("` cannot be an element: ");
             let (gaps, count) = self.gaps_up_to(size_of::<T>());
             if count > MOST_GAPS {
                 let more = message.text(gaps.as_str()).text(", and ").number(count - MOST_GAPS);
@@ -173,7 +173,7 @@ impl<T: Element> Fields<T> {
     }
 
     /// The message about the gaps up to `start`, where a field begins or the type ends, and how many there are.
-    const fn gaps_up_to(&self, start: usize) -> (Message, usize) {
+    const fn gaps_up_to(&self, start: usize) -> (AssertMessage, usize) {
         let gap = start.saturating_sub(self.end);
         if gap == 0 || self.last.is_empty() {
             return (self.gaps, self.count);

@@ -5,7 +5,7 @@
 use crate::types::element::{DType, Element};
 
 /// A data type and what others call it; `None` where they have none such.
-struct Row {
+struct NameRow {
     dtype: DType,
     safetensors: Option<&'static str>,
     onnx: Option<(i32, &'static str)>,
@@ -32,7 +32,7 @@ macro_rules! rows {
     ($($(#[$attr:meta])* $ty:ty: $safetensors:expr, $onnx:expr, $dlpack:expr, $gguf:expr, $numpy:expr;)*) => {
         &[$(
             $(#[$attr])*
-            Row {
+            NameRow {
                 dtype: <$ty>::DTYPE,
                 safetensors: $safetensors,
                 onnx: $onnx,
@@ -45,7 +45,7 @@ macro_rules! rows {
 }
 
 #[rustfmt::skip]
-static ROWS: &[Row] = rows! {
+static ROWS: &[NameRow] = rows! {
     bool: Some("BOOL"), Some((9, "BOOL")), Some((dlpack::BOOL, 8)), None, Some((b'b', 1));
     i8: Some("I8"), Some((3, "INT8")), Some((dlpack::INT, 8)), Some(24), Some((b'i', 1));
     i16: Some("I16"), Some((5, "INT16")), Some((dlpack::INT, 16)), Some(25), Some((b'i', 2));
@@ -69,7 +69,7 @@ static ROWS: &[Row] = rows! {
     num_complex::Complex<f64>: None, Some((15, "COMPLEX128")), Some((dlpack::COMPLEX, 128)), None, Some((b'c', 16));
 };
 
-fn find(is_it: impl Fn(&Row) -> bool) -> Option<DType> {
+fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {
     ROWS.iter().find(|row| is_it(row)).map(|row| row.dtype)
 }
 

@@ -54,11 +54,11 @@ pub struct DType {
     name: &'static str,
     validity: Validity,
     built_in: Option<BuiltIn>,
-    facts: &'static Facts,
+    facts: &'static ElementFacts,
 }
 
 /// The constants that follow from a type itself.
-struct Facts {
+struct ElementFacts {
     size: usize,
     align: usize,
     id: fn() -> TypeId,
@@ -81,7 +81,7 @@ enum Zero {
 struct FactsOf<T>(PhantomData<T>);
 
 impl<T: Element> FactsOf<T> {
-    const FACTS: &'static Facts = &Facts {
+    const FACTS: &'static ElementFacts = &ElementFacts {
         size: size_of::<T>(),
         align: align_of::<T>(),
         id: TypeId::of::<T>,
@@ -97,14 +97,15 @@ struct WrapperOf<T, U>(PhantomData<(T, U)>);
 
 #[cfg(feature = "bytemuck")]
 impl<T: Element, U> WrapperOf<T, U> {
-    const FACTS: &'static Facts = &Facts { wraps: Some(core::any::type_name::<U>), ..*FactsOf::<T>::FACTS };
+    const FACTS: &'static ElementFacts =
+        &ElementFacts { wraps: Some(core::any::type_name::<U>), ..*FactsOf::<T>::FACTS };
 }
 
 /// An array's facts and name, in constants of their own.
 struct ArrayOf<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> ArrayOf<T, N> {
-    const FACTS: &'static Facts = &Facts {
+    const FACTS: &'static ElementFacts = &ElementFacts {
         size: size_of::<[T; N]>(),
         align: align_of::<T>(),
         id: TypeId::of::<[T; N]>,

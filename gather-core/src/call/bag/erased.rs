@@ -26,7 +26,7 @@ use crate::types::reduction::Reduction;
 const OP: Op = Op::EmbeddingBag;
 
 /// The call to plan, without its types.
-pub struct Request<'a> {
+pub struct BagCallRequest<'a> {
     settings: &'a BagSettings,
     options: Options,
     /// Of the output.
@@ -96,8 +96,8 @@ pub enum Starts<'a> {
 
 /// The tensors of a call, and where its result goes.
 ///
-/// Invariant: what [`Tensors::new`] asks for.
-pub struct Tensors<'a, 'o> {
+/// Invariant: what [`BagTensors::new`] asks for.
+pub struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
     /// The values of a map's parameters.
@@ -132,7 +132,7 @@ impl Offsets<'_> {
     }
 }
 
-impl<'a, 'o> Tensors<'a, 'o> {
+impl<'a, 'o> BagTensors<'a, 'o> {
     /// Those of a call without a map.
     ///
     /// # Safety
@@ -145,25 +145,25 @@ impl<'a, 'o> Tensors<'a, 'o> {
         bags: &'a [ErasedBags<'a>],
         out: Target<'o>,
     ) -> Self {
-        Tensors { data: Erased { origin, layout }, bags, params: ErasedParams::NONE, out }
+        BagTensors { data: Erased { origin, layout }, bags, params: ErasedParams::NONE, out }
     }
 
     /// The same on the rows of a table with its columns, each of which counts as a byte.
     #[inline(always)]
-    pub(super) fn of_table<'t>(self, table: &'t FusedRows<'_>) -> Tensors<'t, 'o>
+    pub(super) fn of_table<'t>(self, table: &'t FusedRows<'_>) -> BagTensors<'t, 'o>
     where
         'a: 't,
     {
-        Tensors { data: table.into(), ..self }
+        BagTensors { data: table.into(), ..self }
     }
 
     /// With the values of a map's parameters.
     #[inline(always)]
-    pub(super) fn given<'t>(self, params: ErasedParams<'t>) -> Tensors<'t, 'o>
+    pub(super) fn given<'t>(self, params: ErasedParams<'t>) -> BagTensors<'t, 'o>
     where
         'a: 't,
     {
-        Tensors { params, ..self }
+        BagTensors { params, ..self }
     }
 
     #[inline(always)]
@@ -213,7 +213,7 @@ impl<'a> ErasedBags<'a> {
     }
 }
 
-impl<'a> Request<'a> {
+impl<'a> BagCallRequest<'a> {
     /// A request for the functions that were found, for elements of a data type.
     #[inline(always)]
     pub(super) fn new<R>(
@@ -223,13 +223,13 @@ impl<'a> Request<'a> {
         (index, positions): (IndexType, ByLevel<CompiledPositionsFn>),
     ) -> Self {
         let (settings, options) = (&op.settings, op.options);
-        Request { settings, options, dtype, index, positions, found, converting: None, fused: None }
+        BagCallRequest { settings, options, dtype, index, positions, found, converting: None, fused: None }
     }
 
     /// The same for rows that a map converts.
     #[inline(always)]
     pub(super) fn converting(self, converting: BagConverting) -> Self {
-        Request { converting: Some(converting), ..self }
+        BagCallRequest { converting: Some(converting), ..self }
     }
 
     /// A request for fused rows, whose values are reduced as `f32`.
@@ -247,7 +247,7 @@ impl<'a> Request<'a> {
         let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
         let as_it_is = reduce::bag::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
         let fused = output.map(|output| BagFused { row, output, as_it_is });
-        Ok(Request { fused, ..Self::new(op, found, dtype, index) })
+        Ok(BagCallRequest { fused, ..Self::new(op, found, dtype, index) })
     }
 
     /// Checks attributes against the shape of data.
@@ -256,7 +256,7 @@ impl<'a> Request<'a> {
     /// [`Error::RowOutOfRange`].
     #[inline(always)]
     pub(super) fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
-        let Request { settings, options, dtype, index, positions, found, converting, fused } = *self;
+        let BagCallRequest { settings, options, dtype, index, positions, found, converting, fused } = *self;
         let Found { fns, values, .. } = found;
         let dim = data.shape()[0];
         let padding = row(Argument::PaddingIndex, settings.padding_index, NegativeIndex::FromEnd, dim)?;
@@ -305,8 +305,8 @@ impl<'a> Request<'a> {
     /// Runs on the tensors of a call of its types, or of its fused rows.
     ///
     /// # Errors
-    /// Those of [`Request::plan`] and of the run.
-    pub(super) fn run(&self, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    /// Those of [`BagCallRequest::plan`] and of the run.
+    pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let made = self.plan(tensors.data.layout, one(tensors.bags), tensors.out.layout());
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
         let Ok(made) = &made else { return made.map(drop) };
@@ -361,8 +361,8 @@ pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: 
 /// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output, the bounds
 /// being those of their bags (P2); where the output is not fixed, for the row-major layout. Weights have been checked.
 /// What is given is of the parameters of the plan's map, and has been checked (K8).
-pub(super) unsafe fn run(call: &BagCall<'_>, layout: &Layout, tensors: Tensors<'_, '_>) -> Result<(), Error> {
-    let Tensors { data, bags, params, out } = tensors;
+pub(super) unsafe fn run(call: &BagCall<'_>, layout: &Layout, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
+    let BagTensors { data, bags, params, out } = tensors;
     let (bags, fresh) = (one(bags), || Ok((layout.shape(), layout.len())));
     // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
     // fresh and row-major.

@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{Erased, ErasedBags, Request, Tensors, one};
+use crate::call::bag::erased::{BagCallRequest, BagTensors, Erased, ErasedBags, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::{PlannedBags, Reads};
-use crate::call::bag::planned::Planned;
+use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::{Described, Reading};
@@ -45,7 +45,7 @@ macro_rules! fused {
         impl<$($generics)*> Bagged for Fused<$U> {
             type Weight = f32;
 
-            type Request<'a> = Request<'a>;
+            type BagCallRequest<'a> = BagCallRequest<'a>;
 
             #[inline(always)]
             fn weight(_: DType) -> DType {
@@ -54,9 +54,9 @@ macro_rules! fused {
 
             #[inline]
             fn run(
-                request: Request<'_>,
+                request: BagCallRequest<'_>,
                 data: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 tensors.out().layout().map_or(Ok(()), check_rows)?;
                 // B7: the request is for these rows.
@@ -65,11 +65,11 @@ macro_rules! fused {
 
             #[inline]
             fn plan(
-                request: Request<'_>,
+                request: BagCallRequest<'_>,
                 data: Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
             ) -> Result<PlannedBags, Error> {
-                let planned = Planned::new(&request, data.facts.layout(), one(bags))?;
+                let planned = PlannedBag::new(&request, data.facts.layout(), one(bags))?;
                 Ok(PlannedBags::Rows(planned, Reads::Fused(data.facts.format())))
             }
 
@@ -77,7 +77,7 @@ macro_rules! fused {
             fn run_plan(
                 plan: &PlannedBags,
                 data: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Rows(planned, Reads::Fused(format)) = plan else { unreachable!("fused rows") };
                 check_format(*format, data.described.facts)?;
@@ -93,10 +93,10 @@ macro_rules! fused {
                 op: &'a BagOperator<Reduction>,
                 data: &Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
-            ) -> Result<Request<'a>, Error> {
+            ) -> Result<BagCallRequest<'a>, Error> {
                 let (dtype, index) = (data.dtype, one(bags).index);
                 let output = (dtype, <$U as Reduced>::output(dtype));
-                Request::fused(op, data.facts.row(), output, (index, I::positions(index)))
+                BagCallRequest::fused(op, data.facts.row(), output, (index, I::positions(index)))
             }
         }
     )*};

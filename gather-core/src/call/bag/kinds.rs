@@ -1,9 +1,9 @@
 //! Bags by the kind of their rows. Calls of typed kinds name neither what is known at run time nor what converts.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{ErasedBags, Found, Request, Tensors, one};
+use crate::call::bag::erased::{BagCallRequest, BagTensors, ErasedBags, Found, one};
 use crate::call::bag::plan::{PlannedBags, Reads};
-use crate::call::bag::planned::Planned;
+use crate::call::bag::planned::PlannedBag;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Described, Opened, Reading, Source};
 use crate::kernels::reduce::Reductions;
@@ -29,7 +29,7 @@ pub trait Bagged: Kind {
 
     /// A call without its tensors.
     #[doc(hidden)]
-    type Request<'a>;
+    type BagCallRequest<'a>;
 
     /// The data type of weights, where results are of a data type.
     #[doc(hidden)]
@@ -43,7 +43,11 @@ pub trait Bagged: Kind {
     /// # Errors
     /// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
     #[doc(hidden)]
-    fn run(request: Self::Request<'_>, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error>;
+    fn run(
+        request: Self::BagCallRequest<'_>,
+        data: &Reading<'_, Self>,
+        tensors: BagTensors<'_, '_>,
+    ) -> Result<(), Error>;
 
     /// Makes a plan. Offsets are read; of other tensors, their layouts.
     ///
@@ -51,7 +55,7 @@ pub trait Bagged: Kind {
     /// Those of [`plan`](BagOperator::plan) behind those of types.
     #[doc(hidden)]
     fn plan(
-        request: Self::Request<'_>,
+        request: Self::BagCallRequest<'_>,
         data: Described<'_, Self>,
         bags: &[ErasedBags<'_>],
     ) -> Result<PlannedBags, Error>;
@@ -61,7 +65,7 @@ pub trait Bagged: Kind {
     /// # Errors
     /// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
     #[doc(hidden)]
-    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error>;
+    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error>;
 }
 
 /// A kind of rows that bags reduce by `R`: a [`Reduction`], or for elements `T` a `&Reducer<T>`. Sealed.
@@ -82,7 +86,7 @@ pub trait BaggedBy<R>: Bagged {
         op: &'a BagOperator<R>,
         data: &Described<'_, Self>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<Self::Request<'a>, Error>;
+    ) -> Result<Self::BagCallRequest<'a>, Error>;
 }
 
 /// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements,
@@ -118,7 +122,7 @@ pub(super) fn tensors<'a, 'o, S, O>(
     data: &'a Opened<'_, S>,
     bags: &'a [ErasedBags<'a>],
     out: &'o mut O,
-) -> Result<Tensors<'a, 'o>, Error>
+) -> Result<BagTensors<'a, 'o>, Error>
 where
     S: Source + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
@@ -127,7 +131,7 @@ where
     // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output
     // takes the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of
     // them.
-    Ok(unsafe { Tensors::new(data.parts(), bags, out) })
+    Ok(unsafe { BagTensors::new(data.parts(), bags, out) })
 }
 
 /// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
@@ -137,7 +141,7 @@ macro_rules! plain {
         impl<$($generics)*> Bagged for $Kind {
             type Weight = $Weight;
 
-            type Request<'a> = Request<'a>;
+            type BagCallRequest<'a> = BagCallRequest<'a>;
 
             #[inline(always)]
             fn weight($dtype: DType) -> DType {
@@ -146,20 +150,20 @@ macro_rules! plain {
 
             #[inline(always)]
             fn run(
-                request: Request<'_>,
+                request: BagCallRequest<'_>,
                 _: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 request.run(tensors)
             }
 
             #[inline(always)]
             fn plan(
-                request: Request<'_>,
+                request: BagCallRequest<'_>,
                 data: Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
             ) -> Result<PlannedBags, Error> {
-                let planned = Planned::new(&request, data.layout, one(bags))?;
+                let planned = PlannedBag::new(&request, data.layout, one(bags))?;
                 Ok(PlannedBags::Rows(planned, Reads::Elements))
             }
 
@@ -167,7 +171,7 @@ macro_rules! plain {
             fn run_plan(
                 plan: &PlannedBags,
                 _: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Rows(planned, _) = plan else { unreachable!("a plan of one table") };
                 planned.run(tensors)
@@ -181,10 +185,10 @@ macro_rules! plain {
                 op: &'a BagOperator<Reduction>,
                 data: &Described<'_, Self>,
                 bags: &[ErasedBags<'_>],
-            ) -> Result<Request<'a>, Error> {
+            ) -> Result<BagCallRequest<'a>, Error> {
                 let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.reduction);
                 let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
-                Ok(Request::new(op, found, $dtype, (index, I::positions(index))))
+                Ok(BagCallRequest::new(op, found, $dtype, (index, I::positions(index))))
             }
         }
     )*};
@@ -208,10 +212,10 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
         op: &'a BagOperator<&'r Reducer<T>>,
         _: &Described<'_, Self>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<Request<'a>, Error> {
+    ) -> Result<BagCallRequest<'a>, Error> {
         const { IsElement::<T>::CHECK };
         let (index, reducer) = (one(bags).index, op.reduction);
         let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
-        Ok(Request::new(op, found, T::DTYPE, (index, I::positions(index))))
+        Ok(BagCallRequest::new(op, found, T::DTYPE, (index, I::positions(index))))
     }
 }

@@ -1,10 +1,10 @@
 //! Bags of rows that a map converts.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{self, ErasedBags, Found, Made, Request, Tensors, one};
+use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Found, Made, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::{PlannedBags, Reads};
-use crate::call::bag::planned::Planned;
+use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::check_params;
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
@@ -23,7 +23,7 @@ use crate::types::reduction::{Reducible, Reduction};
 impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     type Weight = U::Number;
 
-    type Request<'a> = Request<'a>;
+    type BagCallRequest<'a> = BagCallRequest<'a>;
 
     #[inline(always)]
     fn weight(_: DType) -> DType {
@@ -31,18 +31,22 @@ impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     }
 
     #[inline(always)]
-    fn run(request: Request<'_>, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    fn run(request: BagCallRequest<'_>, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         run(&request, (data.described.facts, data.given), tensors)
     }
 
     #[inline(always)]
-    fn plan(request: Request<'_>, data: Described<'_, Self>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
-        let planned = Planned::new(&request, data.layout, one(bags))?;
+    fn plan(
+        request: BagCallRequest<'_>,
+        data: Described<'_, Self>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<PlannedBags, Error> {
+        let planned = PlannedBag::new(&request, data.layout, one(bags))?;
         Ok(PlannedBags::Rows(planned, Reads::Mapped(data.facts.params)))
     }
 
     #[inline(always)]
-    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         run_plan(plan, (data.described.facts, data.given), tensors)
     }
 }
@@ -53,20 +57,24 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
         op: &'a BagOperator<Reduction>,
         data: &Described<'_, Self>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<Request<'a>, Error> {
+    ) -> Result<BagCallRequest<'a>, Error> {
         let (index, reduction) = (one(bags).index, op.reduction);
         let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
         let converting = BagConverting { convert_fns: data.facts.convert_fns, size_in: size_of::<T>() };
-        Ok(Request::new(op, found, U::DTYPE, (index, I::positions(index))).converting(converting))
+        Ok(BagCallRequest::new(op, found, U::DTYPE, (index, I::positions(index))).converting(converting))
     }
 }
 
 /// Runs a call with a map, and with what a source gives for its parameters, by a request of the map's types.
 ///
 /// # Errors
-/// Those of [`Request::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
+/// Those of [`BagCallRequest::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
 #[inline(never)]
-fn run(request: &Request<'_>, (map, given): (&Map, &dyn GivenToMap), tensors: Tensors<'_, '_>) -> Result<(), Error> {
+fn run(
+    request: &BagCallRequest<'_>,
+    (map, given): (&Map, &dyn GivenToMap),
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
     let data = tensors.data();
     let made = request.plan(data.layout, one(tensors.bags()), tensors.out().layout());
     let Ok(Made { plan, bounds, out: layout }) = &made else { return made.map(drop) };
@@ -83,10 +91,14 @@ fn run(request: &Request<'_>, (map, given): (&Map, &dyn GivenToMap), tensors: Te
 /// Runs a plan with a map of the planned types, and with what a source gives for its parameters.
 ///
 /// # Errors
-/// [`Error::PlanParametersMismatch`], those of [`Planned::check`], those of [`check_params`], then those of
-/// [`Planned::run_checked`].
+/// [`Error::PlanParametersMismatch`], those of [`PlannedBag::check`], those of [`check_params`], then those of
+/// [`PlannedBag::run_checked`].
 #[inline(never)]
-fn run_plan(plan: &PlannedBags, (map, given): (&Map, &dyn GivenToMap), tensors: Tensors<'_, '_>) -> Result<(), Error> {
+fn run_plan(
+    plan: &PlannedBags,
+    (map, given): (&Map, &dyn GivenToMap),
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
     let PlannedBags::Rows(planned, Reads::Mapped(expected)) = plan else { unreachable!("a plan of a map") };
     if !core::ptr::eq(*expected, map.params) && *expected != map.params {
         let (op, function, got) = (Op::EmbeddingBag, map.name, map.params);

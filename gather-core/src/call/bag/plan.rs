@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
 use crate::call::bag::kinds::{Bagged, BaggedBy, tensors};
-use crate::call::bag::planned::Planned;
+use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::PlannedTables;
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
@@ -55,7 +55,7 @@ plan_type!(BagPlan<K, I>: plan);
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "most plans are of one table")]
 pub enum PlannedBags {
-    Rows(Planned, Reads),
+    Rows(PlannedBag, Reads),
     Tables(PlannedTables),
 }
 

@@ -1,6 +1,6 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use crate::call::bag::erased::{self, ErasedBags, Made, Request, Rules, Starts, Tensors, one};
+use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Made, Rules, Starts, one};
 use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
 use crate::kernels::convert::ConvertFns;
@@ -12,7 +12,7 @@ use crate::types::index::IndexType;
 use crate::types::op::Argument;
 
 #[derive(Clone)]
-pub struct Planned {
+pub struct PlannedBag {
     pub(super) plan: BagPlan,
     /// Of the bags that were planned for, whose indices have this layout.
     bounds: Bounds,
@@ -22,15 +22,15 @@ pub struct Planned {
     rules: Rules,
 }
 
-impl Planned {
+impl PlannedBag {
     /// A plan into a row-major output, for data of a layout. Of bags the offsets are read.
     ///
     /// # Errors
-    /// Those of [`Request::plan`].
-    pub(super) fn new(request: &Request<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
+    /// Those of [`BagCallRequest::plan`].
+    pub(super) fn new(request: &BagCallRequest<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
         let Made { plan, bounds, out } = request.plan(data, bags, None)?;
         let (data, indices) = (data.clone(), bags.indices.layout.clone());
-        Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
+        Ok(PlannedBag { plan, bounds, indices, out, data, rules: request.rules() })
     }
 
     /// The types of rows and of indices.
@@ -52,7 +52,7 @@ impl Planned {
     /// # Errors
     /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`] or [`Error::PlanMismatch`] for indices in planned
     /// bags, then those of weights.
-    pub(super) fn check(&self, tensors: &Tensors<'_, '_>) -> Result<Option<Bounds>, Error> {
+    pub(super) fn check(&self, tensors: &BagTensors<'_, '_>) -> Result<Option<Bounds>, Error> {
         let (data, bags) = (tensors.data().layout, one(tensors.bags()));
         check_layout(Argument::Data, &self.data, data)?;
         let bounds = if let Starts::AsPlanned = bags.starts {
@@ -68,25 +68,25 @@ impl Planned {
     /// Runs the plan, which has no map, on tensors of its types.
     ///
     /// # Errors
-    /// Those of [`Planned::check`] and of [`Planned::run_checked`].
-    pub(super) fn run(&self, tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    /// Those of [`PlannedBag::check`] and of [`PlannedBag::run_checked`].
+    pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bounds = self.check(&tensors)?;
         // SAFETY: these are the bounds of the tensors; no map converts.
         unsafe { self.run_checked(bounds.as_ref(), tensors, None) }
     }
 
-    /// Checks the layout of a fixed output, and runs the plan with the bags that [`Planned::check`] has read.
+    /// Checks the layout of a fixed output, and runs the plan with the bags that [`PlannedBag::check`] has read.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then those of [`erased::run`].
     ///
     /// # Safety
-    /// [`Planned::check`] has returned these bounds for the tensors. Where the plan has a map, this one is of its
+    /// [`PlannedBag::check`] has returned these bounds for the tensors. Where the plan has a map, this one is of its
     /// types, and what is given is of its parameters, and has been checked (K8).
     pub(super) unsafe fn run_checked(
         &self,
         bounds: Option<&Bounds>,
-        tensors: Tensors<'_, '_>,
+        tensors: BagTensors<'_, '_>,
         map: Option<ConvertFns>,
     ) -> Result<(), Error> {
         let bounds = bounds.unwrap_or(&self.bounds);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PerTable;
-use crate::call::bag::erased::{self, ErasedBags, Request, Rules, Starts, Tensors};
+use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Rules, Starts};
 use crate::call::bag::fused::{Reduced, check_rows};
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::PlannedBags;
@@ -47,7 +47,7 @@ macro_rules! tables {
         impl<$($generics)*> Bagged for Tables<$U> {
             type Weight = PerTable<f32>;
 
-            type Request<'a> = TablesRequest<'a>;
+            type BagCallRequest<'a> = TablesRequest<'a>;
 
             #[inline(always)]
             fn weight(_: DType) -> DType {
@@ -58,7 +58,7 @@ macro_rules! tables {
             fn run(
                 request: TablesRequest<'_>,
                 data: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 run(&request, data.described.facts, tensors)
             }
@@ -76,7 +76,7 @@ macro_rules! tables {
             fn run_plan(
                 plan: &PlannedBags,
                 data: &Reading<'_, Self>,
-                tensors: Tensors<'_, '_>,
+                tensors: BagTensors<'_, '_>,
             ) -> Result<(), Error> {
                 let PlannedBags::Tables(planned) = plan else { unreachable!("a plan of several tables") };
                 planned.run(data.described.facts, tensors)
@@ -110,7 +110,7 @@ pub(super) fn in_table(table: usize) -> impl Fn(Error) -> Error {
 ///
 /// # Errors
 /// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], those of [`Plans::new`] and of [`Plans::run`].
-fn run(request: &TablesRequest<'_>, tables: &[&FusedRows<'_>], tensors: Tensors<'_, '_>) -> Result<(), Error> {
+fn run(request: &TablesRequest<'_>, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
     let (bags, out) = (tensors.bags(), tensors.out().layout());
     check_count(tables, bags)?;
     out.map_or(Ok(()), check_rows)?;
@@ -173,7 +173,7 @@ impl Plans {
         let mut plans = Vec::with_capacity(tables.len());
         for (number, (table, bags)) in tables.iter().zip(bags).enumerate() {
             let index = (bags.index, positions(bags.index));
-            let plan = Request::fused(op, table.row(), (dtype, output), index).and_then(|request| {
+            let plan = BagCallRequest::fused(op, table.row(), (dtype, output), index).and_then(|request| {
                 rules = request.rules();
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
                 BagPlan::new(&request.of_data(table.layout())?, table.layout(), &out)
@@ -226,7 +226,7 @@ impl Plans {
         shape: &Shape,
         tables: &[&FusedRows<'_>],
         bounds: &[Bounds],
-        tensors: Tensors<'_, '_>,
+        tensors: BagTensors<'_, '_>,
     ) -> Result<(), Error> {
         let bags = tensors.bags();
         if let Some(layout) = tensors.out().layout() {
@@ -295,7 +295,7 @@ impl PlannedTables {
     ///
     /// # Errors
     /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then those of [`Plans::run`].
-    fn run(&self, tables: &[&FusedRows<'_>], tensors: Tensors<'_, '_>) -> Result<(), Error> {
+    fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bags = tensors.bags();
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
         check_count(tables, bags)?;

@@ -140,9 +140,9 @@ fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), E
 const DECODER_PARAMS: &[&str] = &["format"];
 
 /// Decodes a row of a coding.
-struct Decode<U, C>(PhantomData<(U, C)>);
+struct DecodeFused<U, C>(PhantomData<(U, C)>);
 
-impl<U: Float, C: Coding> Rowwise for Decode<U, C> {
+impl<U: Float, C: Coding> Rowwise for DecodeFused<U, C> {
     type In = u8;
     type Out = U;
     type Params = (FusedRow,);
@@ -158,7 +158,7 @@ impl<U: Float, C: Coding> Rowwise for Decode<U, C> {
 
 /// The function that decodes rows.
 fn decoder<U: Float>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
-    let function = by_coding!(row.format(), C => RowFunction::new::<Decode<U, C>>());
+    let function = by_coding!(row.format(), C => RowFunction::new::<DecodeFused<U, C>>());
     function.with_len(row.columns())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn lower(
 }
 
 /// The call to plan, without its types.
-pub(super) struct Request<'a> {
+pub(super) struct ScatterCallRequest<'a> {
     pub(super) attributes: &'a dyn ScatterAttributes,
     pub(super) planned: ReduceRequest,
     pub(super) indices: &'a Layout,
@@ -41,8 +41,8 @@ pub(super) type Erased<'a> = (*const u8, &'a Layout);
 
 /// The tensors of a call: indices, updates, and what is changed by them.
 ///
-/// Invariant: what [`Tensors::new`] asks for.
-pub(super) struct Tensors<'a, D> {
+/// Invariant: what [`ScatterTensors::new`] asks for.
+pub(super) struct ScatterTensors<'a, D> {
     indices: Erased<'a>,
     updates: Erased<'a>,
     changes: D,
@@ -54,7 +54,7 @@ pub(super) struct InPlace<'a>(pub(super) *mut u8, pub(super) &'a Layout);
 /// A tensor of which an output becomes a copy that is changed.
 pub(super) struct CopyOf<'a, 'o>(pub(super) Erased<'a>, pub(super) Target<'o>);
 
-impl<'a, D> Tensors<'a, D> {
+impl<'a, D> ScatterTensors<'a, D> {
     /// # Safety
     /// V1, V3: indices and updates may be read along their layouts as values of the call's types, as long as they are
     /// borrowed. So may the tensor that is copied, into an output that takes elements of its type (O1). A tensor that
@@ -63,7 +63,7 @@ impl<'a, D> Tensors<'a, D> {
     /// that is read.
     #[inline(always)]
     pub(super) unsafe fn new(indices: Erased<'a>, updates: Erased<'a>, changes: D) -> Self {
-        Tensors { indices, updates, changes }
+        ScatterTensors { indices, updates, changes }
     }
 
     /// The layouts of indices and updates.
@@ -85,14 +85,14 @@ impl<'a, D> Tensors<'a, D> {
     }
 }
 
-impl<'a> Tensors<'a, InPlace<'_>> {
+impl<'a> ScatterTensors<'a, InPlace<'_>> {
     #[inline(always)]
     pub(super) fn in_place(&self) -> ScatterOperands<'a> {
         self.operands(self.changes.0)
     }
 }
 
-impl Tensors<'_, CopyOf<'_, '_>> {
+impl ScatterTensors<'_, CopyOf<'_, '_>> {
     /// Runs a plan on a copy, in an output of a layout: that of a fixed one, or a row-major one.
     ///
     /// # Errors
@@ -105,7 +105,8 @@ impl Tensors<'_, CopyOf<'_, '_>> {
         let (indices, updates) = (self.indices, self.updates);
         let CopyOf(data, out) = self.changes;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
-        let (tensors, original) = (Tensors { indices, updates, changes: () }, Original::new(request, data, layout));
+        let (tensors, original) =
+            (ScatterTensors { indices, updates, changes: () }, Original::new(request, data, layout));
         // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is
         // fresh and row-major.
         let run = |out| unsafe { exec::run_scatter(plan, tensors.operands(out), check, Some(&original)) };
@@ -114,7 +115,7 @@ impl Tensors<'_, CopyOf<'_, '_>> {
     }
 }
 
-impl<'a> Request<'a> {
+impl<'a> ScatterCallRequest<'a> {
     /// Plans for a destination.
     ///
     /// # Errors
@@ -136,7 +137,7 @@ impl<'a> Request<'a> {
         let both = |count| Ok::<_, Error>((resized(self.indices, count)?, resized(self.updates, count)?));
         let plan_for = |count| {
             let (indices, updates) = both(count)?;
-            Request { indices: &indices, updates: &updates, ..*self }.plan(destination)
+            ScatterCallRequest { indices: &indices, updates: &updates, ..*self }.plan(destination)
         };
         let (&[expected, ..], &[update, ..]) = (self.indices.shape(), self.updates.strides()) else {
             return Err(fixed());
@@ -175,8 +176,8 @@ impl<'a> Request<'a> {
     /// Runs in place, on tensors of the request's types and layouts.
     ///
     /// # Errors
-    /// Those of [`Request::plan`] and of the run. The destination is untouched then.
-    pub(super) fn run_on(&self, tensors: Tensors<'_, InPlace<'_>>) -> Result<(), Error> {
+    /// Those of [`ScatterCallRequest::plan`] and of the run. The destination is untouched then.
+    pub(super) fn run_on(&self, tensors: ScatterTensors<'_, InPlace<'_>>) -> Result<(), Error> {
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
         let planned = self.plan(tensors.changes.1);
         let Ok(plan) = &planned else { return planned.map(drop) };
@@ -188,8 +189,8 @@ impl<'a> Request<'a> {
     /// Runs on a copy of data, in an output, on tensors of the request's types and layouts.
     ///
     /// # Errors
-    /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
-    pub(super) fn run(&self, tensors: Tensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
+    /// As for [`ScatterCallRequest::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
+    pub(super) fn run(&self, tensors: ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
         let row_major;
         let CopyOf((_, data), out) = tensors.changes();
         let layout = match *out {

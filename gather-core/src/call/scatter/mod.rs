@@ -15,7 +15,7 @@ use core::borrow::Borrow;
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
-use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors, lower};
+use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
@@ -115,7 +115,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         (dtype, index): (DType, IndexType),
         indices: &'a Layout,
         updates: &'a Layout,
-    ) -> Result<Request<'a>, Error>
+    ) -> Result<ScatterCallRequest<'a>, Error>
     where
         R: Reduces<K>,
     {
@@ -126,7 +126,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         // What is replaced does not count in any case.
         let include_self = self.include_self || reduction.replaces();
         let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
-        Ok(Request { attributes: self.attributes(), planned, indices, updates })
+        Ok(ScatterCallRequest { attributes: self.attributes(), planned, indices, updates })
     }
 
     /// Runs the operator on a copy of data, into a fresh tensor. The table of [`Source`] says what data, indices and
@@ -221,7 +221,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         // these are their layouts. A destination may be read and written along its own, and is borrowed mutably, so
         // that it overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there
         // is no other one then (Y1).
-        let tensors = unsafe { Tensors::new(indices, updates, InPlace(start, held.borrow())) };
+        let tensors = unsafe { ScatterTensors::new(indices, updates, InPlace(start, held.borrow())) };
         request.run_on(tensors)
     }
 
@@ -246,7 +246,7 @@ fn copying<'a, 'o, S, X, U, O>(
     indices: &'a Opened<'_, X>,
     updates: &'a Opened<'_, U>,
     out: &'o mut O,
-) -> Result<Tensors<'a, CopyOf<'a, 'o>>, Error>
+) -> Result<ScatterTensors<'a, CopyOf<'a, 'o>>, Error>
 where
     S: Source + ?Sized,
     X: Source<Kind: IndexKind> + ?Sized,
@@ -257,7 +257,7 @@ where
     let copy = CopyOf(data.parts(), out.target_of(data.dtype())?);
     // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of
     // data. O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
-    Ok(unsafe { Tensors::new(indices.parts(), updates.parts(), copy) })
+    Ok(unsafe { ScatterTensors::new(indices.parts(), updates.parts(), copy) })
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {

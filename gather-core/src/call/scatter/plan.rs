@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::plan_type::plan_type;
-use crate::call::scatter::erased::{CopyOf, InPlace, Request, Tensors};
+use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, copying};
 use crate::call::source::destination::Destination;
@@ -23,7 +23,7 @@ use crate::types::op::Argument;
 
 /// A plan without its types, and the layouts that it was made for.
 #[derive(Clone)]
-struct Planned {
+struct PlannedScatter {
     plan: ReducePlan,
     request: ReduceRequest,
     destination: Layout,
@@ -33,15 +33,15 @@ struct Planned {
     counted: Option<Box<CountedReducePlan>>,
 }
 
-impl Planned {
+impl PlannedScatter {
     /// The shape of the result; of a plan for any count, that of the expected count.
     fn output_shape(&self) -> &[usize] {
         self.destination.shape()
     }
 
-    fn new(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+    fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
-        Ok(Planned {
+        Ok(PlannedScatter {
             plan: request.plan(&destination)?,
             request: request.planned,
             destination,
@@ -52,7 +52,7 @@ impl Planned {
     }
 
     /// A plan whose calls choose the size of the first dimension of indices and updates.
-    fn new_any_count(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+    fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let mut planned = Self::new(request, destination)?;
         planned.counted = Some(Box::new(request.counted(&planned.plan, destination)?));
         Ok(planned)
@@ -87,7 +87,7 @@ impl Planned {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    fn run_on(&self, tensors: Tensors<'_, InPlace<'_>>) -> Result<(), Error> {
+    fn run_on(&self, tensors: ScatterTensors<'_, InPlace<'_>>) -> Result<(), Error> {
         let counted = self.check_inputs(tensors.inputs())?;
         check_layout(Argument::Output, &self.destination, tensors.changes().1)?;
         let plan = counted.as_ref().unwrap_or(&self.plan);
@@ -98,8 +98,8 @@ impl Planned {
     /// Checks the layouts of tensors of the planned types, and runs the plan on a copy of data in an output.
     ///
     /// # Errors
-    /// As for [`Planned::run_on`].
-    fn run(&self, tensors: Tensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
+    /// As for [`PlannedScatter::run_on`].
+    fn run(&self, tensors: ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
         let (shape, CopyOf((_, data), out)) = (self.destination.shape(), tensors.changes());
         if shape != data.shape() {
             return Err(mismatch(Argument::Data, shape, data.shape()));
@@ -130,7 +130,7 @@ impl Planned {
 /// }
 /// ```
 pub struct ScatterPlan<K, I> {
-    planned: Planned,
+    planned: PlannedScatter,
     kinds: PhantomData<fn() -> (K, I)>,
 }
 
@@ -152,7 +152,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
     {
-        self.plan_by(data, indices, updates, |request, data| Planned::new(request, &Layout::contiguous(data.shape())?))
+        self.plan_by(data, indices, updates, |request, data| {
+            PlannedScatter::new(request, &Layout::contiguous(data.shape())?)
+        })
     }
 
     /// As [`Self::plan`], for outputs and tensors in place of a given layout, of any strides.
@@ -174,7 +176,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         self.plan_by(data, indices, updates, |request, data| {
             request.check_output(data, out)?;
-            Planned::new(request, out)
+            PlannedScatter::new(request, out)
         })
     }
 
@@ -215,7 +217,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         self.plan_by(data, indices, updates, |request, data| {
-            Planned::new_any_count(request, &Layout::contiguous(data.shape())?)
+            PlannedScatter::new_any_count(request, &Layout::contiguous(data.shape())?)
         })
     }
 
@@ -224,7 +226,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         data: &S,
         indices: &X,
         updates: &U,
-        make: impl FnOnce(&Request<'_>, &Layout) -> Result<Planned, Error>,
+        make: impl FnOnce(&ScatterCallRequest<'_>, &Layout) -> Result<PlannedScatter, Error>,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: Unconverted> + ?Sized,
@@ -311,7 +313,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         // SAFETY: V1, V3: indices and updates are sources of the plan's types, as just checked, and these are their
         // layouts. A destination may be read and written along its own, and is borrowed mutably, so that it overlaps no
         // input. It holds values, or bytes for `Any`: such plans have built-in reductions, which take any (Y1).
-        let tensors = unsafe { Tensors::new(indices, updates, InPlace(start, held.borrow())) };
+        let tensors = unsafe { ScatterTensors::new(indices, updates, InPlace(start, held.borrow())) };
         self.planned.run_on(tensors)
     }
 }

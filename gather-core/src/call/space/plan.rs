@@ -32,7 +32,7 @@ use crate::types::op::Argument;
 /// }
 /// ```
 pub struct RearrangePlan<K> {
-    planned: Planned,
+    planned: PlannedSpace,
     dtype: DType,
     kind: PhantomData<fn() -> K>,
 }
@@ -41,7 +41,7 @@ plan_type!(RearrangePlan<K>: planned);
 
 /// A plan without its type, and the layouts that it was made for.
 #[derive(Clone)]
-struct Planned {
+struct PlannedSpace {
     plan: SpacePlan,
     data: Layout,
     out: Layout,
@@ -49,7 +49,7 @@ struct Planned {
     contiguous: bool,
 }
 
-impl Planned {
+impl PlannedSpace {
     fn output_shape(&self) -> &[usize] {
         self.out.shape()
     }
@@ -63,7 +63,7 @@ impl<K: Unconverted> RearrangePlan<K> {
     /// A plan for data of a layout, whose elements are of the data type.
     pub(super) fn new((plan, out): (SpacePlan, Layout), dtype: DType, data: &Layout) -> Self {
         let contiguous = data.is_contiguous() && out.is_contiguous();
-        let planned = Planned { plan, data: data.clone(), out, contiguous };
+        let planned = PlannedSpace { plan, data: data.clone(), out, contiguous };
         RearrangePlan { planned, dtype, kind: PhantomData }
     }
 
@@ -106,7 +106,7 @@ impl<T: Element> RearrangePlan<T> {
     /// [`Error::PlanMismatch`] where a slice has another length, or the plan was made for other strides.
     #[inline]
     pub fn run_slices(&self, data: &[T], out: &mut [T]) -> Result<(), Error> {
-        let Planned { plan, data: from, out: to, contiguous } = &self.planned;
+        let PlannedSpace { plan, data: from, out: to, contiguous } = &self.planned;
         if !contiguous || data.len() != from.len() {
             return Err(mismatch(Argument::Data, from.shape(), &[data.len()]));
         }

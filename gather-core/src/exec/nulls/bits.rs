@@ -32,7 +32,7 @@ pub(crate) fn gather_bits<P: Place>(
     let inner = loops.pop().unwrap_or(Loop::ONCE);
     // Data without rows has none that a position could name.
     let data = nulls.data.filter(|data| !data.is_empty());
-    let rows = data.map(|bits| Rows { bits, lowered, positions, count, look_up: P::BITS.look_up.at(level) });
+    let rows = data.map(|bits| RowsOfBits { bits, lowered, positions, count, look_up: P::BITS.look_up.at(level) });
     let mut writer = BitWriter::new(out);
     let step =
         |(bit, number): (isize, isize), along: &Loop| (bit.wrapping_add(along.data), number.wrapping_add(along.index));
@@ -50,7 +50,7 @@ pub(crate) fn gather_bits<P: Place>(
 }
 
 /// The bits of data, and the positions by which they are gathered.
-struct Rows<'a, P> {
+struct RowsOfBits<'a, P> {
     bits: Bitmap<'a>,
     lowered: &'a IndexLowered,
     positions: &'a [P],
@@ -58,7 +58,7 @@ struct Rows<'a, P> {
     look_up: LookUpBitsFn<P>,
 }
 
-impl<P: Place> Rows<'_, P> {
+impl<P: Place> RowsOfBits<'_, P> {
     /// The bits of `n` coordinates of the inner loop, at most [`WORD`], from one on. A missing position gives 1.
     #[inline(always)]
     fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {

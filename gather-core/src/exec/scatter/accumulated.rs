@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{Nest, Part, PerTask};
+use crate::exec::scatter::part::{PerTask, ScatterLoops, ScatterPart};
 use crate::exec::scatter::{Cut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -82,7 +82,7 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 }
 
 /// Runs a plan. Where indices out of range are `errors`, no row is written of a piece that has one.
-pub(super) fn run(whole: &Part<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
+pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
     let places = PerTask::new(&mut scratch.memory, scratch.bytes);
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
         let records = Records::new(part, bytes_of(accumulators.records, part.elements), places.of(worker).cast());
@@ -96,9 +96,9 @@ pub(super) fn run(whole: &Part<'_>, accumulators: &Accumulators, mut scratch: Sc
 
 /// The records of a part, in the order of the destination's rows, in a scratch that this thread alone has.
 struct Records<'a> {
-    part: &'a Part<'a>,
+    part: &'a ScatterPart<'a>,
     /// From the rows farthest apart to the nearest; one or more.
-    dims: SmallVec<[Dim; 6]>,
+    dims: SmallVec<[RecordDim; 6]>,
     /// How the part's loop nest runs over them.
     loops: SmallVec<[Loop; 6]>,
     components: SmallVec<[Component; 3]>,
@@ -111,7 +111,7 @@ struct Records<'a> {
 
 /// Rows an even step apart.
 #[derive(Clone, Copy)]
-struct Dim {
+struct RecordDim {
     n: usize,
     /// Bytes of the destination.
     step: isize,
@@ -120,16 +120,16 @@ struct Dim {
 }
 
 impl<'a> Records<'a> {
-    fn new(part: &'a Part<'a>, record: usize, first: *mut u8) -> Self {
+    fn new(part: &'a ScatterPart<'a>, record: usize, first: *mut u8) -> Self {
         let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
         // What moves the destination: loops, then components.
-        let mut moving = SmallVec::<[(usize, Dim); 6]>::new();
+        let mut moving = SmallVec::<[(usize, RecordDim); 6]>::new();
         for (k, along) in loops.iter().enumerate().filter(|(_, along)| is_free(along)) {
-            moving.push((k, Dim { n: along.n, step: along.data, records: 0 }));
+            moving.push((k, RecordDim { n: along.n, step: along.data, records: 0 }));
         }
         for (k, component) in components.iter().enumerate() {
             let step = part.plan.stride().wrapping_mul(component.scale as isize);
-            moving.push((loops.len() + k, Dim { n: component.dim as usize, step, records: 0 }));
+            moving.push((loops.len() + k, RecordDim { n: component.dim as usize, step, records: 0 }));
         }
         // The longest step first.
         sort_by_key(&mut moving, |(_, dim)| !dim.step.unsigned_abs());
@@ -146,17 +146,17 @@ impl<'a> Records<'a> {
                 Some(k) => components[k].scale = (dim.records / record.max(1)) as i64,
             }
         }
-        let mut dims = SmallVec::<[Dim; 6]>::new();
+        let mut dims = SmallVec::<[RecordDim; 6]>::new();
         for (_, dim) in moving.into_iter().filter(|(_, dim)| dim.n > 1) {
             match dims.last_mut() {
                 Some(last) if last.step == dim.step.wrapping_mul(dim.n as isize) => {
-                    *last = Dim { n: last.n * dim.n, ..dim };
+                    *last = RecordDim { n: last.n * dim.n, ..dim };
                 }
                 _ => dims.push(dim),
             }
         }
         if dims.is_empty() {
-            dims.push(Dim { n: 1, step: 0, records: record });
+            dims.push(RecordDim { n: 1, step: 0, records: record });
         }
         Records { part, dims, loops, components, stride, first, record, rows }
     }
@@ -167,7 +167,7 @@ impl<'a> Records<'a> {
         self.each(fns.begin.at(level));
         let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
-        let outcome = unsafe { self.call(Nest { loops: &self.loops, ..**self.part }, take) };
+        let outcome = unsafe { self.call(ScatterLoops { loops: &self.loops, ..**self.part }, take) };
         if !(errors && outcome.out_of_range) {
             self.each(fns.end.at(level));
         }
@@ -193,7 +193,8 @@ impl<'a> Records<'a> {
         let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..part.origin };
         let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
         // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
-        let outcome = unsafe { self.call(Nest { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
+        let outcome =
+            unsafe { self.call(ScatterLoops { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
         if errors && outcome.out_of_range {
             return outcome;
         }
@@ -214,12 +215,12 @@ impl<'a> Records<'a> {
     ///
     /// # Safety
     /// S1 for the updates of `nest`, whose indices are the part's. S3 and S4 for `take`, with records for rows.
-    unsafe fn call(&self, nest: Nest<'_>, take: Take<'_>) -> Outcome {
+    unsafe fn call(&self, nest: ScatterLoops<'_>, take: Take<'_>) -> Outcome {
         let spec = KernelSpec { components: self.components.clone(), ..nest.spec.clone() };
         let origin = Cursor { data: self.first, ..nest.origin };
         // SAFETY: S1 and K3 as the caller and the part say. S2 and K4: the records are this thread's, and have one for
         // each row that a position in range names.
-        let part = unsafe { Part::new(Nest { origin, spec: &spec, stride: self.stride, ..nest }) };
+        let part = unsafe { ScatterPart::new(ScatterLoops { origin, spec: &spec, stride: self.stride, ..nest }) };
         // SAFETY: the caller says S3 and S4.
         unsafe { part.call(take) }
     }
@@ -245,7 +246,7 @@ impl<'a> Records<'a> {
 
 /// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last
 /// dimension.
-fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: Dim, others: &[Dim]) {
+fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: RecordDim, others: &[RecordDim]) {
     let [next, others @ ..] = others else {
         return run(RecordedRows { n: dim.n, step: dim.step, ..rows });
     };

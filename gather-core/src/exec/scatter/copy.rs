@@ -62,10 +62,10 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
 }
 
 /// The two ends of a copy, for threads to share.
-struct Ends(*const u8, *mut u8);
+struct CopyEnds(*const u8, *mut u8);
 
 // SAFETY: threads copy different bytes.
-unsafe impl Sync for Ends {}
+unsafe impl Sync for CopyEnds {}
 
 /// Copies bytes, on as many threads as are worth it.
 ///
@@ -81,9 +81,9 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
     let piece = bytes.div_ceil(tasks.saturating_mul(PIECES)).next_multiple_of(4096);
-    let ends = Ends(from, to);
+    let ends = CopyEnds(from, to);
     threads::share(tasks, bytes.div_ceil(piece), |pieces| {
-        let Ends(from, to) = &ends;
+        let CopyEnds(from, to) = &ends;
         for start in pieces.map(|number| number * piece) {
             let len = piece.min(bytes - start);
             // SAFETY: `start + len <= bytes`: some of the bytes, which no other thread copies.

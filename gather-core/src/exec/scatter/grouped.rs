@@ -9,7 +9,7 @@
 
 use alloc::vec::Vec;
 
-use crate::exec::scatter::part::{Part, PerTask};
+use crate::exec::scatter::part::{PerTask, ScatterPart};
 use crate::exec::scatter::{Cut, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -88,13 +88,13 @@ fn record_bytes(plan: &ReducePlan) -> usize {
 }
 
 /// Runs a plan. Where indices out of range are `errors` and there is one piece, nothing is written if it has one.
-pub(super) fn run(whole: &Part<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
+pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
     let tasks = scratch.tasks;
     let records = PerTask::new(&mut scratch.records, record_bytes(whole.plan));
     // All pieces count from where the lowest rows of the whole begin.
     let [to, from] = scratch.below;
     let destination = whole.origin.data.cast_mut().wrapping_sub(to);
-    let run = Run { plan: whole.plan, destination, updates: whole.origin.out.wrapping_sub(from), records };
+    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin.out.wrapping_sub(from), records };
     if scratch.cut.pieces() == 1 {
         let entries = &mut scratch.rooms[0];
         let outcome = run.collect(whole, entries);
@@ -122,7 +122,7 @@ pub(super) fn run(whole: &Part<'_>, mut scratch: Scratch, errors: bool) -> Outco
 }
 
 /// A plan whose rows are sorted, and the lowest rows of its destination and updates.
-struct Run<'a> {
+struct GroupRun<'a> {
     plan: &'a ReducePlan,
     destination: *mut u8,
     updates: *const u8,
@@ -131,11 +131,11 @@ struct Run<'a> {
 }
 
 // SAFETY: threads reduce rows of different destinations, and only read updates.
-unsafe impl Sync for Run<'_> {}
+unsafe impl Sync for GroupRun<'_> {}
 
-impl Run<'_> {
+impl GroupRun<'_> {
     /// Writes down the rows of a piece.
-    fn collect(&self, part: &Part<'_>, entries: &mut Entries) -> Outcome {
+    fn collect(&self, part: &ScatterPart<'_>, entries: &mut Entries) -> Outcome {
         entries.clear();
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
         unsafe { part.call(Take::collect(entries, self.destination, self.updates)) }
@@ -144,7 +144,7 @@ impl Run<'_> {
 
 /// Rows that were collected for a plan. This thread alone has rows of their destinations, and the number of the worker.
 struct Group<'a> {
-    run: &'a Run<'a>,
+    run: &'a GroupRun<'a>,
     entries: SortedRows<'a>,
     worker: usize,
 }
@@ -152,7 +152,7 @@ struct Group<'a> {
 impl Group<'_> {
     /// Reduces the rows into their destinations.
     fn reduce(&self) {
-        let Group { run: &Run { plan, destination, updates, ref records }, ref entries, worker } = *self;
+        let Group { run: &GroupRun { plan, destination, updates, ref records }, ref entries, worker } = *self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.includes_self());
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
         let ends = |k: usize| Ends {
@@ -177,7 +177,7 @@ impl Group<'_> {
         let elements = plan.elements();
         let destination_bytes = records.map_or(row, |fns| fns.record(elements));
         let mut written =
-            Written { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
+            WrittenGroup { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
         let mut first = 0;
         while first < n {
             let Ends { destination, .. } = ends(first);
@@ -234,14 +234,14 @@ const AHEAD: usize = 16;
 const AHEAD_BYTES: usize = 256;
 
 /// Rows that have been written down, for a function of their type.
-struct Written {
+struct WrittenGroup {
     ends: [Ends; ENDS],
     n: usize,
     take: ReduceFn,
     row: Row,
 }
 
-impl Written {
+impl WrittenGroup {
     /// Writes a row down. Reduces all of them when there are enough.
     ///
     /// # Safety

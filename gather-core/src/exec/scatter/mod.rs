@@ -29,7 +29,7 @@ use crate::exec::cuts::Cuts;
 use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels;
-use crate::exec::scatter::part::{Nest, Part};
+use crate::exec::scatter::part::{ScatterLoops, ScatterPart};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{LINE, Loop, Outcome};
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
@@ -101,7 +101,7 @@ pub(crate) unsafe fn run(
     };
     // SAFETY: S1, K3 and K4 by X1: the loops are those of the operands' layouts (P1), which do not overlap. S2: any
     // position in range is an element of the destination, which holds values of the type when `begin` has run.
-    let whole = unsafe { Part::new(Nest::new(plan, &operands)) };
+    let whole = unsafe { ScatterPart::new(ScatterLoops::new(plan, &operands)) };
     if let Some(ascending) = runs::find(&whole) {
         begin()?;
         ascending.run(tasks);

@@ -16,7 +16,7 @@ use crate::types::method::Method;
 
 /// Some of the loops of a plan, and where they begin: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Nest<'a> {
+pub(super) struct ScatterLoops<'a> {
     pub(super) plan: &'a ReducePlan,
     pub(super) origin: Cursor,
     pub(super) spec: &'a KernelSpec,
@@ -26,42 +26,49 @@ pub(super) struct Nest<'a> {
     pub(super) elements: usize,
 }
 
-impl<'a> Nest<'a> {
+impl<'a> ScatterLoops<'a> {
     /// The whole of a plan.
     pub(super) fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
         let ScatterOperands { destination, updates, index, .. } = *operands;
         let origin = Cursor { out: updates.cast_mut(), data: destination, index };
-        Nest { plan, origin, spec: plan.spec(), loops: plan.loops(), stride: plan.stride(), elements: plan.elements() }
+        ScatterLoops {
+            plan,
+            origin,
+            spec: plan.spec(),
+            loops: plan.loops(),
+            stride: plan.stride(),
+            elements: plan.elements(),
+        }
     }
 }
 
 /// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for what rows are
 /// handed to.
-pub(super) struct Part<'a>(Nest<'a>);
+pub(super) struct ScatterPart<'a>(ScatterLoops<'a>);
 
-impl<'a> Deref for Part<'a> {
-    type Target = Nest<'a>;
+impl<'a> Deref for ScatterPart<'a> {
+    type Target = ScatterLoops<'a>;
 
-    fn deref(&self) -> &Nest<'a> {
+    fn deref(&self) -> &ScatterLoops<'a> {
         &self.0
     }
 }
 
 /// A part whose pieces are run by several threads.
-struct Shared<'a>(&'a Part<'a>);
+struct SharedPart<'a>(&'a ScatterPart<'a>);
 
 // SAFETY: each thread runs pieces of its own, which reach different elements of the destination (P1 for free loops;
 // columns by what they are), or only reads indices. Updates and indices are shared memory whose elements are `Sync`.
-unsafe impl Sync for Shared<'_> {}
+unsafe impl Sync for SharedPart<'_> {}
 
-impl<'a> Part<'a> {
+impl<'a> ScatterPart<'a> {
     /// The loops of a nest, on its tensors.
     ///
     /// # Safety
     /// S1, S2, K3 and K4 for the nest, of which this thread alone uses the rows of the destination while it uses the
     /// part. Its kernel is one for the loops, and takes them by the method of `spec` (K2, K5, K9).
-    pub(super) unsafe fn new(nest: Nest<'a>) -> Self {
-        Part(nest)
+    pub(super) unsafe fn new(nest: ScatterLoops<'a>) -> Self {
+        ScatterPart(nest)
     }
 
     /// Calls the kernel, which hands its rows to `take`.
@@ -80,7 +87,7 @@ impl<'a> Part<'a> {
 
     /// Runs the whole, panel by panel, in the scratch of the plan and its panels.
     pub(super) fn run_panels(&self, panels: &Panels, scratch: panels::Scratch) -> Outcome {
-        let Nest { plan, loops, origin, elements, .. } = self.0;
+        let ScatterLoops { plan, loops, origin, elements, .. } = self.0;
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
         // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
@@ -89,11 +96,16 @@ impl<'a> Part<'a> {
     }
 
     /// Calls `run` on every piece, on up to `tasks` threads.
-    pub(super) fn share(&self, cut: &Cut, tasks: usize, run: impl Fn(&Part<'_>, usize) -> Outcome + Sync) -> Outcome {
+    pub(super) fn share(
+        &self,
+        cut: &Cut,
+        tasks: usize,
+        run: impl Fn(&ScatterPart<'_>, usize) -> Outcome + Sync,
+    ) -> Outcome {
         if cut.pieces() == 1 {
             return run(self, 0);
         }
-        let shared = Shared(self);
+        let shared = SharedPart(self);
         share(tasks, cut.pieces(), |piece, worker| shared.with_piece(cut, piece, |part| run(part, worker)))
     }
 
@@ -115,14 +127,14 @@ impl<'a> Part<'a> {
             other = KernelSpec { adjacent_tuples: false, method, ..self.spec.clone() };
             &other
         };
-        let part = Part(Nest { spec, loops: &loops, origin, ..self.0 });
+        let part = ScatterPart(ScatterLoops { spec, loops: &loops, origin, ..self.0 });
         // SAFETY: no row is touched; these loops reach the indices of the part's.
-        let check = |part: &Part<'_>| unsafe { part.call(Take::Nothing) };
+        let check = |part: &ScatterPart<'_>| unsafe { part.call(Take::Nothing) };
         if tasks == 1 {
             return check(&part);
         }
         let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
-        let shared = Shared(&part);
+        let shared = SharedPart(&part);
         share(tasks, cuts.pieces(), |piece, _| shared.with_ranges(&cuts, piece, check))
     }
 
@@ -136,7 +148,7 @@ impl<'a> Part<'a> {
             if let Some(inner) = loops.last_mut() {
                 inner.n = (whole.n - start).min(block.get());
             }
-            let part = Part(Nest { loops: &loops, origin: self.origin.skip(&whole, start), ..self.0 });
+            let part = ScatterPart(ScatterLoops { loops: &loops, origin: self.origin.skip(&whole, start), ..self.0 });
             out_of_range |= part.reduce_at_once().out_of_range;
         }
         Outcome { out_of_range }
@@ -175,9 +187,9 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Shared<'_> {
+impl SharedPart<'_> {
     /// Calls `run` on one of the pieces that the part is cut into, which no other thread has.
-    fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
+    fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let whole = self.0.0;
         match *cut {
             Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
@@ -196,13 +208,13 @@ impl Shared<'_> {
                 let Cursor { out, data, index } = whole.origin;
                 let origin =
                     Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
-                run(&Part(Nest { spec: &spec, origin, elements: last - first, ..whole }))
+                run(&ScatterPart(ScatterLoops { spec: &spec, origin, elements: last - first, ..whole }))
             }
         }
     }
 
     /// Calls `run` on one of the pieces that the loops are cut into, which no other thread has.
-    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
+    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let whole = self.0.0;
         let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(whole.loops), whole.origin);
         for (d, along) in loops.iter_mut().enumerate() {
@@ -217,7 +229,7 @@ impl Shared<'_> {
             origin = origin.skip(along, start);
             along.n = end - start;
         }
-        run(&Part(Nest { loops: &loops, origin, ..whole }))
+        run(&ScatterPart(ScatterLoops { loops: &loops, origin, ..whole }))
     }
 }
 

@@ -11,7 +11,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::exec::scatter::part::Part;
+use crate::exec::scatter::part::ScatterPart;
 use crate::exec::threads::{self, PIECES};
 use crate::kernels::reduce::scatter;
 use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
@@ -21,11 +21,11 @@ use crate::types::element::Unaligned;
 
 /// A plan, for one thread, whose indices ascend and are all in range.
 pub(super) struct Ascending<'a> {
-    whole: &'a Part<'a>,
+    whole: &'a ScatterPart<'a>,
     /// The loop over indices, and the position of it among the loops.
     along: Loop,
     at: usize,
-    index: Index<'a>,
+    index: RunIndex<'a>,
     run: RunFns,
 }
 
@@ -34,7 +34,7 @@ unsafe impl Sync for Ascending<'_> {}
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
-struct Index<'a>(scatter::Ascending<'a>);
+struct RunIndex<'a>(scatter::Ascending<'a>);
 
 /// The fewest indices that are looked at.
 const LEAST: usize = 32;
@@ -44,7 +44,7 @@ const LONG_RUN: usize = 32;
 const SOME: usize = 128;
 
 /// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
-pub(super) fn find<'a>(whole: &'a Part<'a>) -> Option<Ascending<'a>> {
+pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<Ascending<'a>> {
     let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer().runs?);
     let [component] = spec.components.as_slice() else { return None };
@@ -85,7 +85,7 @@ pub(super) fn find<'a>(whole: &'a Part<'a>) -> Option<Ascending<'a>> {
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
     };
-    ascends.then_some(Ascending { whole, along, at, index: Index(index), run })
+    ascends.then_some(Ascending { whole, along, at, index: RunIndex(index), run })
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
@@ -121,7 +121,7 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     true
 }
 
-impl<'a> Index<'a> {
+impl<'a> RunIndex<'a> {
     fn len(&self) -> usize {
         match self.0 {
             scatter::Ascending::Short(list) => list.len(),
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn parts_begin_with_runs() {
         let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
-        let index = Index(scatter::Ascending::Short(&list));
+        let index = RunIndex(scatter::Ascending::Short(&list));
         for parts in 1..20 {
             let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
             assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");

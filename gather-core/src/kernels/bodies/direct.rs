@@ -31,16 +31,16 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
     }
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes::<I>(state, plane, W::by_way(plane.spec().row, AtLevel(level)));
+    planes::<I>(state, plane, W::by_way(plane.spec().row, PlacedAtLevel(level)));
 }
 
 /// Moves rows from where each lies.
 type MovePlacedFn = fn(&PlacedRows<'_>);
 
 /// [`MovePlaced`] at a level.
-struct AtLevel<L>(L);
+struct PlacedAtLevel<L>(L);
 
-impl<L: Isa> ByWay for AtLevel<L> {
+impl<L: Isa> ByWay for PlacedAtLevel<L> {
     type Fn = MovePlacedFn;
 
     #[inline(always)]

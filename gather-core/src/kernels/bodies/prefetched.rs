@@ -40,7 +40,7 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let row = plane.spec().row;
-    let way = Way { move_rows: W::by_way(row, AtLevel(level)), select: W::select(level, row) };
+    let way = MovesOfWidth { move_rows: W::by_way(row, PrefetchingAtLevel(level)), select: W::select(level, row) };
     planes(level, state, plane, way, level.resolve_fns::<I>());
 }
 
@@ -48,15 +48,15 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let way = Way { move_rows: level.entry::<StreamRows>(), select: None };
+    let way = MovesOfWidth { move_rows: level.entry::<StreamRows>(), select: None };
     planes(level, state, plane, way, level.resolve_fns::<I>());
     stream::fence();
 }
 
 /// [`MovePrefetching`] at a level.
-struct AtLevel<L>(L);
+struct PrefetchingAtLevel<L>(L);
 
-impl<L: Isa> ByWay for AtLevel<L> {
+impl<L: Isa> ByWay for PrefetchingAtLevel<L> {
     type Fn = MovePrefetchingFn;
 
     #[inline(always)]
@@ -67,14 +67,14 @@ impl<L: Isa> ByWay for AtLevel<L> {
 
 /// How rows are moved. `select` is that of the width, where there is one that does as `move_rows` does.
 #[derive(Clone, Copy)]
-struct Way {
+struct MovesOfWidth {
     move_rows: MovePrefetchingFn,
     select: Option<SelectFn>,
 }
 
 /// Runs a plane. Only `fns` know the index type.
 #[inline(never)]
-fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
+fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: MovesOfWidth, fns: ResolveFns) {
     for strip in plane.strips() {
         if !run_tuples(level, state, &strip, way, fns) {
             run(level, state, &strip, way, fns);
@@ -84,7 +84,7 @@ fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: Way, fns: 
 
 /// Runs the inner loop.
 #[inline(always)]
-fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
+fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth, fns: ResolveFns) {
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
@@ -107,7 +107,7 @@ fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Way, fns: Re
 /// Runs the inner loop by one call of the level for all rounds. Only tuples that are contiguous are run so, by levels
 /// that have a way of their own for the number of components. For others nothing is done, and `false` returned.
 #[inline(always)]
-fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -> bool {
+fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth, fns: ResolveFns) -> bool {
     let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {
         return false;
     };
@@ -158,7 +158,7 @@ struct Rolling<'a, L> {
     left: Strip<'a>,
     /// The rows that were prefetched last.
     prefetched: ResolvedRows,
-    way: Way,
+    way: MovesOfWidth,
     fill: &'a mut FillRow,
     level: L,
 }
@@ -166,7 +166,7 @@ struct Rolling<'a, L> {
 impl<'a, L: Isa> Rolling<'a, L> {
     /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
-    fn new(level: L, strip: &Strip<'a>, way: Way, fill: &'a mut FillRow) -> Self {
+    fn new(level: L, strip: &Strip<'a>, way: MovesOfWidth, fill: &'a mut FillRow) -> Self {
         Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, fill, level }
     }
 
@@ -189,7 +189,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
     #[inline(always)]
     fn move_prefetched(&mut self, ahead: &ResolvedRows) {
-        let (Way { move_rows, select }, prefetched) = (self.way, self.prefetched);
+        let (MovesOfWidth { move_rows, select }, prefetched) = (self.way, self.prefetched);
         if let Some(job) = prefetched.in_range() {
             return move_rows((job, ahead));
         }

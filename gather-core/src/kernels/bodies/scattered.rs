@@ -163,15 +163,15 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let State { positions, block, out_of_range, .. } = state;
     let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
     let (mut which, mut other_which) = (Which::new(), Which::new());
-    let mut these = Round { positions, block, which: &mut which };
-    let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
+    let mut these = ScatterRound { positions, block, which: &mut which };
+    let mut next = ScatterRound { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for strip in plane.strips() {
         *out_of_range |= rounds(sink, strip, resolver.fns, &mut these, &mut next);
     }
 }
 
 /// The indices of a round.
-struct Round<'a> {
+struct ScatterRound<'a> {
     positions: &'a mut Positions,
     block: &'a mut Block,
     which: &'a mut Which,
@@ -179,7 +179,13 @@ struct Round<'a> {
 
 /// Runs the inner loop in rounds; returns whether an index was out of range.
 #[inline(always)]
-fn rounds<'a>(sink: &Sink, mut left: Strip<'_>, fns: ResolveFns, these: &mut Round<'a>, next: &mut Round<'a>) -> bool {
+fn rounds<'a>(
+    sink: &Sink,
+    mut left: Strip<'_>,
+    fns: ResolveFns,
+    these: &mut ScatterRound<'a>,
+    next: &mut ScatterRound<'a>,
+) -> bool {
     let spec = left.spec();
     let (mut round, mut out_of_range) = (left.first(0), false);
     loop {

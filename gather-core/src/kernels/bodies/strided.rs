@@ -15,16 +15,16 @@ use crate::types::policy::OutOfBounds;
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes(state, plane, W::by_way(plane.spec().row, AtLevel(level)), level.resolve_fns::<I>());
+    planes(state, plane, W::by_way(plane.spec().row, StridedAtLevel(level)), level.resolve_fns::<I>());
 }
 
 /// Moves rows that lie a step apart.
 type MoveStridedFn = fn(&StridedRows);
 
 /// [`MoveStrided`] at a level.
-struct AtLevel<L>(L);
+struct StridedAtLevel<L>(L);
 
-impl<L: Isa> ByWay for AtLevel<L> {
+impl<L: Isa> ByWay for StridedAtLevel<L> {
     type Fn = MoveStridedFn;
 
     #[inline(always)]

@@ -60,7 +60,7 @@ levels! {
 }
 
 /// A row that is converted, and a later one.
-struct Row {
+struct ConvertedRow {
     from: *const u8,
     place: Place,
     later: Option<*const u8>,
@@ -130,11 +130,11 @@ impl Pieces<'_> {
 
     /// Row `i`.
     #[inline(always)]
-    fn row(&self, job: &MoveJob, i: usize, size: usize) -> Row {
+    fn row(&self, job: &MoveJob, i: usize, size: usize) -> ConvertedRow {
         let (from, ahead) = (job.source(i), job.prefetch_distance());
         let element = if self.by_element { from.addr().wrapping_sub(self.data) / size } else { 0 };
         let later = || job.source((i + ahead).min(job.n() - 1));
-        Row { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
+        ConvertedRow { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
     }
 
     /// Prefetches the parameters of the elements of a row.
@@ -150,7 +150,7 @@ impl Pieces<'_> {
     /// # Safety
     /// `to` may be written for what the piece becomes, aligned for it, and nothing else uses it.
     #[inline(always)]
-    unsafe fn convert_piece(&self, row: &Row, size: usize, piece: Piece, to: *mut u8) {
+    unsafe fn convert_piece(&self, row: &ConvertedRow, size: usize, piece: PieceOfRow, to: *mut u8) {
         let place = Place { element: row.place.element.wrapping_add(piece.at), ..row.place };
         // SAFETY: K2 and K8 for a piece of a row of the job; the function and what is given are of one map.
         unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.given, place) };
@@ -159,7 +159,7 @@ impl Pieces<'_> {
 
 /// Elements of a row.
 #[derive(Clone, Copy)]
-struct Piece {
+struct PieceOfRow {
     at: usize,
     len: usize,
 }
@@ -173,11 +173,11 @@ fn evened(elements: usize, most: usize) -> usize {
 
 /// A row in pieces of `most` elements or fewer.
 #[inline(always)]
-fn pieces(elements: usize, most: usize) -> impl Iterator<Item = Piece> {
+fn pieces(elements: usize, most: usize) -> impl Iterator<Item = PieceOfRow> {
     let mut next = 0;
     core::iter::from_fn(move || {
         let at = next;
         next += most;
-        (at < elements).then(|| Piece { at, len: most.min(elements - at) })
+        (at < elements).then(|| PieceOfRow { at, len: most.min(elements - at) })
     })
 }

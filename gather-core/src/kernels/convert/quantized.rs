@@ -129,7 +129,7 @@ pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ConvertFns {
 }
 
 /// Codes of which a byte holds `PER`, the lowest bits first.
-trait Decode<const PER: usize> {
+trait DecodeCodes<const PER: usize> {
     /// The number of code `k` of a byte, before its zero point is subtracted.
     fn value(byte: u8, k: usize) -> f32;
 }
@@ -137,14 +137,14 @@ trait Decode<const PER: usize> {
 struct Unsigned;
 struct Signed;
 
-impl<const PER: usize> Decode<PER> for Unsigned {
+impl<const PER: usize> DecodeCodes<PER> for Unsigned {
     #[inline(always)]
     fn value(byte: u8, k: usize) -> f32 {
         f32::from(at_top::<PER>(byte, k) >> (8 - 8 / PER))
     }
 }
 
-impl<const PER: usize> Decode<PER> for Signed {
+impl<const PER: usize> DecodeCodes<PER> for Signed {
     #[inline(always)]
     fn value(byte: u8, k: usize) -> f32 {
         f32::from(at_top::<PER>(byte, k) as i8 >> (8 - 8 / PER))
@@ -162,7 +162,7 @@ macro_rules! floats {
     ($($name:ident, $per:literal, $to_f32:ident;)*) => {$(
         struct $name;
 
-        impl Decode<$per> for $name {
+        impl DecodeCodes<$per> for $name {
             #[inline(always)]
             fn value(byte: u8, k: usize) -> f32 {
                 $to_f32(byte >> (8 / $per * k))
@@ -178,7 +178,7 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ConvertFns {
+fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> ConvertFns {
     ConvertFns {
         rows: by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>),
         row: by_level!(row_scalar::<T, PER, D>, row_avx2::<T, PER, D>, row_avx512::<T, PER, D>),
@@ -190,14 +190,14 @@ fn fns<T: Float, const PER: usize, D: Decode<PER>>() -> ConvertFns {
 macro_rules! levels {
     ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         $(#[$feature])*
-        fn $rows<T: Float, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
+        fn $rows<T: Float, const PER: usize, D: DecodeCodes<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
             convert_rows::<T, PER>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<T, PER, D>);
         }
 
         /// # Safety
         /// As for [`RowFn`], for block-quantised data. K7: the machine has the level.
         $(#[$feature])*
-        unsafe fn $row<T: Float, const PER: usize, D: Decode<PER>>(
+        unsafe fn $row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
             from: *const u8,
             to: *mut u8,
             bytes: usize,
@@ -215,7 +215,7 @@ macro_rules! levels {
 
         #[inline(never)]
         $(#[$feature])*
-        fn $typed<T: Float, const PER: usize, D: Decode<PER>>(
+        fn $typed<T: Float, const PER: usize, D: DecodeCodes<PER>>(
             given: &Quantized<'_, T>,
             from: &[u8],
             to: &mut [MaybeUninit<[T; PER]>],
@@ -256,7 +256,7 @@ fn convert_rows<T: Float, const PER: usize>(
 
 /// Converts bytes, the first of which is number `at` of data, block by block.
 #[inline(always)]
-fn convert<T: Float, const PER: usize, D: Decode<PER>>(
+fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     given: &Quantized<'_, T>,
     mut from: &[u8],
     mut to: &mut [MaybeUninit<[T; PER]>],
@@ -288,7 +288,7 @@ fn convert<T: Float, const PER: usize, D: Decode<PER>>(
 
 /// Converts bytes of one block.
 #[inline(always)]
-fn run<T: Float, const PER: usize, D: Decode<PER>>(
+fn run<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     from: &[u8],
     to: &mut [MaybeUninit<[T; PER]>],
     scale: f32,
@@ -305,7 +305,7 @@ fn run<T: Float, const PER: usize, D: Decode<PER>>(
 
 /// Converts `N` bytes at a time; returns what is left.
 #[inline(always)]
-fn chunks<'a, 'b, T: Float, const PER: usize, D: Decode<PER>, const N: usize>(
+fn chunks<'a, 'b, T: Float, const PER: usize, D: DecodeCodes<PER>, const N: usize>(
     from: &'a [u8],
     to: &'b mut [MaybeUninit<[T; PER]>],
     scale: f32,

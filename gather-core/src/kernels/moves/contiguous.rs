@@ -7,7 +7,7 @@ use crate::kernels::nest::plane::Strip;
 use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::words::{Indices, Words};
+use crate::kernels::words::{IndexWords, Words};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -67,10 +67,10 @@ impl<'a, I: Index> Numbers<'a, I> {
     /// As many indices as a vector has lanes, from number `at` on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(crate) fn load_words<W: Words>(self, like: W, at: usize) -> Indices<W> {
+    pub(crate) fn load_words<W: Words>(self, like: W, at: usize) -> IndexWords<W> {
         debug_assert!(at + W::N <= self.n, "{at} of {}", self.n);
         // SAFETY: `N` of the `n` numbers.
-        unsafe { Indices::load(like, self.first.wrapping_add(at)) }
+        unsafe { IndexWords::load(like, self.first.wrapping_add(at)) }
     }
 
     /// Where number `at` would lie, to be prefetched: it may stand past the end.
@@ -135,7 +135,7 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
 
     /// Copies a row to place `at`.
     #[inline(always)]
-    pub(crate) fn copy(self, at: usize, row: Row<BYTES>) {
+    pub(crate) fn copy(self, at: usize, row: DataRow<BYTES>) {
         debug_assert!(at < self.n, "{at} of {}", self.n);
         // SAFETY: a row may be read there, and is apart from the output, of whose `n` rows this is one.
         unsafe { copy_fixed::<BYTES>(row.0, self.first.wrapping_add(at * BYTES)) }
@@ -158,16 +158,16 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
 ///
 /// Invariant: it may be read, and is apart from the output.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<const BYTES: usize>(*const u8);
+pub(crate) struct DataRow<const BYTES: usize>(*const u8);
 
-impl<const BYTES: usize> Row<BYTES> {
+impl<const BYTES: usize> DataRow<BYTES> {
     /// The row at an address.
     ///
     /// # Safety
     /// It may be read, and shares no byte with the output.
     #[inline(always)]
     pub(crate) unsafe fn new(at: *const u8) -> Self {
-        Row(at)
+        DataRow(at)
     }
 
     /// The row as a number of as many bytes.

@@ -52,12 +52,12 @@ impl RowOfFill {
 /// The fill of a run of a kernel. Its row is made when it is first asked for: until then it costs nothing.
 pub(crate) struct FillRow {
     row: RowOfFill,
-    kind: Kind,
+    kind: FillKind,
 }
 
 /// The bytes of a fill.
 #[derive(Clone, Copy)]
-enum Kind {
+enum FillKind {
     /// Nobody has asked.
     Unknown,
     /// One byte, repeated.
@@ -69,7 +69,7 @@ enum Kind {
 impl FillRow {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        FillRow { row: RowOfFill([const { MaybeUninit::uninit() }; MOST_SELECTED]), kind: Kind::Unknown }
+        FillRow { row: RowOfFill([const { MaybeUninit::uninit() }; MOST_SELECTED]), kind: FillKind::Unknown }
     }
 
     /// A row of fill, of the spec that all calls name.
@@ -82,8 +82,8 @@ impl FillRow {
 
     /// The fill. Makes the row of it, if that is short.
     #[inline(always)]
-    fn kind(&mut self, spec: &KernelSpec) -> Kind {
-        if let Kind::Unknown = self.kind {
+    fn kind(&mut self, spec: &KernelSpec) -> FillKind {
+        if let FillKind::Unknown = self.kind {
             self.make(spec);
         }
         self.kind
@@ -94,8 +94,8 @@ impl FillRow {
     #[inline(never)]
     fn make(&mut self, spec: &KernelSpec) {
         self.kind = match spec.fill.as_slice() {
-            &[first, ref rest @ ..] if rest.iter().all(|&byte| byte == first) => Kind::Byte(first),
-            _ => Kind::Bytes,
+            &[first, ref rest @ ..] if rest.iter().all(|&byte| byte == first) => FillKind::Byte(first),
+            _ => FillKind::Bytes,
         };
         if spec.row <= MOST_SELECTED {
             // SAFETY: the buffer has at least the bytes of the row, apart from the plan's fill, which divides them (K6).
@@ -128,9 +128,9 @@ impl FillRow {
 ///
 /// # Safety
 /// The bytes may be written, are a multiple of the fill's, and do not overlap it.
-unsafe fn fill_bytes(kind: Kind, fill: &[u8], to: *mut u8, bytes: usize) {
+unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
     debug_assert!(!fill.is_empty() && bytes.is_multiple_of(fill.len()), "K6: a fill");
-    if let Kind::Byte(byte) = kind {
+    if let FillKind::Byte(byte) = kind {
         // SAFETY: the caller's promise.
         return unsafe { to.write_bytes(byte, bytes) };
     }

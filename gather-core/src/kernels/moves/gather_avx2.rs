@@ -24,7 +24,7 @@ use core::arch::x86_64::{
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 
 use crate::kernels::level_fn::Avx2;
-use crate::kernels::moves::contiguous::{Numbers, Places, Row};
+use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
@@ -250,7 +250,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
     /// Where there is none, the first of them ends the loop; returns whether there was one.
     #[inline(never)]
-    fn one_by_one<I: Index>(&self, strip: &Strip<'_>, first: usize, n: usize, fill: Option<Row<BYTES>>) -> bool {
+    fn one_by_one<I: Index>(&self, strip: &Strip<'_>, first: usize, n: usize, fill: Option<DataRow<BYTES>>) -> bool {
         let (args, at) = (strip.args(), strip.at());
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let (policy, dim) = (args.spec().policy, self.component.dim);
@@ -259,7 +259,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             let from = match policy.resolve(indices.get(row), dim) {
                 Some(position) => {
                     // SAFETY: K2 and K4: the position is in range.
-                    unsafe { Row::new(data.wrapping_offset(args.stride().wrapping_mul(position as isize))) }
+                    unsafe { DataRow::new(data.wrapping_offset(args.stride().wrapping_mul(position as isize))) }
                 }
                 None => match fill {
                     Some(fill) => fill,
@@ -320,7 +320,7 @@ pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut firs
     // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
     let [fill, _] = unsafe { eight::<BYTES, true>(one, zeros) };
     // SAFETY: the fill has the bytes of a row, and lies apart from the output.
-    let one = unsafe { Row::new(one) };
+    let one = unsafe { DataRow::new(one) };
     for strip in strips {
         if spec.packed {
             inner.filled_steps::<I, true>(&strip, first / EIGHT, fill);
@@ -347,7 +347,7 @@ fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: InRange, plac
     for i in 0..EIGHT {
         let position = (pairs[i / 2] >> (i % 2 * 32)) as u32;
         // SAFETY: K2 and K4 for the row: its position is in range, and rows are packed.
-        places.copy(to + i, unsafe { Row::new(data.wrapping_add(position as usize * BYTES)) });
+        places.copy(to + i, unsafe { DataRow::new(data.wrapping_add(position as usize * BYTES)) });
     }
 }
 

@@ -16,7 +16,7 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::Avx2;
-use crate::kernels::moves::contiguous::{Numbers, Places, Row};
+use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::nest::args::IndexArgs;
@@ -37,7 +37,7 @@ const EIGHT: usize = Eight::N;
 const FOUR: usize = 4;
 
 /// Offsets of elements in bytes.
-type Offsets = [MaybeUninit<i32>; MOST];
+type PanelOffsets = [MaybeUninit<i32>; MOST];
 
 /// The offsets of rows from a cursor on, row after row: of positions in range.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ struct Resolved<'a>(&'a [i32]);
 pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest: RestFn) -> bool {
     let Some(&strip) = strips.peek() else { return false };
     debug_assert!(strip.spec().offsets_first, "K9");
-    let (panel, mut offsets) = (Panel::<BYTES>::new(strip.args()), [const { MaybeUninit::uninit() }; MOST]);
+    let (panel, mut offsets) = (GatheredPanel::<BYTES>::new(strip.args()), [const { MaybeUninit::uninit() }; MOST]);
     let takes = (EIGHT..=MOST).contains(&strip.n()) && strips.n() > 1 && matches!(BYTES, 4 | 8);
     let most = ROWS.min(MOST / strip.n());
     while strips.n() > 0 {
@@ -64,18 +64,18 @@ pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest:
 
 /// The arguments that the rows of a plane share.
 #[derive(Clone, Copy)]
-struct Panel<const BYTES: usize> {
+struct GatheredPanel<const BYTES: usize> {
     bounds: Bounds<Eight>,
     stride: Eight,
 }
 
-impl<const BYTES: usize> Panel<BYTES> {
+impl<const BYTES: usize> GatheredPanel<BYTES> {
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'_>) -> Self {
         let component = &args.spec().components[0];
         let bounds = Bounds::of(Avx2::here(), component.dim as i32, args.spec().policy);
-        Panel { bounds, stride: Eight::splat(Avx2::here(), args.stride() as i32) }
+        GatheredPanel { bounds, stride: Eight::splat(Avx2::here(), args.stride() as i32) }
     }
 
     /// Turns the indices of strips of `n` into offsets, one strip after the other, and prefetches later indices and the
@@ -85,7 +85,7 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// When strips have fewer than `EIGHT` iterations, or more than `MOST` together.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn resolve<'a, I: Index>(self, rows: Strips<'_>, n: usize, to: &'a mut Offsets) -> Option<Resolved<'a>> {
+    fn resolve<'a, I: Index>(self, rows: Strips<'_>, n: usize, to: &'a mut PanelOffsets) -> Option<Resolved<'a>> {
         let count = rows.n();
         assert!(n >= EIGHT && count * n <= MOST, "{count} rows of {n}");
         let mut are_positions = Eight::lanes(self.stride, true);
@@ -132,7 +132,7 @@ impl<const BYTES: usize> Panel<BYTES> {
                 let place = |k: usize| {
                     let offset = row[first + k] as isize + (k * BYTES) as isize;
                     // SAFETY: K2, K4 and K9: the offset is that of a position in range, of element `first + k`.
-                    unsafe { Row::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
+                    unsafe { DataRow::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
                 };
                 copy_four([place(0), place(1), place(2), place(3)], places, first);
             }

@@ -14,7 +14,7 @@
 
 use crate::kernels::by_level::{LevelPointer, level_pointers};
 use crate::kernels::level_fn::avx2;
-use crate::kernels::moves::contiguous::{Numbers, Places, Row};
+use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::left::{Left, MoveOrFill};
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
@@ -136,7 +136,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
             }
             let from = data.wrapping_offset(stride.wrapping_mul(position as isize) + $k as isize * step);
             // SAFETY: K2 and K4: the position is in range, as has just been seen.
-            unsafe { Row::new(from) }
+            unsafe { DataRow::new(from) }
         }};
     }
     while n - done >= GROUP {

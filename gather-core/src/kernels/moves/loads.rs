@@ -10,7 +10,7 @@ use core::arch::x86_64::{
     _mm256_setzero_si256,
 };
 
-use crate::kernels::moves::contiguous::{Places, Row};
+use crate::kernels::moves::contiguous::{DataRow, Places};
 
 /// Eight elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the
 /// vectors, or in both where elements have 8 bytes.
@@ -23,7 +23,7 @@ pub(super) unsafe fn eight<const BYTES: usize, const PACKED: bool>(data: *const 
     let row = |offset: i32| {
         let offset = if PACKED { offset as isize * BYTES as isize } else { offset as isize };
         // SAFETY: one of the eight elements, which may be read.
-        unsafe { Row::<BYTES>::new(data.wrapping_offset(offset)) }
+        unsafe { DataRow::<BYTES>::new(data.wrapping_offset(offset)) }
     };
     let rows = |half: __m128i| {
         let (low, high) = (_mm_cvtsi128_si64(half), _mm_extract_epi64::<1>(half));
@@ -52,7 +52,7 @@ pub(super) fn store_eight<const BYTES: usize>(places: Places<'_, BYTES>, at: usi
 /// Four elements of `BYTES` bytes: in the first of the vectors, or in both where elements have 8 bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn four<const BYTES: usize>([a, b, c, d]: [Row<BYTES>; 4]) -> [__m128i; 2] {
+fn four<const BYTES: usize>([a, b, c, d]: [DataRow<BYTES>; 4]) -> [__m128i; 2] {
     debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
     if BYTES == 4 {
         let (a, b, c, d) = (a.number(), b.number(), c.number(), d.number());
@@ -67,7 +67,7 @@ fn four<const BYTES: usize>([a, b, c, d]: [Row<BYTES>; 4]) -> [__m128i; 2] {
 /// store an element fills the queue of stores while lines of the output are on their way.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn copy_four<const BYTES: usize>(rows: [Row<BYTES>; 4], places: Places<'_, BYTES>, at: usize) {
+pub(super) fn copy_four<const BYTES: usize>(rows: [DataRow<BYTES>; 4], places: Places<'_, BYTES>, at: usize) {
     if !matches!(BYTES, 4 | 8) {
         for (k, row) in rows.into_iter().enumerate() {
             places.copy(at + k, row);

@@ -30,12 +30,12 @@ impl LevelFn for StreamRows {
         let row = job.row();
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
         let (mut from, mut next) = (Sources::<false>::of(job, row), Sources::<false>::ahead(ahead, row));
-        let mut rows = Rows { step: job.out_step(), left: job.n(), is_begun: false, shared: Shared::new() };
+        let mut rows = RowsToStream { step: job.out_step(), left: job.n(), is_begun: false, shared: SharedLine::new() };
         for i in 0..job.n() {
             let source = from.next();
             let later = if i < ahead.n() { next.next() } else { source };
             // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, apart from each other.
-            rows.stream(unsafe { Row::new(source, job.target(i), row) }, later);
+            rows.stream(unsafe { StreamedRow::new(source, job.target(i), row) }, later);
         }
         for _ in job.n()..ahead.n() {
             prefetch_row(next.next(), row);
@@ -51,13 +51,13 @@ const ROW_VECTOR: usize = 16;
 ///
 /// Invariant: `bytes` bytes, a line or more, may be read at one end and written at the other, and are apart.
 #[derive(Clone, Copy)]
-struct Row {
+struct StreamedRow {
     from: *const u8,
     to: *mut u8,
     bytes: usize,
 }
 
-impl Row {
+impl StreamedRow {
     /// A row between two ends.
     ///
     /// # Safety
@@ -65,7 +65,7 @@ impl Row {
     #[inline(always)]
     unsafe fn new(from: *const u8, to: *mut u8, bytes: usize) -> Self {
         debug_assert!(bytes >= LINE);
-        Row { from, to, bytes }
+        StreamedRow { from, to, bytes }
     }
 
     /// Copies `n` bytes from byte `at` on.
@@ -94,20 +94,20 @@ impl Row {
 }
 
 /// Rows of an output.
-struct Rows {
+struct RowsToStream {
     step: isize,
     /// How many there are still to come.
     left: usize,
     /// Whether the row before has begun the line that this one begins in.
     is_begun: bool,
-    shared: Shared,
+    shared: SharedLine,
 }
 
-impl Rows {
+impl RowsToStream {
     /// Writes the next row, and prefetches the lines of a later one.
     #[inline(always)]
-    fn stream(&mut self, row: Row, later: *const u8) {
-        let Row { to, bytes, .. } = row;
+    fn stream(&mut self, row: StreamedRow, later: *const u8) {
+        let StreamedRow { to, bytes, .. } = row;
         let mut at = to.addr().wrapping_neg() % LINE;
         if at > 0 || !bytes.is_multiple_of(LINE) || !later.addr().is_multiple_of(LINE) {
             prefetch(later, 1);
@@ -227,12 +227,12 @@ pub(crate) fn fence() {
 
 /// A line that two rows share, with a line of buffer on either side.
 #[repr(C, align(64))]
-struct Shared([MaybeUninit<u8>; 3 * LINE]);
+struct SharedLine([MaybeUninit<u8>; 3 * LINE]);
 
-impl Shared {
+impl SharedLine {
     #[inline(always)]
     fn new() -> Self {
-        Shared([MaybeUninit::uninit(); 3 * LINE])
+        SharedLine([MaybeUninit::uninit(); 3 * LINE])
     }
 
     /// The line itself.

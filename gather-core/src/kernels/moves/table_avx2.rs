@@ -70,17 +70,17 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
 
 /// Sixteen 4-byte entries in two vectors.
 #[derive(Clone, Copy)]
-struct Words {
+struct WordTable {
     low: __m256i,
     high: __m256i,
 }
 
-impl Words {
+impl WordTable {
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn new(table: &[u8; 64]) -> Self {
         let [low, high] = table.as_chunks::<VECTOR>().0 else { unreachable!("two vectors") };
-        Words { low: Vector::of(Avx2::here(), low), high: Vector::of(Avx2::here(), high) }
+        WordTable { low: Vector::of(Avx2::here(), low), high: Vector::of(Avx2::here(), high) }
     }
 
     /// The entries at eight indices below 16.
@@ -99,7 +99,7 @@ impl Words {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn words(job: &MoveJob) -> usize {
-    let (table, places) = (Words::new(&Table::of(job, 4).padded()), Places::<4>::of(job));
+    let (table, places) = (WordTable::new(&Table::of(job, 4).padded()), Places::<4>::of(job));
     let (positions, steps) = (Numbers::positions(job), places.n() / 8);
     for step in 0..steps {
         places.store(step * 8, table.at(positions.load(Avx2::here(), step * 8)));
@@ -111,7 +111,7 @@ fn words(job: &MoveJob) -> usize {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn pairs(job: &MoveJob) -> usize {
-    let (table, places) = (Words::new(&Table::of(job, 8).padded()), Places::<8>::of(job));
+    let (table, places) = (WordTable::new(&Table::of(job, 8).padded()), Places::<8>::of(job));
     let (positions, steps) = (Numbers::positions(job), places.n() / 4);
     for step in 0..steps {
         let even = _mm256_slli_epi64::<1>(_mm256_cvtepu32_epi64(positions.load(Avx2::here(), step * 4)));

@@ -46,9 +46,9 @@ pub(crate) const fn first_lanes(n: usize) -> u64 {
 
 /// A table in up to four vectors, zero beyond its entries.
 #[derive(Clone, Copy)]
-struct Table<const VECTORS: usize>([__m512i; VECTORS]);
+struct VectorTable<const VECTORS: usize>([__m512i; VECTORS]);
 
-impl<const VECTORS: usize> Table<VECTORS> {
+impl<const VECTORS: usize> VectorTable<VECTORS> {
     /// That of a job.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
@@ -61,11 +61,11 @@ impl<const VECTORS: usize> Table<VECTORS> {
             // SAFETY: the table may be read, and the mask leaves out what lies behind it.
             *vector = unsafe { _mm512_maskz_loadu_epi8(lanes, data.wrapping_add(at * VECTOR).cast()) };
         }
-        Table(vectors)
+        VectorTable(vectors)
     }
 }
 
-impl Table<2> {
+impl VectorTable<2> {
     /// The entries of `BYTES` bytes at a vector of positions, each as wide as an entry.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
@@ -80,13 +80,13 @@ impl Table<2> {
     }
 }
 
-impl Table<4> {
+impl VectorTable<4> {
     /// The bytes at 64 positions.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     fn at(self, positions: __m512i) -> __m512i {
         let [a, b, c, d] = self.0;
-        let (low, high) = (Table([a, b]).at::<1>(positions), Table([c, d]).at::<1>(positions));
+        let (low, high) = (VectorTable([a, b]).at::<1>(positions), VectorTable([c, d]).at::<1>(positions));
         _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(positions), high)
     }
 }
@@ -101,10 +101,10 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
         return 0;
     }
     if BYTES == 1 && table_entries > 128 {
-        let table = Table::<4>::of(contiguous::Table::of(job, 1));
+        let table = VectorTable::<4>::of(contiguous::Table::of(job, 1));
         each_vector::<1>(job, |positions| table.at(positions));
     } else {
-        let table = Table::<2>::of(contiguous::Table::of(job, BYTES));
+        let table = VectorTable::<2>::of(contiguous::Table::of(job, BYTES));
         each_vector::<BYTES>(job, |positions| table.at::<BYTES>(positions));
     }
     n
@@ -173,10 +173,10 @@ pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
         return 0;
     }
     if job.table_entries() > 128 {
-        let table = Table::<4>::of(contiguous::Table::of_bytes(job));
+        let table = VectorTable::<4>::of(contiguous::Table::of_bytes(job));
         straight::<I>(job, |positions| table.at(positions))
     } else {
-        let table = Table::<2>::of(contiguous::Table::of_bytes(job));
+        let table = VectorTable::<2>::of(contiguous::Table::of_bytes(job));
         straight::<I>(job, |positions| table.at::<1>(positions))
     }
 }
@@ -186,7 +186,7 @@ pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn straight<I: Index>(job: &BytesJob, at: impl Fn(__m512i) -> __m512i) -> usize {
     let places = Places::<1>::bytes(job);
-    let (indices, bounds) = (Numbers::bytes(job), Bounds::new::<I>(job));
+    let (indices, bounds) = (Numbers::bytes(job), ByteVectors::new::<I>(job));
     let mut done = 0;
     while places.n() - done >= VECTOR {
         let (positions, inside) = bounds.resolve(indices.load(Avx512::here(), done));
@@ -210,7 +210,7 @@ fn straight<I: Index>(job: &BytesJob, at: impl Fn(__m512i) -> __m512i) -> usize 
 
 /// The vectors that 64 indices of one byte are compared with.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct ByteVectors {
     /// Whether indices may be negative, and whether those count from the end.
     signed: bool,
     from_end: bool,
@@ -220,12 +220,12 @@ struct Bounds {
     last: __m512i,
 }
 
-impl Bounds {
+impl ByteVectors {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     fn new<I: Index>(job: &BytesJob) -> Self {
         let ByteBounds { signed, from_end, add, last } = ByteBounds::of::<I>(job);
-        Bounds { signed, from_end, add: _mm512_set1_epi8(add as i8), last: _mm512_set1_epi8(last as i8) }
+        ByteVectors { signed, from_end, add: _mm512_set1_epi8(add as i8), last: _mm512_set1_epi8(last as i8) }
     }
 
     /// Positions, and which of them are in range.

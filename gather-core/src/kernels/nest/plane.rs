@@ -289,11 +289,11 @@ impl Indices {
     /// A vector of contiguous indices, from index `at` on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::Indices<W> {
+    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
         // SAFETY: `N` of the `n` indices, which lie side by side, as values of the index type. The other vector shows that
         // the machine has the level.
-        unsafe { words::Indices::load(like, self.at.cast::<I>().wrapping_add(at)) }
+        unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }
 
     /// Index `i`, of the kernel's index type.

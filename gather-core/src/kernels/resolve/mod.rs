@@ -258,11 +258,11 @@ impl<'a> TupleJob<'a> {
     /// A vector of the components of all tuples, from component `at` on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::Indices<W> {
+    pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
         // SAFETY: `N` of the components, which lie side by side, as values of the index type (K3); the other vector shows
         // that the machine has the level.
-        unsafe { words::Indices::load(like, self.index.cast::<I>().wrapping_add(at)) }
+        unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
 
     /// Writes the positions of a vector, from place `at` on.

@@ -80,7 +80,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
         let mut bounds = [Bounds::new(dims, job.policy()); K];
         let mut scales = [factors; K];
         for k in 0..K {
-            let components = dims.with(&const { Places::<K>::of::<I, W>() }.components[k]);
+            let components = dims.with(&const { TuplePlaces::<K>::of::<I, W>() }.components[k]);
             bounds[k] = Bounds::new(W::permuted(dims, components), job.policy());
             scales[k] = W::permuted(factors, components);
         }
@@ -102,7 +102,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
                 let indices = job.load::<I, W>(at * K + k * W::N, zero);
                 parts[k] = W::times(self.bounds[k].resolve(indices), self.scales[k]);
             }
-            let positions = added_up(parts, const { &Places::<K>::of::<I, W>() });
+            let positions = added_up(parts, const { &TuplePlaces::<K>::of::<I, W>() });
             found = W::or(found, positions);
             job.store(at, positions);
         }
@@ -112,7 +112,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
 
 /// The sums of the components of tuples that lie in `K` vectors; -1 where a component is negative.
 #[inline(always)]
-fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
+fn added_up<W: Words, const K: usize>(parts: [W; K], places: &TuplePlaces<K>) -> W {
     let zero = W::filled(parts[0], 0);
     let (mut sums, mut signs) = (zero, zero);
     for k in 0..K {
@@ -129,7 +129,7 @@ fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
 }
 
 /// Where the components of tuples lie in `K` vectors of a step.
-struct Places<const K: usize> {
+struct TuplePlaces<const K: usize> {
     /// The component in each lane of each vector.
     components: [Numbers; K],
     /// Component, vector: where the component of each tuple lies, in what was taken from earlier vectors, or in this
@@ -137,11 +137,11 @@ struct Places<const K: usize> {
     lanes: [[Numbers; K]; K],
 }
 
-impl<const K: usize> Places<K> {
+impl<const K: usize> TuplePlaces<K> {
     /// Those of indices of a type.
     const fn of<I: Index, W: Words>() -> Self {
         let zeros = [0; MOST_LANES];
-        let mut places = Places { components: [zeros; K], lanes: [[zeros; K]; K] };
+        let mut places = TuplePlaces { components: [zeros; K], lanes: [[zeros; K]; K] };
         let mut at = 0;
         while at < K * W::N {
             let (part, component, tuple) = (at / W::N, at % K, at / K);

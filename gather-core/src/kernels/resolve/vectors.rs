@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::plane;
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
-use crate::kernels::words::{Indices, Words, is_wide};
+use crate::kernels::words::{IndexWords, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -62,8 +62,8 @@ impl<W: Words> Bounds<W> {
 
     /// The positions of indices, in the order of the load.
     #[inline(always)]
-    pub(crate) fn resolve(self, indices: Indices<W>) -> W {
-        let Indices { low, negative, fits, below } = indices;
+    pub(crate) fn resolve(self, indices: IndexWords<W>) -> W {
+        let IndexWords { low, negative, fits, below } = indices;
         let r = W::plus_where(low, negative, self.from_end);
         let inside = W::both(W::at_most(r, self.last), fits);
         W::select(inside, r, W::select(below, self.below, self.above))
@@ -71,7 +71,7 @@ impl<W: Words> Bounds<W> {
 
     /// The lanes of valid indices: not negative, and in range.
     #[inline(always)]
-    pub(crate) fn positions(self, indices: Indices<W>) -> W::Mask {
+    pub(crate) fn positions(self, indices: IndexWords<W>) -> W::Mask {
         W::both(W::at_most(indices.low, self.last), indices.fits)
     }
 

@@ -230,21 +230,21 @@ impl<D: Declaration> SpaceShapeOf<D> {
 ///
 /// Invariant D5: along the loops rows may be read from `data` on, where the first one lies, and written from `out` on,
 /// and no row that is read shares a byte with one that is written. Every loop has iterations.
-pub(crate) struct Blocks<'a, D, T, const ARGS: usize> {
+pub(crate) struct ShapedBlocks<'a, D, T, const ARGS: usize> {
     data: *const T,
     out: *mut T,
     sizes: &'a Sizes<ARGS>,
     declaration: PhantomData<D>,
 }
 
-impl<'a, D: Declaration, T: Element, const ARGS: usize> Blocks<'a, D, T, ARGS> {
+impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, ARGS> {
     /// Those of data whose first row begins at `data`.
     ///
     /// # Safety
     /// D5.
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
-        Blocks { data, out, sizes, declaration: PhantomData }
+        ShapedBlocks { data, out, sizes, declaration: PhantomData }
     }
 
     /// Those of data that begins with what is cropped.
@@ -255,7 +255,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> Blocks<'a, D, T, ARGS> {
     #[inline(always)]
     pub(crate) unsafe fn cropped(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
-        Blocks { data, out, sizes, declaration: PhantomData }
+        ShapedBlocks { data, out, sizes, declaration: PhantomData }
     }
 
     /// Moves every row.

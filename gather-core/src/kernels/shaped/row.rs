@@ -9,7 +9,7 @@ use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Cursor, IndexArgs, Loop, Outcome};
 use crate::kernels::shaped::fold::IndexShape;
-use crate::kernels::shaped::rows::{IndexShapeOf, Tensors};
+use crate::kernels::shaped::rows::{IndexShapeOf, ShapedTensors};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::shaped::space_row::ShapedSpace;
 use crate::types::declared::{Declaration, MAX_DIMS};
@@ -27,11 +27,11 @@ pub struct ShapedRow {
     name: &'static str,
     op: Op,
     dtype: DType,
-    kernels: Kernels,
+    kernels: ShapedKernels,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kernels {
+enum ShapedKernels {
     Index(ShapedIndex),
     Space(ShapedSpace),
 }
@@ -45,7 +45,7 @@ impl ShapedRow {
     #[must_use]
     pub const fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(name: &'static str) -> Self {
         const { assert!(!D::DECLARED.op.rearranges(), "the declaration of an operator on indices") };
-        let kernels = Kernels::Index(ShapedIndex::new::<D, T, I, ARGS>());
+        let kernels = ShapedKernels::Index(ShapedIndex::new::<D, T, I, ARGS>());
         Self::new::<D, T, ARGS>(name, kernels)
     }
 
@@ -53,11 +53,11 @@ impl ShapedRow {
     #[must_use]
     pub const fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
         const { assert!(D::DECLARED.op.rearranges(), "the declaration of an operator without indices") };
-        let kernels = Kernels::Space(ShapedSpace::new::<D, T, ARGS>(name));
+        let kernels = ShapedKernels::Space(ShapedSpace::new::<D, T, ARGS>(name));
         Self::new::<D, T, ARGS>(name, kernels)
     }
 
-    const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str, kernels: Kernels) -> Self {
+    const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str, kernels: ShapedKernels) -> Self {
         const {
             let () = IsElement::<T>::CHECK;
             assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
@@ -80,18 +80,18 @@ impl ShapedRow {
 
     /// Those of an operator on indices.
     pub(crate) fn index(&self) -> Option<&ShapedIndex> {
-        if let Kernels::Index(index) = &self.kernels { Some(index) } else { None }
+        if let ShapedKernels::Index(index) = &self.kernels { Some(index) } else { None }
     }
 
     /// Those of BatchToSpace.
     pub(crate) fn space(&self) -> Option<&ShapedSpace> {
-        if let Kernels::Space(space) = &self.kernels { Some(space) } else { None }
+        if let ShapedKernels::Space(space) = &self.kernels { Some(space) } else { None }
     }
 
     pub(crate) fn info(&self, level: Level) -> KernelInfo {
         let rank = match &self.kernels {
-            Kernels::Index(index) => index.shape.len,
-            Kernels::Space(space) => space.rank(),
+            ShapedKernels::Index(index) => index.shape.len,
+            ShapedKernels::Space(space) => space.rank(),
         };
         let (op, dtype, index) = (self.op, self.dtype, self.index_type());
         KernelInfo { op, dtype, index, rank: Some(rank), level, name: self.name }
@@ -113,7 +113,7 @@ impl ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
             policy: D::DECLARED.policy,
             index: I::TYPE,
-            kernels: by_level!(fn Shaped<D, T, I, ARGS>),
+            kernels: by_level!(fn ShapedKernel<D, T, I, ARGS>),
         }
     }
 
@@ -162,9 +162,9 @@ impl ShapedIndex {
 }
 
 /// The kernel of a declaration.
-struct Shaped<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
+struct ShapedKernel<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
 
-impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped<D, T, I, ARGS> {
+impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for ShapedKernel<D, T, I, ARGS> {
     type Args<'a> = &'a IndexArgs<'a>;
     type Output = Outcome;
 
@@ -180,7 +180,7 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped
             const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
         let Cursor { data, index, out } = *args.origin();
         // SAFETY: D1 to D3 by K1 to K4 for the loops, which are those of the shape for these sizes (K10).
-        let tensors = unsafe { Tensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
+        let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
         Outcome { out_of_range: !tensors.move_rows(level) }
     }
 }

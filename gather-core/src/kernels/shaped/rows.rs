@@ -64,7 +64,7 @@ const GROUP: usize = 8;
 ///
 /// Invariant: D1 to D3 for the sizes. So indices may be read wherever the loops come, data at positions in range, and
 /// the output may be written there; it overlaps neither of the others.
-pub(crate) struct Tensors<'a, D, T, I, const ARGS: usize> {
+pub(crate) struct ShapedTensors<'a, D, T, I, const ARGS: usize> {
     data: *const T,
     indices: *const I,
     out: *mut T,
@@ -74,13 +74,13 @@ pub(crate) struct Tensors<'a, D, T, I, const ARGS: usize> {
 
 /// Where a row lies in data and its index in indices, in elements, and where it goes, at a coordinate of the loops.
 #[derive(Clone, Copy)]
-struct Place<T> {
+struct ShapePlace<T> {
     data: usize,
     index: usize,
     out: *mut T,
 }
 
-impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D, T, I, ARGS> {
+impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<'a, D, T, I, ARGS> {
     /// The tensors at addresses.
     ///
     /// # Safety
@@ -88,7 +88,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
     /// overlaps neither of the others. No open size is 0, and those of one dimension agree (D1 to D3).
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
-        Tensors { data, indices, out, sizes, declaration: PhantomData }
+        ShapedTensors { data, indices, out, sizes, declaration: PhantomData }
     }
 
     /// Moves every row by the loops for this machine, as [`move_rows`](Self::move_rows) does.
@@ -118,7 +118,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
     /// whether there is none.
     #[inline(always)]
     pub(crate) fn move_rows<L: Token>(&self, level: L) -> bool {
-        let mut place = Place { data: 0, index: 0, out: self.out };
+        let mut place = ShapePlace { data: 0, index: 0, out: self.out };
         if !IndexShapeOf::<D>::HAS_OUTER {
             return self.move_volume(level, &mut place);
         }
@@ -150,7 +150,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
 
     /// Runs the last three loops, and moves the place of the output behind them.
     #[inline(always)]
-    fn move_volume<L: Token>(&self, level: L, place: &mut Place<T>) -> bool {
+    fn move_volume<L: Token>(&self, level: L, place: &mut ShapePlace<T>) -> bool {
         let (planes, lines) = (const { IndexShapeOf::<D>::PLANES }, const { IndexShapeOf::<D>::LINES });
         let sizes = self.sizes;
         for plane in 0..planes.n.at(sizes) {
@@ -160,7 +160,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
                 };
                 let data = place.data.wrapping_add(step(planes.data.at(sizes), lines.data.at(sizes)));
                 let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
-                if !self.move_line(level, Place { data, index, out: place.out }) {
+                if !self.move_line(level, ShapePlace { data, index, out: place.out }) {
                     return false;
                 }
                 let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
@@ -173,7 +173,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
     /// Runs the inner loop.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "no level has more than the scalar one"))]
-    fn move_line<L: Token>(&self, level: L, place: Place<T>) -> bool {
+    fn move_line<L: Token>(&self, level: L, place: ShapePlace<T>) -> bool {
         let n = const { IndexShapeOf::<D>::INNER }.n.at(self.sizes);
         let mut done = 0;
         #[cfg(target_arch = "x86_64")]
@@ -209,7 +209,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> Tensors<'a, D,
 
     /// Moves `N` rows of the inner loop from one on.
     #[inline(always)]
-    fn move_group<const N: usize>(&self, place: Place<T>, first: usize) -> bool {
+    fn move_group<const N: usize>(&self, place: ShapePlace<T>, first: usize) -> bool {
         let (inner, sizes) = (const { IndexShapeOf::<D>::INNER }, self.sizes);
         let row = const { IndexShapeOf::<D>::SHAPE }.row.at(sizes);
         debug_assert!(first + N <= inner.n.at(sizes), "{first} and {N} rows");

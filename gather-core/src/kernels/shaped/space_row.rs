@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::level_fn::{self, LevelFn, Token};
-use crate::kernels::shaped::blocks::{Blocks, SpaceShape, SpaceShapeOf};
+use crate::kernels::shaped::blocks::{ShapedBlocks, SpaceShape, SpaceShapeOf};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs};
 use crate::types::declared::{Declaration, MAX_DIMS};
@@ -24,8 +24,8 @@ pub(crate) struct ShapedSpace {
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
         let entries = by_level!(
-            SpaceEntry { name, run: level_fn::scalar::<Shaped<D, T, ARGS>> },
-            SpaceEntry { name, run: level_fn::avx2::<Shaped<D, T, ARGS>> }
+            SpaceEntry { name, run: level_fn::scalar::<ShapedSpaceKernel<D, T, ARGS>> },
+            SpaceEntry { name, run: level_fn::avx2::<ShapedSpaceKernel<D, T, ARGS>> }
         );
         ShapedSpace { shape: &SpaceShapeOf::<D>::SHAPE, size: size_of::<T>(), entries }
     }
@@ -81,9 +81,9 @@ fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: u
 }
 
 /// The kernel of a declaration.
-struct Shaped<D, T, const ARGS: usize>(PhantomData<(D, T)>);
+struct ShapedSpaceKernel<D, T, const ARGS: usize>(PhantomData<(D, T)>);
 
-impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARGS> {
+impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKernel<D, T, ARGS> {
     type Args<'a> = &'a SpaceArgs<'a>;
     type Output = ();
 
@@ -97,6 +97,6 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARG
         let data = args.origin().data().cast::<T>().wrapping_sub(phases);
         // SAFETY: D5 by K1 and K4, and by data that may be read along the loops, which are those of the shape for these
         // sizes (K10).
-        unsafe { Blocks::<D, T, ARGS>::new(data, args.origin().out().cast(), &sizes) }.move_rows();
+        unsafe { ShapedBlocks::<D, T, ARGS>::new(data, args.origin().out().cast(), &sizes) }.move_rows();
     }
 }

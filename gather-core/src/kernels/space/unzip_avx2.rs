@@ -55,9 +55,9 @@ pub(crate) fn periods<const BYTES: usize>(periods: &Periods<'_>) -> usize {
 }
 
 /// Where the bytes of a short vector of each of three streams come from, for elements of `BYTES` bytes.
-struct Thirds<const BYTES: usize>;
+struct UnzipThirds<const BYTES: usize>;
 
-impl<const BYTES: usize> Thirds<BYTES> {
+impl<const BYTES: usize> UnzipThirds<BYTES> {
     /// Stream, short vector of data: the byte of data for each byte of the stream; 128 and above for none. Elements are
     /// whole in a short vector.
     const MASKS: [[[u8; SHORT]; 3]; 3] = {
@@ -76,7 +76,7 @@ impl<const BYTES: usize> Thirds<BYTES> {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unzip_three<const BYTES: usize>(periods: &Periods<'_>, steps: usize) {
-    let masks = Thirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| __m128i::of(Avx2::here(), &mask)));
+    let masks = UnzipThirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| __m128i::of(Avx2::here(), &mask)));
     for step in 0..steps {
         let mut data = [_mm_setzero_si128(); 3];
         for (n, vector) in data.iter_mut().enumerate() {

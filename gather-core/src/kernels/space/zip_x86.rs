@@ -61,7 +61,7 @@ fn unpacked<const BYTES: usize>(a: __m256i, b: __m256i) -> [__m256i; 2] {
 impl ZipsTwo for __m512i {
     #[inline(always)]
     fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
-        let [low, high] = &Order::<BYTES>::ZIP;
+        let [low, high] = &ZipOrder::<BYTES>::ZIP;
         [permuted::<BYTES>(a, low, b), permuted::<BYTES>(a, high, b)]
     }
 }
@@ -70,7 +70,7 @@ impl ZipsThree for __m512i {
     #[inline(always)]
     fn zip_three<const BYTES: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
         let mut zipped = [a; 3];
-        for (vector, [two, third]) in zipped.iter_mut().zip(&Order::<BYTES>::ZIP_THREE) {
+        for (vector, [two, third]) in zipped.iter_mut().zip(&ZipOrder::<BYTES>::ZIP_THREE) {
             *vector = permuted::<BYTES>(permuted::<BYTES>(a, two, b), third, c);
         }
         zipped
@@ -97,9 +97,9 @@ fn permute<const BYTES: usize>(a: __m512i, order: __m512i, b: __m512i) -> __m512
 
 /// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a
 /// lane.
-struct Order<const BYTES: usize>;
+struct ZipOrder<const BYTES: usize>;
 
-impl<const BYTES: usize> Order<BYTES> {
+impl<const BYTES: usize> ZipOrder<BYTES> {
     /// Elements of a vector.
     const LANES: usize = __m512i::LEN / BYTES;
 

@@ -57,7 +57,7 @@ pub(super) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
 }
 
 /// A table of bytes in registers.
-trait Table: Copy {
+trait ByteTable: Copy {
     /// The table; entries that it has no room for are left out.
     fn new(entries: &[u8; 256]) -> Self;
 
@@ -69,7 +69,7 @@ trait Table: Copy {
 #[derive(Clone, Copy)]
 struct Sixteen(V128);
 
-impl Table for Sixteen {
+impl ByteTable for Sixteen {
     #[inline(always)]
     fn new(entries: &[u8; 256]) -> Self {
         Sixteen(sixteen(entries, 0))
@@ -85,7 +85,7 @@ impl Table for Sixteen {
 #[derive(Clone, Copy)]
 struct Sixties<const N: usize>([[V128; 4]; N]);
 
-impl<const N: usize> Table for Sixties<N> {
+impl<const N: usize> ByteTable for Sixties<N> {
     #[inline(always)]
     fn new(entries: &[u8; 256]) -> Self {
         Sixties(core::array::from_fn(|table| [0, 1, 2, 3].map(|part| sixteen(entries, table * 4 + part))))
@@ -110,13 +110,13 @@ fn sixteen(entries: &[u8; 256], part: usize) -> V128 {
 
 /// The table of a job of elements of `size` bytes.
 #[inline(always)]
-fn table<T: Table>(job: &MoveJob, size: usize) -> T {
+fn table<T: ByteTable>(job: &MoveJob, size: usize) -> T {
     T::new(&contiguous::Table::of(job, size).padded())
 }
 
 /// Elements of one byte.
 #[inline(always)]
-fn bytes<T: Table>(job: &MoveJob) -> usize {
+fn bytes<T: ByteTable>(job: &MoveJob) -> usize {
     let (table, positions, places): (T, _, _) = (table(job, 1), Numbers::positions(job), Places::<1>::of(job));
     let done = places.n() - places.n() % VECTOR;
     for at in (0..done).step_by(VECTOR) {
@@ -182,7 +182,7 @@ fn pairs(job: &MoveJob) -> usize {
 
 /// Bytes by indices of one byte.
 #[inline(always)]
-fn straight<I: Index, T: Table>(job: &BytesJob) -> usize {
+fn straight<I: Index, T: ByteTable>(job: &BytesJob) -> usize {
     let (table, places): (T, _) = (table(moves, 1), Places::<1>::bytes(job));
     let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
     let (add, last) = (V128::bytes(bounds.add), V128::bytes(bounds.last));

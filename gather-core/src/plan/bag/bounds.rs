@@ -14,12 +14,12 @@ use crate::types::error::Error;
 #[derive(Clone)]
 pub(crate) struct Bounds {
     /// B5: the bounds of bags ascend, from 0 to at most the number of indices that they were made for.
-    kind: Kind,
+    kind: BoundsKind,
     longest: usize,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum BoundsKind {
     /// Bags of one length.
     Every { len: usize, bags: usize },
     /// Bag `b` from the `b`-th on to the next. There is at least one.
@@ -29,7 +29,7 @@ enum Kind {
 impl Bounds {
     /// `bags` bags of `len` indices each, of `bags * len`.
     pub(crate) fn every(len: usize, bags: usize) -> Self {
-        Bounds { kind: Kind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
+        Bounds { kind: BoundsKind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
     }
 
     /// Bags that begin at offsets into `indices` indices. The last one ends with the indices, or at the last offset
@@ -66,22 +66,22 @@ impl Bounds {
         if bounds.windows(2).all(|pair| pair[1] - pair[0] == longest) {
             return Ok(Self::every(longest, bounds.len() - 1));
         }
-        Ok(Bounds { kind: Kind::At(Arc::new(bounds)), longest })
+        Ok(Bounds { kind: BoundsKind::At(Arc::new(bounds)), longest })
     }
 
     /// The number of bags.
     pub(crate) fn bags(&self) -> usize {
         match &self.kind {
-            Kind::Every { bags, .. } => *bags,
-            Kind::At(bounds) => bounds.len() - 1,
+            BoundsKind::Every { bags, .. } => *bags,
+            BoundsKind::At(bounds) => bounds.len() - 1,
         }
     }
 
     /// The first index of a bag; for the bag after the last, the end of the last.
     pub(crate) fn start(&self, bag: usize) -> usize {
         match &self.kind {
-            Kind::Every { len, .. } => len * bag,
-            Kind::At(bounds) => bounds[bag],
+            BoundsKind::Every { len, .. } => len * bag,
+            BoundsKind::At(bounds) => bounds[bag],
         }
     }
 
@@ -93,8 +93,8 @@ impl Bounds {
     /// As many of `bags`, from the first on, as have up to `most` rows together. A bag without rows ends them.
     pub(crate) fn full(&self, bags: Range<usize>, most: usize) -> Lengths<'_> {
         match &self.kind {
-            Kind::Every { len, .. } => Lengths::Every { len: *len, bags: bags.len().min(most / len) },
-            Kind::At(bounds) => {
+            BoundsKind::Every { len, .. } => Lengths::Every { len: *len, bags: bags.len().min(most / len) },
+            BoundsKind::At(bounds) => {
                 let bounds = &bounds[bags.start..=bags.end];
                 let fits = |pair: &&[usize]| pair[0] < pair[1] && pair[1] - bounds[0] <= most;
                 Lengths::Between(&bounds[..=bounds.windows(2).take_while(fits).count()])

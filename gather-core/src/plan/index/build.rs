@@ -88,7 +88,7 @@ impl IndexPlan {
             }
             return Ok(plan);
         }
-        plan.choose(lowered, request, Facts { reused, size_in, index_size })?;
+        plan.choose(lowered, request, IndexFacts { reused, size_in, index_size })?;
         if !request.kernels.shaped().is_empty() {
             plan.specialize(lowered, request, out);
         }
@@ -117,8 +117,8 @@ impl IndexPlan {
 
     /// Chooses the method, and with it the kernel, for a plan that has rows to move.
     #[inline(always)]
-    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: Facts) -> Result<(), Error> {
-        let Facts { reused, size_in, index_size } = facts;
+    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: IndexFacts) -> Result<(), Error> {
+        let IndexFacts { reused, size_in, index_size } = facts;
         let (row, level) = (self.nest.spec.row, self.nest.spec.level);
         let stride = self.stride;
         let reused = cut_walk(&mut self.nest.loops, stride, reused);
@@ -240,7 +240,7 @@ impl IndexPlan {
 }
 
 /// The known facts of a plan before its method is chosen.
-struct Facts {
+struct IndexFacts {
     /// Whether an outer loop comes back to the inner loop's indices.
     reused: bool,
     /// Bytes of an element of data, and of an index that is read.

@@ -19,13 +19,13 @@ use crate::types::op::Op;
 #[derive(Clone)]
 pub(crate) struct CountedReducePlan {
     /// By the size of the free dimension that they were planned for, which ascends. There is one.
-    plans: Vec<Free>,
+    plans: Vec<FreeReducePlan>,
     /// For more rows than accumulators can count.
-    huge: Result<Free, Error>,
+    huge: Result<FreeReducePlan, Error>,
 }
 
 #[derive(Clone)]
-struct Free {
+struct FreeReducePlan {
     plan: ReducePlan,
     /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is changed.
     free: usize,
@@ -63,10 +63,11 @@ impl CountedReducePlan {
             return Err(fixed);
         }
         if !changes {
-            let idle = Free { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            let idle = FreeReducePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
             return Ok(CountedReducePlan { plans: Vec::from([idle.clone()]), huge: Ok(idle) });
         }
-        let planned = |size| plan_for(size).and_then(|plan| Free::new(size, plan, strides).ok_or(fixed.clone()));
+        let planned =
+            |size| plan_for(size).and_then(|plan| FreeReducePlan::new(size, plan, strides).ok_or(fixed.clone()));
         let first = planned(PLANNED[0]).map_err(|error| match error {
             Error::MethodUnavailable { .. } => error,
             // Another size of what is one of the destination's dimensions.
@@ -87,14 +88,14 @@ impl CountedReducePlan {
     pub(crate) fn at(&self, count: usize, updates: &Layout) -> Result<ReducePlan, Error> {
         let smallest = &self.plans[0];
         Shape::checked_bytes(updates.shape(), smallest.plan.size)?;
-        let rows = |free: &Free| (free.plan.work.rows / free.planned).saturating_mul(count);
+        let rows = |free: &FreeReducePlan| (free.plan.work.rows / free.planned).saturating_mul(count);
         let fitting = self.plans.iter().rfind(|free| free.planned <= count).unwrap_or(smallest);
         let fitting = if rows(fitting) as u64 >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
         Ok(fitting.at(count))
     }
 }
 
-impl Free {
+impl FreeReducePlan {
     /// Finds the loop whose outermost part is the free dimension; `None` where that is not the only one.
     fn new(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Option<Self> {
         let is_free = |along: &Loop| {
@@ -105,7 +106,7 @@ impl Free {
         let mut found = plan.loops.iter().enumerate().filter(|(_, along)| is_free(along)).map(|(at, _)| at);
         let (free, only) = (found.next()?, found.next().is_none());
         let times = plan.loops[free].n / planned;
-        (only && plan.action == Action::Run).then_some(Free { plan, free, times, planned })
+        (only && plan.action == Action::Run).then_some(FreeReducePlan { plan, free, times, planned })
     }
 
     fn at(&self, count: usize) -> ReducePlan {

@@ -16,7 +16,7 @@ use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
 #[derive(Clone, Copy)]
-pub(super) struct Nest<'a> {
+pub(super) struct ScatterNest<'a> {
     pub(super) components: &'a [Component],
     pub(super) loops: &'a Loops,
     /// Bytes of the destination from one position to the next.
@@ -28,7 +28,7 @@ pub(super) struct Nest<'a> {
     pub(super) by_index: bool,
 }
 
-impl Nest<'_> {
+impl ScatterNest<'_> {
     /// The kernel's method, and how the plan gets at the destination.
     pub(super) fn choose(
         &self,
@@ -41,7 +41,7 @@ impl Nest<'_> {
         let one_by_one = request.is_in_place();
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
         let by_index = |records: &Accumulators| {
-            let nest = Nest { reach: records.reach, row: records.record, ..*self };
+            let nest = ScatterNest { reach: records.reach, row: records.record, ..*self };
             let short =
                 self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
             let numbers = self.row * request.values / request.dtype.size();
@@ -56,7 +56,7 @@ impl Nest<'_> {
             (records, counts) => counts.or(records),
         };
         let beside = |accumulators: Accumulators| {
-            let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
+            let nest = ScatterNest { reach: accumulators.reach, row: accumulators.record, ..*self };
             let method = match accumulators.records {
                 None if !fits => own,
                 None => self.row_by_row(),

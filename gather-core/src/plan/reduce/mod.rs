@@ -26,7 +26,7 @@ use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::Kind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
-use crate::plan::reduce::method::{Nest, panels};
+use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -201,7 +201,7 @@ impl ReducePlan {
         let short = rows.is_some_and(|rows| (rows.by_index)(few, index_size, Updates::Each).is_some());
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
-        let nest = Nest { components: parts, loops, stride, row, reach, by_index };
+        let nest = ScatterNest { components: parts, loops, stride, row, reach, by_index };
         let accumulators =
             [Kind::Records, Kind::Counts].map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
@@ -214,7 +214,7 @@ impl ReducePlan {
             Way::Panels(_) => (0, nest.next_slice_bytes(method)),
             // Records lie elsewhere.
             Way::Accumulated(Accumulators { reach, record, records: Some(_), .. }) => {
-                (Nest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
+                (ScatterNest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
             }
             Way::RowByRow | Way::Accumulated(_) | Way::Sorted => {
                 (nest.prefetch_distance(method), nest.next_slice_bytes(method))

@@ -63,7 +63,7 @@ pub(super) trait RunsOnce {
     ///
     /// # Errors
     /// Those of [`Gathered::run`].
-    fn run(&self, op: &Operation<'_>, by: By, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
+    fn run(&self, op: &Operation<'_>, by: RowsBy, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
 
     /// As [`Gathered::results`].
     fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape>;
@@ -73,7 +73,7 @@ pub(super) trait RunsOnce {
 }
 
 /// The indices of a run: those of the call, or positions in their place.
-pub(super) enum By {
+pub(super) enum RowsBy {
     Indices,
     Positions32,
     Positions64,
@@ -93,11 +93,11 @@ impl<'a, K: Kind, I> Once<'a, K, I> {
 }
 
 impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
-    fn run(&self, op: &Operation<'_>, by: By, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
+    fn run(&self, op: &Operation<'_>, by: RowsBy, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         let run = match by {
-            By::Indices => K::run::<I>,
-            By::Positions32 => K::run::<i32>,
-            By::Positions64 => K::run::<i64>,
+            RowsBy::Indices => K::run::<I>,
+            RowsBy::Positions32 => K::run::<i32>,
+            RowsBy::Positions64 => K::run::<i64>,
         };
         run(op, self.data, operands)
     }
@@ -112,7 +112,7 @@ impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
 }
 
 /// The sizes of a call with its bitmaps.
-struct Shapes<'a> {
+struct NullableShapes<'a> {
     /// The operator. Its loops step through the bits of data and the numbers of indices; where a row has one bit, the
     /// loops of a row are left out.
     lowered: &'a IndexLowered,
@@ -156,7 +156,7 @@ impl Call<'_> {
 
     /// The bitmaps that have a null. One of data that has more bits than there are indices is not read, and counts as
     /// having one.
-    fn nulls(&self, shapes: &Shapes<'_>) -> Nulls<'_> {
+    fn nulls(&self, shapes: &NullableShapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
@@ -172,7 +172,7 @@ impl Call<'_> {
         &'s self,
         lowered: &'s mut IndexLowered,
         operands: &Operands<'_, Target<'_>>,
-    ) -> Result<Shapes<'s>, Error> {
+    ) -> Result<NullableShapes<'s>, Error> {
         let ((_, data), (indices, _), out) = (operands.data(), operands.indices(), operands.out_layout());
         let (lowered, sizes, is_empty) = match &self.runs {
             Runs::Once(op, call) => {
@@ -207,7 +207,7 @@ impl Call<'_> {
             }
         };
         let bits = lowered.dims.iter().map(|dim| dim.n).product();
-        Ok(Shapes { lowered, sizes, bits, is_empty })
+        Ok(NullableShapes { lowered, sizes, bits, is_empty })
     }
 
     /// Whether data has a bit for each row, and not for each element.
@@ -237,7 +237,7 @@ impl Call<'_> {
     /// Runs into an output where nothing is null.
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
-            Runs::Once(op, call) => call.run(op, By::Indices, operands),
+            Runs::Once(op, call) => call.run(op, RowsBy::Indices, operands),
             Runs::Planned(plan, call) => call.run_plan(&plan.plan, operands),
         }
     }
@@ -245,7 +245,7 @@ impl Call<'_> {
     /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
     fn run_with_nulls(
         &self,
-        shapes: &Shapes<'_>,
+        shapes: &NullableShapes<'_>,
         nulls: &Nulls<'_>,
         operands: Operands<'_, Target<'_>>,
         bits: &mut [u8],
@@ -257,11 +257,11 @@ impl Call<'_> {
     /// As [`Call::run_with_nulls`], by positions of a type that all axes fit in.
     fn run_by<P: Place>(
         &self,
-        (shapes, nulls): (&Shapes<'_>, &Nulls<'_>),
+        (shapes, nulls): (&NullableShapes<'_>, &Nulls<'_>),
         operands: Operands<'_, Target<'_>>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
-        let Shapes { lowered, sizes, .. } = shapes;
+        let NullableShapes { lowered, sizes, .. } = shapes;
         let Sizes { numbers, lead, count, .. } = sizes;
         let Facts { op, policy, level, index, resolvers } = self.facts;
         let level = Level::resolve(level)?;
@@ -284,7 +284,7 @@ impl Call<'_> {
                 let (by_position, layout) = ByPosition::new(op.attributes, sizes)?;
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
-                let by = if P::TYPE == IndexType::I64 { By::Positions64 } else { By::Positions32 };
+                let by = if P::TYPE == IndexType::I64 { RowsBy::Positions64 } else { RowsBy::Positions32 };
                 // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each
                 // tuple, since every component has an axis.
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };

@@ -16,7 +16,7 @@ use crate::types::element::Unaligned;
 /// - **M4** A bag that begins with its first row has one.
 #[derive(Clone, Copy)]
 pub(super) struct Batch<'a> {
-    rows: &'a [Row],
+    rows: &'a [BatchRow],
     begin: Begin,
     columns: usize,
     sums: *mut u8,
@@ -27,19 +27,19 @@ pub(super) struct Batch<'a> {
 
 /// A row that counts.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct BatchRow {
     at: *const u8,
     weight: *const u8,
 }
 
-impl Row {
-    pub(super) const NONE: Row = Row { at: core::ptr::null(), weight: core::ptr::null() };
+impl BatchRow {
+    pub(super) const NONE: BatchRow = BatchRow { at: core::ptr::null(), weight: core::ptr::null() };
 
     /// The row of a job.
     #[inline(always)]
-    pub(super) fn of(row: rows::Row<'_>) -> Self {
+    pub(super) fn of(row: rows::BagRow<'_>) -> Self {
         let (at, weight) = row.start();
-        Row { at, weight }
+        BatchRow { at, weight }
     }
 
     /// The weight, in a reduction with weights.
@@ -58,7 +58,7 @@ impl<'a> Batch<'a> {
     /// M1 to M4.
     #[inline(always)]
     pub(super) unsafe fn new(
-        rows: &'a [Row],
+        rows: &'a [BatchRow],
         begin: Begin,
         columns: usize,
         sums: *mut u8,
@@ -81,7 +81,7 @@ impl<'a> Batch<'a> {
 
     /// The row that the bag begins with, if it does, and the others.
     #[inline(always)]
-    pub(super) fn rows(&self) -> (Option<Row>, &'a [Row]) {
+    pub(super) fn rows(&self) -> (Option<BatchRow>, &'a [BatchRow]) {
         match (self.begin, self.rows) {
             (Begin::Row, &[first, ref others @ ..]) => (Some(first), others),
             (Begin::Row, []) => unreachable!("M4: no row counts"),
@@ -91,7 +91,7 @@ impl<'a> Batch<'a> {
 
     /// `n` elements of a row of the batch, from a column on.
     #[inline(always)]
-    pub(super) fn elements<T: Copy>(&self, row: Row, first: usize, n: usize) -> &'a [Unaligned<T>] {
+    pub(super) fn elements<T: Copy>(&self, row: BatchRow, first: usize, n: usize) -> &'a [Unaligned<T>] {
         debug_assert!(first + n <= self.columns, "M1");
         // SAFETY: M1: these columns are some of the row.
         unsafe { core::slice::from_raw_parts(row.at.cast::<Unaligned<T>>().wrapping_add(first), n) }

@@ -69,7 +69,7 @@ pub(crate) struct FusedOutput {
 
 impl FusedOutput {
     pub(crate) const fn of<U: Float>() -> Self {
-        let end: ByLevel<CompiledEndFn> = by_level!(fn Round<U>);
+        let end: ByLevel<CompiledEndFn> = by_level!(fn RoundSums<U>);
         FusedOutput { end, size: size_of::<U>() }
     }
 
@@ -84,9 +84,9 @@ impl FusedOutput {
     }
 }
 
-struct Round<U>(PhantomData<U>);
+struct RoundSums<U>(PhantomData<U>);
 
-impl<U: Float> LevelFn for Round<U> {
+impl<U: Float> LevelFn for RoundSums<U> {
     type Args<'a> = (&'a [f32], Output<'a>);
     type Output = ();
 
@@ -119,7 +119,7 @@ const fn all<C: Columns>() -> BagFns {
 }
 
 const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
-    by_level!(scalar::<InMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
+    by_level!(scalar::<FusedInMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.
@@ -157,13 +157,13 @@ impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
 
 /// The reduction `R` in memory of rows of a coding.
 const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<CompiledBagFn> {
-    by_level!(fn InMemory<C, R, false>)
+    by_level!(fn FusedInMemory<C, R, false>)
 }
 
 /// Reduces rows of a coding in memory.
-struct InMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
+struct FusedInMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
 
-impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<C, R, WEIGHTED> {
+impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for FusedInMemory<C, R, WEIGHTED> {
     type Args<'a> = &'a BagRows<'a>;
     type Output = ();
 

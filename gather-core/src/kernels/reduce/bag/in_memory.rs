@@ -20,7 +20,7 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::prefetch_row;
-use crate::kernels::reduce::bag::batch::{Batch, Begun, Row};
+use crate::kernels::reduce::bag::batch::{Batch, BatchRow, Begun};
 use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::scatter::rows::between_ends;
@@ -51,21 +51,22 @@ impl<S: Step> LevelFn for InMemory<S> {
     fn call<Here: Token>(level: Here, bag: &BagRows<'_>) {
         bag.debug_check(S::WEIGHTED);
         let (item, sum) = (size_of::<S::Item>(), size_of::<S::Sum>());
-        let by = By { reduce: level.entry::<ReduceBatch<S>>(), item, sum, vector: const { vector_at::<Here, S>() } };
+        let by =
+            ByStep { reduce: level.entry::<ReduceBatch<S>>(), item, sum, vector: const { vector_at::<Here, S>() } };
         if size_of::<S::Sum>() <= ROOM {
             let mut room = [const { MaybeUninit::<u8>::uninit() }; ROOM];
             let most = ROOM / size_of::<S::Sum>().max(1);
-            by.reduce_bags(bag, Room { sums: room.as_mut_ptr().cast(), most, of: PhantomData });
+            by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most, of: PhantomData });
         } else {
             let mut room = MaybeUninit::<S::Sum>::uninit();
-            by.reduce_bags(bag, Room { sums: room.as_mut_ptr().cast(), most: 1, of: PhantomData });
+            by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most: 1, of: PhantomData });
         }
     }
 }
 
 /// Room for `most` sums of the type of a reduction.
 #[derive(Clone, Copy)]
-struct Room<'a> {
+struct SumsBuffer<'a> {
     sums: *mut u8,
     most: usize,
     of: PhantomData<&'a mut u8>,
@@ -73,7 +74,7 @@ struct Room<'a> {
 
 /// The function that batches are reduced by.
 #[derive(Clone, Copy)]
-struct By {
+struct ByStep {
     reduce: BatchFn,
     /// Bytes of an element and of a sum.
     item: usize,
@@ -82,10 +83,10 @@ struct By {
     vector: usize,
 }
 
-impl By {
+impl ByStep {
     /// Reduces rows in panels of up to `room.most` columns, all of about the same number.
     #[inline(never)]
-    fn reduce_bags(&self, bag: &BagRows<'_>, room: Room<'_>) {
+    fn reduce_bags(&self, bag: &BagRows<'_>, room: SumsBuffer<'_>) {
         let elements = bag.elements();
         let vector = if elements < self.vector { 1 } else { self.vector };
         let vectors = elements.div_ceil(vector);
@@ -99,15 +100,15 @@ impl By {
     }
 
     /// Reduces a panel, for whose vectors there is room.
-    fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, room: Room<'_>) {
+    fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, room: SumsBuffer<'_>) {
         let columns = bag.columns(columns, self.item, self.sum);
         let bytes = columns.columns() * self.item;
         let sums = if columns.carried().is_null() { room.sums } else { columns.carried() };
-        let mut rows = [Row::NONE; ROWS];
+        let mut rows = [BatchRow::NONE; ROWS];
         for mut bag in columns.bags() {
             let (mut begin, mut n) = (bag.begin(), 0);
             let (count, out) = (bag.count(), bag.output().start());
-            let reduce = |rows: &[Row], begin, count| {
+            let reduce = |rows: &[BatchRow], begin, count| {
                 // SAFETY: M1: rows of these columns, of the job that the function is given. M2: there is room for the
                 // vectors of the panel, or by B4 for sums of its columns and `SPARE` more, where the batch before or
                 // the part before has left its own. M3: the columns of this bag. M4 by B4: rows that do not count are
@@ -120,7 +121,7 @@ impl By {
                     prefetch_row(later, bytes);
                 }
                 if let Some(row) = row {
-                    rows[n] = Row::of(row);
+                    rows[n] = BatchRow::of(row);
                     n += 1;
                 }
                 if n == ROWS {
@@ -257,7 +258,7 @@ fn vectors<const N: usize>(columns: usize) -> impl Iterator<Item = (usize, usize
 
 /// Makes sums of the first row.
 #[inline(always)]
-fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: Row) {
+fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: BatchRow) {
     let weight = weight::<S>(row);
     for (at, column) in vectors::<N>(batch.columns()) {
         let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
@@ -269,7 +270,7 @@ fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: Row) {
 
 /// One row more.
 #[inline(always)]
-fn add<S: Step, const N: usize>(batch: &Batch<'_>, begun: &mut Begun<'_>, row: Row) {
+fn add<S: Step, const N: usize>(batch: &Batch<'_>, begun: &mut Begun<'_>, row: BatchRow) {
     let weight = weight::<S>(row);
     for (at, column) in vectors::<N>(batch.columns()) {
         let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
@@ -306,13 +307,13 @@ const WIDENED: usize = 64;
 
 /// Widens the elements of a row from column `first` on, into all of `room`.
 #[inline(always)]
-fn widened<'a, S: Step>(batch: &Batch<'_>, row: Row, first: usize, room: &'a mut [S::Sum]) -> &'a [S::Sum] {
+fn widened<'a, S: Step>(batch: &Batch<'_>, row: BatchRow, first: usize, room: &'a mut [S::Sum]) -> &'a [S::Sum] {
     S::widen_all(batch.elements(row, first, room.len()), room);
     room
 }
 
 /// The weight of a row; zero without weights.
 #[inline(always)]
-fn weight<S: Step>(row: Row) -> S::Item {
+fn weight<S: Step>(row: BatchRow) -> S::Item {
     if S::WEIGHTED { row.weight() } else { S::Item::ZERO }
 }

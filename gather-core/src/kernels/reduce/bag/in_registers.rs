@@ -17,7 +17,7 @@ use crate::kernels::level_fn::{Avx2, Avx512, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory::InMemory;
-use crate::kernels::reduce::bag::rows::Row;
+use crate::kernels::reduce::bag::rows::BagRow;
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
 use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, Vector};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
@@ -357,7 +357,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usi
 
     /// The sums of a row.
     #[inline(always)]
-    fn first(&self, row: Row<'_>) -> [V; N] {
+    fn first(&self, row: BagRow<'_>) -> [V; N] {
         let weight = self.weight(row);
         let mut sums = self.read::<T>(row.elements());
         for sum in &mut sums {
@@ -368,7 +368,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usi
 
     /// One row more.
     #[inline(always)]
-    fn add(&self, sums: &mut [V; N], row: Row<'_>) {
+    fn add(&self, sums: &mut [V; N], row: BagRow<'_>) {
         let (weight, elements) = (self.weight(row), row.elements::<T>());
         for (vector, sum) in sums.iter_mut().enumerate() {
             let row = self.lanes.read(self.level, self.part(elements, vector));
@@ -430,7 +430,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usi
 
     /// The weight of a row in every element, or nothing without weights.
     #[inline(always)]
-    fn weight(&self, row: Row<'_>) -> V {
+    fn weight(&self, row: BagRow<'_>) -> V {
         V::splat(self.level, if S::WEIGHTED { row.weight::<T>().widen() } else { V::Item::ZERO })
     }
 }

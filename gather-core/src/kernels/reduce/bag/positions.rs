@@ -101,7 +101,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
             let from = from.wrapping_offset(runs.step.wrapping_mul(at as isize));
             first += now.len();
             // SAFETY: K3: from index `at` of the run on, as many as are left of it, and not more than `n` in all.
-            let from = unsafe { Run::<I>::new(from, runs.step, now.len()) };
+            let from = unsafe { IndexRun::<I>::new(from, runs.step, now.len()) };
             bad |= resolve_run(&indices.rule, &from, now);
             left = rest;
         }
@@ -110,19 +110,19 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
 }
 
 /// Some indices of one run.
-struct Run<I> {
+struct IndexRun<I> {
     from: *const u8,
     step: isize,
     n: usize,
     index: PhantomData<I>,
 }
 
-impl<I: Index> Run<I> {
+impl<I: Index> IndexRun<I> {
     /// # Safety
     /// `n` values of `I` may be read, at any alignment, `step` bytes apart.
     #[inline(always)]
     unsafe fn new(from: *const u8, step: isize, n: usize) -> Self {
-        Run { from, step, n, index: PhantomData }
+        IndexRun { from, step, n, index: PhantomData }
     }
 
     /// Makes a position of each index; returns whether one was out of range.
@@ -152,7 +152,7 @@ impl<I: Index> Run<I> {
 
 /// Resolves indices of one run.
 #[inline(always)]
-fn resolve_run<I: Index>(by: &BagRule, run: &Run<I>, out: &mut [MaybeUninit<i64>]) -> bool {
+fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit<i64>]) -> bool {
     let BagRule { dim, policy, padding, skips_negative } = *by;
     let rule = IndexRule::new(policy.negative, dim);
     // Of an axis without positions, any index is out of range.

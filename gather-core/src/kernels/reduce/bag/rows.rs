@@ -221,13 +221,13 @@ impl<'a> Columns<'a> {
 
     /// Row `number`, which has this position; `None` where it is left out.
     #[inline(always)]
-    fn row(&self, position: i64, number: usize) -> Option<Row<'a>> {
+    fn row(&self, position: i64, number: usize) -> Option<BagRow<'a>> {
         if position == LEFT_OUT {
             return None;
         }
         let at = if position == ZEROS { self.bag.zeros } else { self.whole(position) }.wrapping_add(self.start);
         let weight = self.bag.weights.wrapping_offset(self.bag.weight_step.wrapping_mul(number as isize));
-        Some(Row { at, n: self.n, weight, of: PhantomData })
+        Some(BagRow { at, n: self.n, weight, of: PhantomData })
     }
 
     /// Each of some rows, or `None` where it is left out, with the address to prefetch before it is used.
@@ -235,7 +235,7 @@ impl<'a> Columns<'a> {
     pub(in crate::kernels::reduce) fn rows(
         &self,
         rows: Range<usize>,
-    ) -> impl Iterator<Item = (*const u8, Option<Row<'a>>)> {
+    ) -> impl Iterator<Item = (*const u8, Option<BagRow<'a>>)> {
         let (columns, distance) = (*self, self.bag.distance);
         let these = &self.bag.positions[rows.start..rows.end];
         let later = &self.bag.positions[rows.start + distance..rows.end + distance];
@@ -288,7 +288,7 @@ impl<'a> Bag<'a> {
 
     /// The first row that counts, and its number.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn first_row(&self) -> (usize, Row<'a>) {
+    pub(in crate::kernels::reduce) fn first_row(&self) -> (usize, BagRow<'a>) {
         let mut number = self.start;
         loop {
             if let Some(row) = self.columns.row(self.columns.bag.positions[number], number) {
@@ -347,14 +347,14 @@ impl<'a> Output<'a> {
 
 /// Columns of a row that counts, and its weight.
 #[derive(Clone, Copy)]
-pub(in crate::kernels::reduce) struct Row<'a> {
+pub(in crate::kernels::reduce) struct BagRow<'a> {
     at: *const u8,
     n: usize,
     weight: *const u8,
     of: PhantomData<&'a u8>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> BagRow<'a> {
     /// Where the first column is, and the weight.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn start(self) -> (*const u8, *const u8) {

@@ -133,8 +133,8 @@ impl Entries {
     pub(crate) fn sort(&mut self) -> SortedRows<'_> {
         let shifts = [self.to.shift, self.from.shift];
         match &mut self.list {
-            List::Narrow(pair) => SortedRows { list: Slice::Narrow(pair.sort()), shifts },
-            List::Wide(pair) => SortedRows { list: Slice::Wide(pair.sort()), shifts },
+            List::Narrow(pair) => SortedRows { list: RadixSlice::Narrow(pair.sort()), shifts },
+            List::Wide(pair) => SortedRows { list: RadixSlice::Wide(pair.sort()), shifts },
         }
     }
 }
@@ -142,12 +142,12 @@ impl Entries {
 /// Sorted entries, or some of them.
 #[derive(Clone, Copy)]
 pub(crate) struct SortedRows<'a> {
-    list: Slice<'a>,
+    list: RadixSlice<'a>,
     shifts: [u32; 2],
 }
 
 #[derive(Clone, Copy)]
-enum Slice<'a> {
+enum RadixSlice<'a> {
     Narrow(&'a [Entry<u32>]),
     Wide(&'a [Entry<usize>]),
 }
@@ -157,8 +157,8 @@ impl SortedRows<'_> {
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         match self.list {
-            Slice::Narrow(list) => list.len(),
-            Slice::Wide(list) => list.len(),
+            RadixSlice::Narrow(list) => list.len(),
+            RadixSlice::Wide(list) => list.len(),
         }
     }
 
@@ -166,8 +166,8 @@ impl SortedRows<'_> {
     #[inline(always)]
     pub(crate) fn to(&self, k: usize) -> usize {
         let units = match self.list {
-            Slice::Narrow(list) => list[k].to.get(),
-            Slice::Wide(list) => list[k].to.get(),
+            RadixSlice::Narrow(list) => list[k].to.get(),
+            RadixSlice::Wide(list) => list[k].to.get(),
         };
         units << self.shifts[0]
     }
@@ -176,8 +176,8 @@ impl SortedRows<'_> {
     #[inline(always)]
     pub(crate) fn from(&self, k: usize) -> usize {
         let units = match self.list {
-            Slice::Narrow(list) => list[k].from.get(),
-            Slice::Wide(list) => list[k].from.get(),
+            RadixSlice::Narrow(list) => list[k].from.get(),
+            RadixSlice::Wide(list) => list[k].from.get(),
         };
         units << self.shifts[1]
     }
@@ -193,8 +193,8 @@ impl SortedRows<'_> {
         };
         let range = begin(part)..begin(part + 1);
         let list = match self.list {
-            Slice::Narrow(list) => Slice::Narrow(&list[range]),
-            Slice::Wide(list) => Slice::Wide(&list[range]),
+            RadixSlice::Narrow(list) => RadixSlice::Narrow(&list[range]),
+            RadixSlice::Wide(list) => RadixSlice::Wide(&list[range]),
         };
         SortedRows { list, ..*self }
     }

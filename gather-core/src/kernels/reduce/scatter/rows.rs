@@ -103,7 +103,7 @@ impl<'a> Chosen<'a> {
     /// Calls a function for the places of all, in their order.
     #[inline(always)]
     pub(super) fn for_each(&self, mut run: impl FnMut(Ends)) {
-        let found = Found::of(self.rows);
+        let found = FoundRows::of(self.rows);
         match self.which {
             None => (0..self.rows.n()).for_each(|row| run(found.ends(row))),
             Some(which) => which.iter().for_each(|&row| run(found.ends(usize::from(row)))),
@@ -239,7 +239,7 @@ pub(in crate::kernels::reduce) fn reduce_rows(
     these: Chosen<'_>,
     later: Option<Chosen<'_>>,
 ) {
-    let (found, later_found) = (Found::of(these.rows), Found::of(later.unwrap_or(these).rows));
+    let (found, later_found) = (FoundRows::of(these.rows), FoundRows::of(later.unwrap_or(these).rows));
     let distance = these.rows.addresses().prefetch_distance();
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
@@ -274,7 +274,7 @@ pub(in crate::kernels::reduce) fn reduce_rows(
 
 /// Where the rows of a job that are [`Chosen`] have been found. A copy: for all that the compiler knows, a store might
 /// change the job.
-struct Found {
+struct FoundRows {
     updates: *const u8,
     updates_step: isize,
     data: *const u8,
@@ -283,11 +283,11 @@ struct Found {
     stride: isize,
 }
 
-impl Found {
+impl FoundRows {
     #[inline(always)]
     fn of(rows: &ResolvedRows) -> Self {
         let rows = rows.addresses();
-        Found {
+        FoundRows {
             updates: rows.out(),
             updates_step: rows.out_step(),
             data: rows.data(),

@@ -66,7 +66,7 @@ pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: SteppedRows, row:
 /// Reduces rows, some of which are written down at a time.
 #[inline(never)]
 pub(in crate::kernels::reduce) fn written_down(fns: &IndexedFns, steps: SteppedRows) {
-    let mut rows = Rows::NONE;
+    let mut rows = WrittenDownRows::NONE;
     for ends in steps {
         rows.ends[rows.n].write(ends);
         rows.n += 1;
@@ -82,13 +82,13 @@ const ROWS: usize = 64;
 
 /// Rows that have been written down: the first `n` of the ends, which are those of [`SteppedRows`] or of elements whose
 /// positions are in range.
-struct Rows {
+struct WrittenDownRows {
     ends: [MaybeUninit<Ends>; ROWS],
     n: usize,
 }
 
-impl Rows {
-    const NONE: Self = Rows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
+impl WrittenDownRows {
+    const NONE: Self = WrittenDownRows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
 
     /// Reduces the rows, of which there are none then.
     #[inline(always)]
@@ -151,7 +151,7 @@ fn of_policy<R: ReadIndex, const MOVES: bool, const FROM_END: bool>(job: &Indexe
         let moves = MOVES && position >= dim && dim != 0;
         if moves { moved(unsigned, 8 * R::BYTES as u32, is_signed, policy, dim as i64) } else { position }
     };
-    let (mut plane, mut out_of_range, mut rows) = (*job, false, Rows::NONE);
+    let (mut plane, mut out_of_range, mut rows) = (*job, false, WrittenDownRows::NONE);
     for _ in 0..job.outer.n {
         if plane.index_step == 0 {
             match plane.position(position_of(plane.index::<R>(0))) {

@@ -26,8 +26,8 @@ fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static Inde
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (row.n * row.size, index) {
-                $(($bytes, 4) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<4>>(level_fn::scalar::<StoreRows>) }),
-                ($bytes, 8) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<8>>(level_fn::scalar::<StoreRows>) }),)*
+                $(($bytes, 4) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<4>>(level_fn::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<8>>(level_fn::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
@@ -35,9 +35,9 @@ fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static Inde
     fixed!(1 2 4 8 12 16 24 32)
 }
 
-type Element<const BYTES: usize> = Stored<Exactly<BYTES>>;
+type StoredElement<const BYTES: usize> = Stored<Exactly<BYTES>>;
 
-impl<const BYTES: usize> TakeFew for Element<BYTES> {
+impl<const BYTES: usize> TakeFew for StoredElement<BYTES> {
     const BYTES: usize = BYTES;
 
     #[inline(always)]
