@@ -5,7 +5,7 @@
 //! ```
 
 use crate::call::bag::{BagOperator, BagSettings};
-use crate::call::check_output;
+use crate::call::checks::check_output;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;

@@ -1,7 +1,7 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Made, Rules, Starts, one};
-use crate::call::{check_layout, check_target};
+use crate::call::checks::{check_layout, check_target};
 use crate::exec::pool_threads;
 use crate::kernels::convert::ConvertFns;
 use crate::plan::{BagPlan, Bounds, Explain};

@@ -15,7 +15,7 @@ use crate::call::bag::plan::PlannedBags;
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::{IndexKind, Tables};
 use crate::call::source::{Described, Reading};
-use crate::call::{check_layout, check_output};
+use crate::call::checks::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::check_output;
+use crate::call::checks::check_output;
 use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};

@@ -9,7 +9,7 @@
 //! Compiled once, whatever the types of a call.
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::check_output;
+use crate::call::checks::check_output;
 use crate::exec::{self, Operands, Written};
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};

@@ -11,7 +11,7 @@ use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Params, Planned};
-use crate::call::mismatch;
+use crate::call::checks::mismatch;
 use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};

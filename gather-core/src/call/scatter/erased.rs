@@ -5,7 +5,7 @@
 //! ```
 
 use crate::call::scatter::ScatterAttributes;
-use crate::call::{check_output, other_count};
+use crate::call::checks::{check_output, other_count};
 use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::plan::{CountedReducePlan, Dim, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;

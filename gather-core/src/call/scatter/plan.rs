@@ -11,7 +11,7 @@ use crate::call::scatter::{ScatterAttributes, ScatterOperator, copying};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Describe, Opened, Source};
-use crate::call::{check_counted, check_layout, check_target, mismatch};
+use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
 use crate::call::source::kind::Unconverted;
-use crate::call::{check_layout, check_target, mismatch};
+use crate::call::checks::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;

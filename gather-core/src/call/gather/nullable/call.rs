@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use smallvec::SmallVec;
 
-use crate::call::check_output;
+use crate::call::checks::check_output;
 use crate::call::gather::Operation;
 use crate::call::gather::kinds::Gathered;
 use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};

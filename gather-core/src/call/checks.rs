@@ -1,0 +1,55 @@
+//! Checks of what a call is given against a plan, or against the result.
+
+#![forbid(unsafe_code)]
+
+use crate::tensor::layout::Layout;
+use crate::tensor::output::Target;
+use crate::types::error::Error;
+use crate::types::op::{Argument, Op};
+
+/// Checks that an output has the shape of the result.
+#[inline]
+pub(super) fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
+    if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
+        Ok(())
+    } else {
+        Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected.into(), got: got.into() })
+    }
+}
+
+/// Checks that a tensor has the layout that a plan was made for.
+#[inline(always)]
+pub(super) fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
+    if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }
+}
+
+/// Checks that an output has the layout that a plan was made for: that of fresh memory, where it is not fixed.
+#[inline(always)]
+pub(super) fn check_target(planned: &Layout, out: &Target<'_>) -> Result<(), Error> {
+    match out.layout() {
+        Some(layout) => check_layout(Argument::Output, planned, layout),
+        None => check_fresh(planned),
+    }
+}
+
+/// Checks that the output that a plan was made for is row-major, as fresh memory is.
+#[inline(always)]
+pub(super) fn check_fresh(planned: &Layout) -> Result<(), Error> {
+    if planned.is_contiguous() { Ok(()) } else { Err(mismatch(Argument::Output, planned.shape(), planned.shape())) }
+}
+
+/// Checks a layout whose first dimension is free; returns its size.
+#[inline(always)]
+pub(super) fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
+    expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
+}
+
+/// Another count of indices than is expected, of one or more.
+pub(super) fn other_count(expected: usize) -> usize {
+    if expected > 1 { expected - 1 } else { expected + 1 }
+}
+
+#[cold]
+pub(super) fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) -> Error {
+    Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }
+}
