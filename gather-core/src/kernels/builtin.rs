@@ -5,9 +5,16 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::Rows;
 use crate::kernels::kernel::Kernel;
+use crate::kernels::level_fn::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::moves::Rows;
 use crate::kernels::table::{IndexRow, KernelSet, LevelTable, Lists, WidthRow};
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+use crate::kernels::v128::Vectors as Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::kernels::v128::Vectors as Simd128;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
@@ -94,7 +101,7 @@ macro_rules! rows {
     ($level:ident, $index:ident, $name:expr) => {
         LevelTable {
             level: Level::$level,
-            index: &[Kernel::gather::<Rows, $index, crate::kernels::$level, 0>($name)],
+            index: &[Kernel::gather::<Rows, $index, $level, 0>($name)],
             scatter: &[],
             space: &[],
         }

@@ -153,11 +153,11 @@ pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
-pub(crate) use moves::MOST_ELEMENT;
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
+pub(crate) use moves::{MOST_ELEMENT, table_entries};
 pub(crate) use nest::args::{
     CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, MoveFn, Outcome,
     fits_i32, start_of_part,
@@ -173,24 +173,6 @@ pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Lists, WidthRow};
 pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use v128::Vectors as Simd128;
-
-use crate::types::level::Level;
-
-/// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
-pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => moves::table_avx2::entries(bytes),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => moves::table_avx512::entries(bytes),
-        Level::Neon | Level::Simd128 => match bytes {
-            1 => 256,
-            2 | 4 | 8 => 64 / bytes,
-            _ => 0,
-        },
-        _ => 0,
-    }
-}
 
 /// The kernel of `OutOfBounds::Zero` on an axis without elements: fills every row and reads nothing.
 pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {

@@ -12,10 +12,10 @@ use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Rul
 use crate::call::bag::fused::{Reduced, check_rows};
 use crate::call::bag::kinds::{Bagged, BaggedBy};
 use crate::call::bag::plan::PlannedBags;
+use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::{IndexKind, Tables};
 use crate::call::source::{Described, Reading};
-use crate::call::checks::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;

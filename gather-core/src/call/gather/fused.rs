@@ -4,11 +4,11 @@
 
 use core::marker::PhantomData;
 
+use crate::call::checks::mismatch;
 use crate::call::gather::Operation;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::rows::{self, RowAttributes};
-use crate::call::checks::mismatch;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::rows::RowsParams;
 use crate::call::source::{Described, Reading};

@@ -4,9 +4,9 @@
 use alloc::boxed::Box;
 use core::ops::Deref;
 
+use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
-use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::{CompiledMoveFn, MoveFn};

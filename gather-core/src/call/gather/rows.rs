@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
+use crate::call::checks::mismatch;
 use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Params, Planned};
-use crate::call::checks::mismatch;
 use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};

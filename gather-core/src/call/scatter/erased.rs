@@ -4,8 +4,8 @@
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 
-use crate::call::scatter::ScatterAttributes;
 use crate::call::checks::{check_output, other_count};
+use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::plan::{CountedReducePlan, Dim, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors};
 use crate::call::scatter::reduces::Reduces;
@@ -11,7 +12,6 @@ use crate::call::scatter::{ScatterAttributes, ScatterOperator, copying};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Describe, Opened, Source};
-use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};

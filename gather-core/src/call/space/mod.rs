@@ -4,12 +4,12 @@ pub(crate) mod plan;
 
 use core::borrow::Borrow;
 
+use crate::call::checks::check_output;
 use crate::call::operator::{Chosen, attributes, settings};
 use crate::call::source::kind::{Kind, Unconverted};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::RearrangePlan;
 use crate::call::{Sealed, cloned};
-use crate::call::checks::check_output;
 use crate::exec;
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;

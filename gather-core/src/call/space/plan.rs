@@ -3,10 +3,10 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use crate::call::checks::{check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
 use crate::call::source::kind::Unconverted;
-use crate::call::checks::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;

@@ -39,6 +39,8 @@ use crate::kernels::convert::pieces::{PIECE, Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::level_fn::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::STREAMED_AT_ONCE;
@@ -67,13 +69,13 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
         _ if method == Method::Direct => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => nest_blocks::<I, crate::kernels::Avx2>,
+        Level::Avx2 => nest_blocks::<I, Avx2>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => nest_blocks::<I, crate::kernels::Avx512>,
+        Level::Avx512 => nest_blocks::<I, Avx512>,
         #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-        Level::Neon => nest_blocks::<I, crate::kernels::Neon>,
+        Level::Neon => nest_blocks::<I, crate::kernels::v128::Vectors>,
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        Level::Simd128 => nest_blocks::<I, crate::kernels::Simd128>,
+        Level::Simd128 => nest_blocks::<I, crate::kernels::v128::Vectors>,
         _ => nest_blocks::<I, Scalar>,
     }
 }

@@ -34,6 +34,7 @@ use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::prefetch::STEP;
+use crate::types::level::Level;
 
 /// Targets without non-temporal stores: rows are moved.
 #[cfg(not(target_arch = "x86_64"))]
@@ -81,6 +82,22 @@ pub(crate) type LookUpFn = fn(&MoveJob) -> usize;
 /// # Safety
 /// As for [`LookUpFn`], and K3 for the indices.
 pub(crate) type LookUpBytesFn = fn(&BytesJob) -> usize;
+
+/// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
+pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => table_avx2::entries(bytes),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => table_avx512::entries(bytes),
+        Level::Neon | Level::Simd128 => match bytes {
+            1 => 256,
+            2 | 4 | 8 => 64 / bytes,
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
 
 /// Resolves the indices of one component and moves rows by them in one loop, all of a plane; returns whether an index
 /// was out of range, if that is an error: nothing from that index on is moved then. Under `OutOfBounds::Zero` rows out

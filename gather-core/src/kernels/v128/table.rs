@@ -20,8 +20,8 @@
 use super::{V128, VECTOR};
 use crate::kernels::level_fn::Scalar;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
+use crate::kernels::moves::table_entries;
 use crate::kernels::nest::rows::{BytesJob, MoveJob};
-use crate::kernels::table_entries;
 use crate::types::index::Index;
 use crate::types::level::Level;
 

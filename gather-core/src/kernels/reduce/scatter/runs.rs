@@ -19,6 +19,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::prefetch;
 use crate::kernels::reduce::bag::step::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
@@ -103,7 +105,7 @@ pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
             level_fn::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
-            level_fn::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
+            level_fn::avx2::<Runs<A, F16c, { 2 * prefetch::LINE }>>
         ),
         singles: singles::<A>,
     }
