@@ -10,6 +10,7 @@ use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
+#[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::nest::plane::Plane;

@@ -127,6 +127,7 @@ mod levels;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod nest;
 mod prefetch;
 pub(crate) mod reduce;

@@ -23,7 +23,6 @@ mod scattered;
 mod strided;
 mod width;
 
-#[cfg(target_arch = "x86_64")]
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
 pub(crate) use scattered::scatter_body;

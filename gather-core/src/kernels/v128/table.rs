@@ -183,7 +183,7 @@ fn pairs(job: &MoveJob) -> usize {
 /// Bytes by indices of one byte.
 #[inline(always)]
 fn straight<I: Index, T: ByteTable>(job: &BytesJob) -> usize {
-    let (table, places): (T, _) = (table(moves, 1), Places::<1>::bytes(job));
+    let (table, places) = (T::new(&contiguous::Table::of_bytes(job).padded()), Places::<1>::bytes(job));
     let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
     let (add, last) = (V128::bytes(bounds.add), V128::bytes(bounds.last));
     let done = places.n() - places.n() % VECTOR;

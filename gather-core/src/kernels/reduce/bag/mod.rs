@@ -38,6 +38,7 @@ pub(in crate::kernels::reduce) mod in_memory;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::kernels::reduce) mod in_registers;
 mod positions;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod rows;
 pub(in crate::kernels::reduce) mod step;
 #[cfg(target_arch = "x86_64")]
