@@ -48,7 +48,8 @@ impl Avx512 {
     /// A function compiled for AVX-512: [`Token::entry`] has that of AVX2.
     #[inline(always)]
     pub(crate) fn entry_of_its_own<F: LevelFn>(self) -> Entry<F> {
-        // SAFETY: as for `Token::entry`.
+        // SAFETY: the two types differ in `unsafe` alone, and the token that `Entry` takes shows that the machine has
+        // AVX-512.
         unsafe { core::mem::transmute::<Compiled<F>, Entry<F>>(avx512::<F>) }
     }
 }

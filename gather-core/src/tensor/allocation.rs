@@ -17,7 +17,7 @@ pub(crate) struct Allocation {
 
 // SAFETY: it owns its memory, which holds `Send + Sync` elements.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: a shared one gives out addresses alone, of elements that threads may share.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {

@@ -188,7 +188,8 @@ unsafe impl<T: Element> Sealed<T> for ViewMut<'_, T> {
 
 impl<T: Element> Output<T> for ViewMut<'_, T> {}
 
-// SAFETY: O1: as above; a place for a `T` may be written as one.
+// SAFETY: O1: a mutable view may be written along its layout (V1), no two coordinates share an element (V2), and a
+// place for a `T` may be written as one.
 unsafe impl<T: Element> Sealed<T> for ViewMut<'_, MaybeUninit<T>> {
     #[inline(always)]
     fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {

@@ -75,7 +75,7 @@ pub struct View<'a, T> {
 
 // SAFETY: a view is a `&[T]` with a layout: it only ever reads, so it may move to another thread when `&[T]` may.
 unsafe impl<T: Sync> Send for View<'_, T> {}
-// SAFETY: as above.
+// SAFETY: a shared view gives out `&T` alone, which threads may share when `T` is `Sync`.
 unsafe impl<T: Sync> Sync for View<'_, T> {}
 
 impl<T> Clone for View<'_, T> {

@@ -64,7 +64,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<Ascending<'a>> {
         // SAFETY: K3: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
         4 => scatter::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
-        // SAFETY: K3: as above, of 8 bytes.
+        // SAFETY: K3: as many indices of 8 bytes follow one another, at any alignment.
         8 => scatter::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };

@@ -177,9 +177,9 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8
 /// As for [`copy_fixed`].
 #[inline(always)]
 unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    // SAFETY: the caller lets us read `BYTES` bytes; an array of bytes has no alignment.
     let bytes = unsafe { from.cast::<[u8; BYTES]>().read() };
-    // SAFETY: as above.
+    // SAFETY: the caller lets us write `BYTES` bytes, at any alignment.
     unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
 }
 

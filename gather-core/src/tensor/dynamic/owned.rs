@@ -101,7 +101,7 @@ impl DynTensor {
         // A read that is the first to touch a huge page takes Linux longer than to write zeros and then to read.
         // SAFETY: the memory has as many bytes, and was just allocated.
         unsafe { memory.start().write_bytes(0, bytes) };
-        // SAFETY: as above; all bytes are 0.
+        // SAFETY: all of the memory's bytes have just been written, with 0; nothing else has its address yet.
         let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
         from.read_exact(bytes)?;
         check_values(dtype, bytes, 0).map_err(wrong)?;
@@ -180,7 +180,8 @@ impl DynTensor {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        // SAFETY: as in `view`; the tensor is borrowed mutably, and a row-major layout has each element once.
+        // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory, each of them once;
+        // the tensor is borrowed mutably.
         unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 

@@ -61,7 +61,7 @@ pub struct DynView<'a> {
 
 // SAFETY: a view only reads, and elements are `Send + Sync`.
 unsafe impl Send for DynView<'_> {}
-// SAFETY: as above.
+// SAFETY: a shared view only reads its elements, which threads may share.
 unsafe impl Sync for DynView<'_> {}
 
 impl fmt::Debug for DynView<'_> {
