@@ -59,11 +59,12 @@ pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
 }
 
-/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once.
+/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once, with the
+/// word `unsafe`: the promise is the caller's, and so is the place that the lint `unsafe_code` sees.
 #[doc(hidden)]
 #[proc_macro]
-pub fn loop_nests(_: TokenStream) -> TokenStream {
-    loop_nest::loop_nests(name::MAX_RANK).into()
+pub fn loop_nests(input: TokenStream) -> TokenStream {
+    loop_nest::expand(input.into(), name::MAX_RANK).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that

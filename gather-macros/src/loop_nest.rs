@@ -6,12 +6,16 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::Token;
 
-/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank.
-pub(crate) fn loop_nests(most: u8) -> TokenStream {
-    let nests = (1..=most).flat_map(|rank| [index_nest(rank), space_nest(rank)]);
+/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. The input is the word `unsafe`,
+/// which stands before the blocks that are emitted. It is the caller's, so that a crate without unsafe code cannot call
+/// them with something else of their names.
+pub(crate) fn expand(input: TokenStream, most: u8) -> syn::Result<TokenStream> {
+    let promise: Token![unsafe] = syn::parse2(input)?;
+    let nests = (1..=most).flat_map(|rank| [index_nest(promise, rank), space_nest(rank)]);
     let by_rank = [("index_nest", quote!(IndexNest)), ("space_nest", quote!(SpaceNest))];
-    nests.chain(by_rank.map(|(family, ty)| of_rank(family, &ty, most))).collect()
+    Ok(nests.chain(by_rank.map(|(family, ty)| of_rank(family, &ty, most))).collect())
 }
 
 /// The function that finds the loop nest of a rank.
@@ -41,7 +45,7 @@ fn around(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
     (name("loop"), name("at"))
 }
 
-fn index_nest(rank: u8) -> TokenStream {
+fn index_nest(promise: Token![unsafe], rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
     let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
     // Where the loop at each depth begins: at the origin outside, else where the loop around it is.
@@ -53,7 +57,7 @@ fn index_nest(rank: u8) -> TokenStream {
         None => quote!(args.origin()),
         Some(cursor) => quote!(&#cursor),
     };
-    let mut nested = quote!(body(&mut state, unsafe { Plane::new(args, #plane) }););
+    let mut nested = quote!(body(&mut state, #promise { Plane::new(args, #plane) }););
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
         let start = start(depth);
         nested = quote! {

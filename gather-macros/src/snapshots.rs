@@ -21,7 +21,7 @@ struct Case {
 }
 
 const CASES: [Case; 24] = [
-    Case { name: "loop_nests", expand: loop_nests, call: "" },
+    Case { name: "loop_nests", expand: loop_nests, call: "unsafe" },
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -266,8 +266,8 @@ fn row_kernels(call: TokenStream) -> TokenStream {
 }
 
 /// The loop nests of one rank, of those that gather-core has.
-fn loop_nests(_: TokenStream) -> TokenStream {
-    crate::loop_nest::loop_nests(4)
+fn loop_nests(input: TokenStream) -> TokenStream {
+    crate::loop_nest::expand(input, 4).expect("the word `unsafe`")
 }
 
 /// `kernels!` as `gather_core::kernels!` forwards to it.

@@ -8,7 +8,9 @@ use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::space::args::{BlockCursor, SpaceArgs};
 
-gather_macros::loop_nests! {}
+// SAFETY: the loops of a nest are all those of the arguments around the plane. Each runs as many times as it says, and
+// its cursor steps once each time: so the cursor inside is that of a coordinate of them.
+gather_macros::loop_nests! { unsafe }
 
 /// A loop nest around the body of an index operator.
 type IndexNest = fn(&IndexArgs<'_>, Body) -> Outcome;
