@@ -1,13 +1,11 @@
+// unsafe
 
 /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn index_nest_r1(args: &IndexArgs<'_>, body: Body) -> Outcome {
-    let [..] = args.loops::<1>();
+fn index_nest_r1(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [..] = args.loops_of::<1>();
     let mut state = State::new(args);
-    unsafe { body(&mut state, args, args.origin()) };
+    body(&mut state, unsafe { Plane::new(args, args.origin()) });
     state.outcome()
 }
 
@@ -19,14 +17,11 @@ fn space_nest_r1(args: &SpaceArgs<'_>, body: SpaceBody) {
 }
 
 /// The loop nest of rank 2 of the operators on indices: no loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn index_nest_r2(args: &IndexArgs<'_>, body: Body) -> Outcome {
-    let [..] = args.loops::<2>();
+fn index_nest_r2(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [..] = args.loops_of::<2>();
     let mut state = State::new(args);
-    unsafe { body(&mut state, args, args.origin()) };
+    body(&mut state, unsafe { Plane::new(args, args.origin()) });
     state.outcome()
 }
 
@@ -38,16 +33,13 @@ fn space_nest_r2(args: &SpaceArgs<'_>, body: SpaceBody) {
 }
 
 /// The loop nest of rank 3 of the operators on indices: one loop around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn index_nest_r3(args: &IndexArgs<'_>, body: Body) -> Outcome {
-    let [loop0, ..] = args.loops::<3>();
+fn index_nest_r3(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [loop0, ..] = args.loops_of::<3>();
     let mut state = State::new(args);
     let mut at0 = *args.origin();
     for _ in 0..loop0.n {
-        unsafe { body(&mut state, args, &at0) };
+        body(&mut state, unsafe { Plane::new(args, &at0) });
         at0 = at0.step(loop0);
     }
     state.outcome()
@@ -65,18 +57,15 @@ fn space_nest_r3(args: &SpaceArgs<'_>, body: SpaceBody) {
 }
 
 /// The loop nest of rank 4 of the operators on indices: 2 loops around a plane.
-///
-/// # Safety
-/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
 #[inline(never)]
-unsafe fn index_nest_r4(args: &IndexArgs<'_>, body: Body) -> Outcome {
-    let [loop0, loop1, ..] = args.loops::<4>();
+fn index_nest_r4(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [loop0, loop1, ..] = args.loops_of::<4>();
     let mut state = State::new(args);
     let mut at0 = *args.origin();
     for _ in 0..loop0.n {
         let mut at1 = at0;
         for _ in 0..loop1.n {
-            unsafe { body(&mut state, args, &at1) };
+            body(&mut state, unsafe { Plane::new(args, &at1) });
             at1 = at1.step(loop1);
         }
         at0 = at0.step(loop0);

@@ -186,12 +186,12 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn move_fixed<const BYTES: usize>(self) -> MoveJobFn {
-        compiled!(self: gather_avx2::move_fixed::<BYTES>, unsafe fn(&MoveJob))
+        compiled!(self: gather_avx2::move_fixed::<BYTES>, unsafe fn(&MoveJob<'_>))
     }
 
     #[inline(always)]
     fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
-        Some(compiled!(self: table_avx2::look_up::<BYTES>, unsafe fn(&MoveJob) -> usize))
+        Some(compiled!(self: table_avx2::look_up::<BYTES>, unsafe fn(&MoveJob<'_>) -> usize))
     }
 
     #[inline(always)]
@@ -234,12 +234,12 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn move_rows(self) -> MoveJobFn {
-        compiled!(self: rows_avx512::move_rows, unsafe fn(&MoveJob))
+        compiled!(self: rows_avx512::move_rows, unsafe fn(&MoveJob<'_>))
     }
 
     #[inline(always)]
     fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
-        Some(compiled!(self: table_avx512::look_up::<BYTES>, unsafe fn(&MoveJob) -> usize))
+        Some(compiled!(self: table_avx512::look_up::<BYTES>, unsafe fn(&MoveJob<'_>) -> usize))
     }
 
     #[inline(always)]

@@ -41,7 +41,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `args` | what a kernel is given |
+//! | `nest` | what a kernel is given: arguments, planes, strips, and the rows of resolved indices |
 //! | `kernel` | a loop nest around a body, and what it is a kernel of |
 //! | `loops` | loop nests |
 //! | `bodies` | one body for each method |

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::kernels::bodies::filled::move_some;
-use crate::kernels::bodies::{IndexWidth, State};
+use crate::kernels::bodies::{IndexWidth, Resolved, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::Fixed;
 use crate::kernels::moves::fill::SelectFn;
@@ -17,7 +17,7 @@ use crate::kernels::nest::args::IndexArgs;
 use crate::kernels::nest::args::MoveFn;
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
-use crate::kernels::nest::rows::{BytesJob, MoveJob, ResolvedRows};
+use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
@@ -66,7 +66,7 @@ pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) 
             let block = strip.part(done, BLOCK);
             if block.n() > 0 {
                 let rows = state.resolve(&block, false, fns, NextSlice::NONE);
-                move_block(level, state, plane.args(), &rows, look_up::<Fixed<1>, L>, None);
+                move_block(level, plane.args(), rows, look_up::<Fixed<1>, L>, None);
                 done += block.n();
             }
         }
@@ -74,21 +74,21 @@ pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) 
 }
 
 /// [`IndexWidth::move_rows`] as a [`MoveFn`].
-pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
     W::move_rows(level)(job);
 }
 
 /// [`StreamRows`] as a [`MoveFn`], which prefetches rows of the same block.
-fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
     level.entry::<StreamRows>()((job, &job.later()));
 }
 
 /// [`IndexWidth::look_up`] as a [`MoveFn`], with the rest moved one by one.
-fn look_up<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+fn look_up<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
     let done = W::look_up(level).map_or(0, |look_up| look_up(job));
@@ -111,7 +111,7 @@ pub(crate) fn run_blocks<L: Isa>(
         while done < strip.n() {
             let block = strip.part(done, BLOCK);
             let rows = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
-            move_block(level, state, plane.args(), &rows, move_fn, select);
+            move_block(level, plane.args(), rows, move_fn, select);
             done += block.n();
         }
     }
@@ -121,15 +121,14 @@ pub(crate) fn run_blocks<L: Isa>(
 #[inline(always)]
 fn move_block<L: Isa>(
     level: L,
-    state: &mut State,
     args: &IndexArgs<'_>,
-    rows: &ResolvedRows,
+    (rows, fill): Resolved<'_>,
     move_fn: MoveFn,
     select: Option<SelectFn>,
 ) {
     if let Some(job) = rows.in_range() {
         move_fn(args, job);
     } else if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
-        move_some(level, args, rows, &mut state.fill, select, &mut |job| move_fn(args, job));
+        move_some(level, args, &rows, fill, select, &mut |job| move_fn(args, job));
     }
 }

@@ -48,7 +48,7 @@ fn run<L: Isa>(
     let State { positions, block, out_of_range, fill, .. } = state;
     let (args, fills) = (strip.args(), strip.spec().policy.out_of_bounds == OutOfBounds::Zero);
     let job = ChunksJob::new(strip, &strip.spec().components[0], positions);
-    let mut rows = ResolvedRows::before(strip, positions.as_ptr(), strip.next_slice(0));
+    let mut rows = ResolvedRows::before(strip, job.room(), strip.next_slice(0));
     let mut each = |n, bad| {
         block.note(bad);
         *out_of_range |= bad;

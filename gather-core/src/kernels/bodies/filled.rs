@@ -24,10 +24,10 @@ use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 pub(crate) fn move_some<L: Isa>(
     level: L,
     args: &IndexArgs<'_>,
-    rows: &ResolvedRows,
+    rows: &ResolvedRows<'_>,
     fill: &mut FillRow,
     select: Option<SelectFn>,
-    move_rows: &mut dyn FnMut(&MoveJob),
+    move_rows: &mut dyn FnMut(&MoveJob<'_>),
 ) {
     let (spec, block, positions) = (args.spec(), rows.block(), rows.positions());
     debug_assert!(rows.n() <= BLOCK && block.has_bad());

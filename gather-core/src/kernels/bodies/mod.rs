@@ -53,6 +53,7 @@ pub(crate) const MOST_PREFETCHED: usize = 256;
 #[must_use]
 pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     let spec = args.spec();
+    debug_assert!(L::LEVEL <= *spec.level, "K7: {:?} at {:?}", L::LEVEL, spec.level);
     match spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
         _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
@@ -85,7 +86,13 @@ pub(crate) struct State {
     resolved: *const u8,
     out_of_range: bool,
     fill: FillRow,
+    /// The length of strips that are whole, for an assertion.
+    #[cfg(debug_assertions)]
+    whole_strips: Option<usize>,
 }
+
+/// The rows of a block, and what fills those that are out of range.
+type Resolved<'s> = (ResolvedRows<'s>, &'s mut FillRow);
 
 impl State {
     /// The state before the first plane.
@@ -99,14 +106,21 @@ impl State {
             resolved: core::ptr::null(),
             out_of_range: false,
             fill: FillRow::new(),
+            #[cfg(debug_assertions)]
+            whole_strips: None,
         }
     }
 
     /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::BLOCK) iterations, unless they are those of
-    /// the block before; returns its rows. Where the strip is `whole`, the inner loop may come back to its indices.
+    /// the block before; returns its rows, and what fills those that are out of range. Where the strip is `whole`, the
+    /// inner loop may come back to its indices.
+    ///
+    /// Whole strips of one state have one length: all of the inner loop, or the one iteration that stands for it.
     #[inline(always)]
-    fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> ResolvedRows {
-        let State { positions, block, resolved, out_of_range, .. } = self;
+    fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> Resolved<'_> {
+        #[cfg(debug_assertions)]
+        assert!(!whole || *self.whole_strips.get_or_insert(strip.n()) == strip.n(), "whole strips of two lengths");
+        let State { positions, block, resolved, out_of_range, fill, .. } = self;
         let index = strip.at().index;
         // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is
         // not come back to: what begins where it does may be longer.
@@ -115,8 +129,8 @@ impl State {
             *out_of_range |= block.resolve(positions, strip, fns);
         }
         // SAFETY: the positions of the strip: they have just been resolved, or were for another whole strip, which has
-        // the same indices, since it begins where this one does and steps as it does.
-        unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }
+        // the same indices, since it begins where this one does, steps as it does, and is as long. They are borrowed.
+        (unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }, fill)
     }
 
     /// The outcome of a run.

@@ -113,8 +113,8 @@ fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Moves
     };
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
-    let mut rooms = [positions.as_ptr(), other.as_ptr()];
     let job = TupleJob::new(strip, round(strip.spec()), [positions, &mut other]);
+    let mut rooms = job.rooms();
     let mut rolling = Rolling::new(level, strip, way, fill);
     let mut goes_on = true;
     let mut each = |n, bad| {
@@ -157,7 +157,7 @@ struct Rolling<'a, L> {
     /// The iterations whose rows have not been prefetched.
     left: Strip<'a>,
     /// The rows that were prefetched last.
-    prefetched: ResolvedRows,
+    prefetched: ResolvedRows<'a>,
     way: MovesOfWidth,
     fill: &'a mut FillRow,
     level: L,
@@ -173,7 +173,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where an
     /// index is out of range and that is an error.
     #[inline(never)]
-    fn go_on(&mut self, next: &ResolvedRows) -> bool {
+    fn go_on(&mut self, next: &ResolvedRows<'a>) -> bool {
         self.move_prefetched(next);
         self.prefetched = *next;
         self.left = self.left.from(next.n());
@@ -188,13 +188,13 @@ impl<'a, L: Isa> Rolling<'a, L> {
 
     /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
     #[inline(always)]
-    fn move_prefetched(&mut self, ahead: &ResolvedRows) {
+    fn move_prefetched(&mut self, ahead: &ResolvedRows<'_>) {
         let (MovesOfWidth { move_rows, select }, prefetched) = (self.way, self.prefetched);
         if let Some(job) = prefetched.in_range() {
             return move_rows((job, ahead));
         }
         move_rows((&ahead.nothing(), ahead));
-        let mut move_rows = |job: &MoveJob| move_rows((job, &prefetched.without_rows()));
+        let mut move_rows = |job: &MoveJob<'_>| move_rows((job, &prefetched.without_rows()));
         move_some(self.level, self.left.args(), &prefetched, self.fill, select, &mut move_rows);
     }
 }

@@ -77,7 +77,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
         }
         for start in (0..strip.n()).step_by(most) {
             let block = strip.part(start, most);
-            let rows = state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
+            let (rows, _) = state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
             if most == CHUNK_OF_SCATTERS {
                 prefetch_streams(&block);
                 strip.next_slice(start).fetch_steps(block.n());
@@ -123,7 +123,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
     debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     for strip in plane.strips().take(planes) {
-        let row = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
+        let (row, _) = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
         if row.in_range().is_some() {
             let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
@@ -208,7 +208,7 @@ fn rounds<'a>(
 
 /// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
 #[inline(always)]
-fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows, which: &'a mut Which) -> Chosen<'a> {
+fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Which) -> Chosen<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
         None
     } else if spec.policy.out_of_bounds == OutOfBounds::Error {

@@ -118,7 +118,7 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         $(#[$level])*
-        pub(crate) fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+        pub(crate) fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             convert_rows::<C>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<C>);
         }
 
@@ -167,8 +167,8 @@ levels! {
 #[inline(always)]
 fn convert_rows<C: Convert>(
     args: &IndexArgs<'_>,
-    job: &MoveJob,
-    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob),
+    job: &MoveJob<'_>,
+    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
     row_fn: RowFn,
 ) {
     // SAFETY: K8: what is given for this map's parameters.

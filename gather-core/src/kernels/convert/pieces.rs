@@ -46,7 +46,7 @@ macro_rules! levels {
     ($($(#[$level:meta])* $name:ident, $vector:literal;)*) => {$(
         /// [`Pieces::convert`] at a level.
         $(#[$level])*
-        pub(super) fn $name(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob) {
+        pub(super) fn $name(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             pieces.convert::<$vector>(args, job);
         }
     )*};
@@ -69,7 +69,7 @@ struct ConvertedRow {
 impl Pieces<'_> {
     /// Converts the rows of a job, at a level with vectors of `VECTOR` bytes.
     #[inline(always)]
-    fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+    fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         #[cfg(target_arch = "x86_64")]
         if args.spec().method == Method::Streamed {
             return self.stream::<VECTOR>(args, job);
@@ -97,7 +97,7 @@ impl Pieces<'_> {
     /// of elements that may be streamed (K9).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+    fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         let (elements, size) = self.sizes(args);
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
         debug_assert_eq!(job.out_step(), (elements * self.size_out) as isize, "K9: rows that are not contiguous");
@@ -130,7 +130,7 @@ impl Pieces<'_> {
 
     /// Row `i`.
     #[inline(always)]
-    fn row(&self, job: &MoveJob, i: usize, size: usize) -> ConvertedRow {
+    fn row(&self, job: &MoveJob<'_>, i: usize, size: usize) -> ConvertedRow {
         let (from, ahead) = (job.source(i), job.prefetch_distance());
         let element = if self.by_element { from.addr().wrapping_sub(self.data) / size } else { 0 };
         let later = || job.source((i + ahead).min(job.n() - 1));

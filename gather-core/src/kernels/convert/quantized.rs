@@ -190,7 +190,7 @@ fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> ConvertFns {
 macro_rules! levels {
     ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         $(#[$feature])*
-        fn $rows<T: Float, const PER: usize, D: DecodeCodes<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
+        fn $rows<T: Float, const PER: usize, D: DecodeCodes<PER>>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             convert_rows::<T, PER>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<T, PER, D>);
         }
 
@@ -236,8 +236,8 @@ levels! {
 /// Converts resolved rows of codes.
 fn convert_rows<T: Float, const PER: usize>(
     args: &IndexArgs<'_>,
-    job: &MoveJob,
-    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob),
+    job: &MoveJob<'_>,
+    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
     row_fn: RowFn,
 ) {
     // SAFETY: K8: what is given with data of this type of scales.

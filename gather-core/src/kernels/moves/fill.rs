@@ -22,14 +22,14 @@ pub(crate) const MOST_SELECTED: usize = 256;
 
 /// Rows to be moved, or to be filled where their index is out of range.
 pub struct FillJob<'a> {
-    rows: &'a ResolvedRows,
+    rows: &'a ResolvedRows<'a>,
     fill: &'a RowOfFill,
 }
 
 impl<'a> FillJob<'a> {
     /// The rows, and a row of fill of their bytes.
     #[inline(always)]
-    pub(crate) fn new(rows: &'a ResolvedRows, fill: &'a RowOfFill) -> Self {
+    pub(crate) fn new(rows: &'a ResolvedRows<'_>, fill: &'a RowOfFill) -> Self {
         debug_assert!(rows.row() <= MOST_SELECTED);
         FillJob { rows, fill }
     }

@@ -90,7 +90,6 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
-        let filled = if short { fill.row(spec).as_ptr() } else { core::ptr::null() };
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         loop {
             let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
@@ -129,6 +128,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                         fill.fill(spec, strip.outputs().part(first, done - first));
                         continue;
                     }
+                    let filled = if short { fill.row(spec).as_ptr() } else { core::ptr::null() };
                     let (mut data, mut out) =
                         (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
                     let mut next = |(x, inside): (i64, bool)| {

@@ -65,22 +65,14 @@ pub(crate) const MOST_ELEMENT: usize = 16;
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
 /// Moves the rows of a job by their positions.
-///
-/// # Safety
-/// K1, K2, K4, K6 and K7.
-pub(crate) type MoveJobFn = fn(&MoveJob);
+pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 
-/// Looks elements up in a table of `job.table_entries`; returns how many, from the first on.
-///
-/// # Safety
-/// As for [`MoveJobFn`], and K9 for the table: it fits, and the rows are packed.
-pub(crate) type LookUpFn = fn(&MoveJob) -> usize;
+/// Looks elements up in a table of `job.table_entries`, which fits (K9), and writes packed rows; returns how many, from
+/// the first on.
+pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
 /// Looks bytes up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
 /// indices that is not whole or has one out of range; returns how many bytes were looked up.
-///
-/// # Safety
-/// As for [`LookUpFn`], and K3 for the indices.
 pub(crate) type LookUpBytesFn = fn(&BytesJob) -> usize;
 
 /// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
@@ -105,8 +97,8 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 
 level_pointers! {
-    MoveJobFn, unsafe fn(&MoveJob);
-    LookUpFn, unsafe fn(&MoveJob) -> usize;
+    MoveJobFn, unsafe fn(&MoveJob<'_>);
+    LookUpFn, unsafe fn(&MoveJob<'_>) -> usize;
     LookUpBytesFn, unsafe fn(&BytesJob) -> usize;
     GatherFn, unsafe fn(Plane<'_>) -> bool;
 }
@@ -185,7 +177,7 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
 
 /// Moves rows of `BYTES` bytes.
 #[inline(always)]
-pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     if !job.next().is_some() {
         return move_step::<BYTES>(job);
     }
@@ -198,7 +190,7 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob) {
 
 /// Moves rows of `BYTES` bytes, and prefetches nothing.
 #[inline(always)]
-fn move_step<const BYTES: usize>(job: &MoveJob) {
+fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
     debug_assert!(job.n() == 0 || job.row() == BYTES, "K6");
     if job.packed() {
         let (data, out) = (job.data().cast::<[u8; BYTES]>(), job.out().cast::<[u8; BYTES]>());

@@ -8,7 +8,7 @@ use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::{LINE, prefetch};
 
 /// A job, and the rows of the one after it, some of which may be out of range: they are only prefetched.
-pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a ResolvedRows);
+pub(crate) type JobAndNext<'a> = (&'a MoveJob<'a>, &'a ResolvedRows<'a>);
 
 /// Moves the rows of a job while those of the one after it are prefetched.
 pub(crate) type MovePrefetchingFn = fn(JobAndNext<'_>);
@@ -30,7 +30,7 @@ impl<C: CopyRow> LevelFn for MovePrefetching<C> {
 
 /// As [`MovePrefetching`]; `PACKED` says whether the rows are.
 #[inline(always)]
-fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &ResolvedRows) {
+fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row()), C::BYTES.unwrap_or(job.row()));
     let out_step = if PACKED { row as isize } else { job.out_step() };
     let (mut from, mut next) = (Sources::<PACKED>::of(job, row), Sources::<PACKED>::ahead(ahead, row));
@@ -79,7 +79,7 @@ pub(super) struct Sources<const PACKED: bool> {
 
 impl<const PACKED: bool> Sources<PACKED> {
     #[inline(always)]
-    pub(super) fn of(job: &MoveJob, row: usize) -> Self {
+    pub(super) fn of(job: &MoveJob<'_>, row: usize) -> Self {
         debug_assert!(!PACKED || job.stride() == row as isize);
         let stride = if PACKED { row as isize } else { job.stride() };
         Sources {
@@ -94,7 +94,7 @@ impl<const PACKED: bool> Sources<PACKED> {
 
     /// Of rows that are only prefetched.
     #[inline(always)]
-    pub(super) fn ahead(rows: &ResolvedRows, row: usize) -> Self {
+    pub(super) fn ahead(rows: &ResolvedRows<'_>, row: usize) -> Self {
         Sources::of(rows.addresses(), row)
     }
 

@@ -21,11 +21,11 @@ use crate::kernels::prefetch::{LINE, prefetch};
 pub(crate) enum MoveRows {}
 
 impl LevelFn for MoveRows {
-    type Args<'a> = &'a MoveJob;
+    type Args<'a> = &'a MoveJob<'a>;
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, job: &MoveJob) {
+    fn call<Here: Token>(_: Here, job: &MoveJob<'_>) {
         macro_rules! fixed {
         ($($bytes:literal)*) => {
             match job.row() {
@@ -83,7 +83,7 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
 
 /// Moves rows of a [`STEP`] or more, and prefetches later ones meanwhile if the plan says so.
 #[inline(always)]
-fn move_long(job: &MoveJob) {
+fn move_long(job: &MoveJob<'_>) {
     let ahead = job.prefetch_distance();
     if ahead == 0 {
         for i in 0..job.n() {

@@ -22,7 +22,7 @@ use crate::kernels::prefetch::prefetch;
 
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]
-fn whole(job: &MoveJob, vector: usize) -> usize {
+fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
     debug_assert!(job.out_step() == job.row() as isize && job.row() <= vector);
     match (job.n() * job.row()).checked_sub(vector) {
         Some(last) => last / job.row() + 1,
@@ -33,7 +33,7 @@ fn whole(job: &MoveJob, vector: usize) -> usize {
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn move_rows(job: &MoveJob) {
+pub(crate) fn move_rows(job: &MoveJob<'_>) {
     let (out_step, row, next) = (job.out_step(), job.row(), job.next());
     let is_dense = out_step == row as isize && !next.is_some();
     match row {
@@ -47,7 +47,7 @@ pub(crate) fn move_rows(job: &MoveJob) {
 /// Moves rows of at most `VECTOR` bytes, which are contiguous in the output.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn masked<const VECTOR: usize>(job: &MoveJob) {
+fn masked<const VECTOR: usize>(job: &MoveJob<'_>) {
     let n = job.n();
     let whole = whole(job, VECTOR);
     each::<VECTOR, true>(job, 0, whole);
@@ -57,7 +57,7 @@ fn masked<const VECTOR: usize>(job: &MoveJob) {
 /// Moves the rows from `first` to `end`. Where it `OVERLAPS`, whole vectors are written, which end inside the job.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn each<const VECTOR: usize, const OVERLAPS: bool>(job: &MoveJob, first: usize, end: usize) {
+fn each<const VECTOR: usize, const OVERLAPS: bool>(job: &MoveJob<'_>, first: usize, end: usize) {
     let (n, row, prefetch_distance) = (job.n(), job.row(), job.prefetch_distance());
     debug_assert!(end <= if OVERLAPS { whole(job, VECTOR) } else { n });
     let mask = first_lanes(row);

@@ -54,7 +54,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2: as many elements as make whole vectors.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let table_entries = job.table_entries();
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     match (BYTES, table_entries) {
@@ -98,7 +98,7 @@ impl WordTable {
 /// Elements of 4 bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn words(job: &MoveJob) -> usize {
+fn words(job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(&Table::of(job, 4).padded()), Places::<4>::of(job));
     let (positions, steps) = (Numbers::positions(job), places.n() / 8);
     for step in 0..steps {
@@ -110,7 +110,7 @@ fn words(job: &MoveJob) -> usize {
 /// Elements of 8 bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn pairs(job: &MoveJob) -> usize {
+fn pairs(job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(&Table::of(job, 8).padded()), Places::<8>::of(job));
     let (positions, steps) = (Numbers::positions(job), places.n() / 4);
     for step in 0..steps {
@@ -163,7 +163,7 @@ fn straight<I: Index, const TABLES: usize>(job: &BytesJob) -> usize {
 /// Elements of one byte, of a table of at most `16 * TABLES` entries.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn bytes<const TABLES: usize>(job: &MoveJob) -> usize {
+fn bytes<const TABLES: usize>(job: &MoveJob<'_>) -> usize {
     let (chain, places) = (chain::<TABLES>(&Table::of(job, 1).padded()), Places::<1>::of(job));
     let (positions, steps) = (Numbers::positions(job), places.n() / VECTOR);
     for step in 0..steps {

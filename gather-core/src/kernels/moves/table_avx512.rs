@@ -94,7 +94,7 @@ impl VectorTable<4> {
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let (table_entries, n) = (job.table_entries(), job.n());
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     if entries(BYTES) == 0 {
@@ -113,7 +113,7 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
 /// Writes what `at` yields for each vector of positions.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn each_vector<const BYTES: usize>(job: &MoveJob, at: impl Fn(__m512i) -> __m512i) {
+fn each_vector<const BYTES: usize>(job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
     let mut done = 0;
     while places.n() - done >= lanes {

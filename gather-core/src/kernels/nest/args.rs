@@ -384,10 +384,10 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// Moves resolved rows.
-pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob);
+pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 /// [`MoveFn`], compiled for a level.
-pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
+pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 level_pointers! { MoveFn, CompiledMoveFn; }
 

@@ -1,5 +1,7 @@
 //! Rows of a strip whose indices have been resolved, and rows to be moved.
 
+use core::marker::PhantomData;
+
 use crate::kernels::nest::args::Component;
 use crate::kernels::nest::plane::{Indices, OutputRows, Strip};
 use crate::kernels::nest::positions::{Block, Positions};
@@ -8,13 +10,16 @@ use crate::types::policy::IndexPolicy;
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
 /// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
+///
+/// The positions are borrowed for `'p`: no others are written in their place before that.
 #[derive(Clone, Copy)]
-pub struct MoveJob {
+pub struct MoveJob<'p> {
     out: *mut u8,
     out_step: isize,
     data: *const u8,
     data_step: isize,
     positions: *const i32,
+    held: PhantomData<&'p [i32]>,
     /// The position along the axis that 0 stands for: other than 0 where `data` has been moved there.
     first_position: usize,
     stride: isize,
@@ -27,13 +32,13 @@ pub struct MoveJob {
     block: Block,
 }
 
-impl MoveJob {
+impl<'p> MoveJob<'p> {
     /// One row, whose position is in its address already.
     ///
     /// # Safety
-    /// `position` is in range for the first iteration of the strip; `zero` is 0, and outlives the job.
+    /// `position` is in range for the first iteration of the strip; `zero` is 0.
     #[inline(always)]
-    pub(crate) unsafe fn of_one(strip: &Strip<'_>, position: i64, zero: &i32) -> Self {
+    pub(crate) unsafe fn of_one(strip: &Strip<'_>, position: i64, zero: &'p i32) -> Self {
         debug_assert!(*zero == 0 && strip.n() > 0);
         let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
         // SAFETY: position 0 of data that begins at a position in range.
@@ -140,7 +145,7 @@ impl MoveJob {
 
     /// The rows from `first <= n` on.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> MoveJob {
+    pub(crate) fn from(&self, first: usize) -> MoveJob<'p> {
         debug_assert!(first <= self.n);
         let by = first as isize;
         MoveJob {
@@ -155,25 +160,25 @@ impl MoveJob {
 
     /// The same rows, all of them in range.
     #[inline(always)]
-    pub(crate) fn resolved(self) -> ResolvedRows {
+    pub(crate) fn resolved(self) -> ResolvedRows<'p> {
         ResolvedRows(self)
     }
 
     /// The rows that are prefetched while these are moved.
     #[inline(always)]
-    pub(crate) fn later(&self) -> ResolvedRows {
+    pub(crate) fn later(&self) -> ResolvedRows<'p> {
         ResolvedRows(self.from(self.prefetch_distance.min(self.n)))
     }
 
     /// The same rows, and no other memory to prefetch.
     #[inline(always)]
-    pub(crate) fn without_next(self) -> MoveJob {
+    pub(crate) fn without_next(self) -> MoveJob<'p> {
         MoveJob { next: NextSlice::NONE, ..self }
     }
 
     /// The first `n` rows.
     #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> MoveJob {
+    pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
         MoveJob { n, ..*self }
     }
@@ -182,13 +187,13 @@ impl MoveJob {
 /// Rows whose indices have been resolved. Where [`Block::has_bad`], some of them may be out of range: these are not to be
 /// read, and have a position that [`Block::is_bad`] knows.
 #[derive(Clone, Copy)]
-pub(crate) struct ResolvedRows(MoveJob);
+pub(crate) struct ResolvedRows<'p>(MoveJob<'p>);
 
-impl ResolvedRows {
+impl<'p> ResolvedRows<'p> {
     /// The rows of a strip whose positions are at `positions`.
     ///
     /// # Safety
-    /// The positions of all iterations of the strip have been written there, and stay until the rows are used last. Each
+    /// The positions of all iterations of the strip have been written there, and stay for `'p`. Each
     /// is in range, or stands for an index out of range as `block` says.
     #[inline(always)]
     pub(crate) unsafe fn new(strip: &Strip<'_>, positions: *const i32, next: NextSlice, block: Block) -> Self {
@@ -200,6 +205,7 @@ impl ResolvedRows {
             data: at.data,
             data_step: inner.data,
             positions,
+            held: PhantomData,
             first_position: 0,
             stride: args.stride(),
             n: strip.n(),
@@ -221,7 +227,7 @@ impl ResolvedRows {
 
     /// All rows, if every index is in range.
     #[inline(always)]
-    pub(crate) fn in_range(&self) -> Option<&MoveJob> {
+    pub(crate) fn in_range(&self) -> Option<&MoveJob<'p>> {
         if self.0.block.has_bad() { None } else { Some(&self.0) }
     }
 
@@ -243,13 +249,13 @@ impl ResolvedRows {
 
     /// Rows without one: nothing is moved.
     #[inline(always)]
-    pub(crate) fn nothing(&self) -> MoveJob {
+    pub(crate) fn nothing(&self) -> MoveJob<'p> {
         self.0.first(0)
     }
 
     /// No rows: nothing is prefetched.
     #[inline(always)]
-    pub(crate) fn without_rows(&self) -> ResolvedRows {
+    pub(crate) fn without_rows(&self) -> ResolvedRows<'p> {
         ResolvedRows(self.0.first(0))
     }
 
@@ -259,13 +265,13 @@ impl ResolvedRows {
         if self.0.n == 0 {
             return &[];
         }
-        // SAFETY: `n` positions have been written, and stay until the rows are used last.
+        // SAFETY: `n` positions have been written, and stay for `'p`.
         unsafe { core::slice::from_raw_parts(self.0.positions, self.0.n) }
     }
 
     /// The addresses of the rows, of which some may not be read: for the function that tells them apart.
     #[inline(always)]
-    pub(in crate::kernels) fn addresses(&self) -> &MoveJob {
+    pub(in crate::kernels) fn addresses(&self) -> &MoveJob<'p> {
         &self.0
     }
 
@@ -285,7 +291,7 @@ impl ResolvedRows {
 
     /// `n` rows from `first` on, whose indices are in range.
     #[inline(always)]
-    pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob {
+    pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob<'p> {
         let run = self.0.from(first).first(n);
         debug_assert!((0..n).all(|i| !self.0.block.is_bad(run.position(i))));
         run
@@ -293,7 +299,10 @@ impl ResolvedRows {
 
     /// All rows, where those that are out of range come from position 0. Their positions go to `room`.
     #[inline(always)]
-    pub(crate) fn with_zeros(&self, room: &mut Positions) -> MoveJob {
+    pub(crate) fn with_zeros<'r>(&self, room: &'r mut Positions) -> MoveJob<'r>
+    where
+        'p: 'r,
+    {
         let block = self.0.block;
         room.write(self.positions().iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
         MoveJob { positions: room.as_ptr(), ..self.0 }
@@ -306,7 +315,7 @@ impl ResolvedRows {
         unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
     }
 
-    /// Goes on to the next `n` rows, which have been resolved into the same buffer. The fields are written one by one: to
+    /// Goes on to the next `n` rows, which have been resolved into the same buffer: nothing uses those before any more. The fields are written one by one: to
     /// load all of them at once, as a copy of the whole does, would wait for what was just written.
     ///
     /// # Safety

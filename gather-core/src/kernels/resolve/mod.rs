@@ -17,6 +17,8 @@ pub(crate) mod tuples;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vectors;
 
+use core::marker::PhantomData;
+
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 #[cfg(target_arch = "x86_64")]
@@ -35,15 +37,15 @@ use crate::types::policy::{IndexPolicy, OutOfBounds};
 pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
-pub(crate) type ResolveFn = fn(&ResolveJob) -> bool;
-level_pointers! { ResolveFn, unsafe fn(&ResolveJob) -> bool; }
+pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
+level_pointers! { ResolveFn, unsafe fn(&ResolveJob<'_>) -> bool; }
 
 /// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
 /// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
 pub(crate) type ChunksFn = for<'a> fn(ChunksArgs<'a>);
 
 /// The job, and what is called after each chunk.
-pub(crate) type ChunksArgs<'a> = (&'a ChunksJob, &'a mut dyn FnMut(usize, bool) -> bool);
+pub(crate) type ChunksArgs<'a> = (&'a ChunksJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
 /// Resolves tuples and adds their components up, in chunks, whose positions go to two buffers by turns. After each
 /// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
@@ -56,34 +58,35 @@ pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, boo
 
 /// Indices to resolve along an axis, into a buffer with a place for each.
 #[derive(Clone, Copy)]
-pub struct ResolveJob {
+pub struct ResolveJob<'p> {
     indices: Indices,
     /// K2: the size of the axis, which fits.
     dim: i32,
     policy: IndexPolicy,
     out: *mut i32,
+    held: PhantomData<&'p mut [i32]>,
 }
 
-impl ResolveJob {
+impl<'p> ResolveJob<'p> {
     /// The indices of a component of a strip, at most [`BLOCK`](BLOCK), into a buffer.
     #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &'p mut Positions) -> Self {
         debug_assert!(strip.n() <= BLOCK);
         ResolveJob::of(strip, component, out)
     }
 
     #[inline(always)]
-    fn of(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+    fn of(strip: &Strip<'_>, component: &Component, out: &'p mut Positions) -> Self {
         debug_assert!(i32::try_from(component.dim).is_ok(), "K2: an axis of {}", component.dim);
         let (indices, policy) = (strip.indices(component), strip.spec().policy);
-        ResolveJob { indices, dim: component.dim as i32, policy, out: out.as_mut_ptr() }
+        ResolveJob { indices, dim: component.dim as i32, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
     /// Indices of no loop nest, into a slice.
     #[inline(always)]
-    pub(crate) fn to_slice(indices: Indices, dim: i32, policy: IndexPolicy, out: &mut [i32]) -> Self {
+    pub(crate) fn to_slice(indices: Indices, dim: i32, policy: IndexPolicy, out: &'p mut [i32]) -> Self {
         assert_eq!(indices.n(), out.len(), "a place for each index");
-        ResolveJob { indices, dim, policy, out: out.as_mut_ptr() }
+        ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
     /// The same job, if the indices lie side by side.
@@ -143,14 +146,20 @@ impl ResolveJob {
 
 /// Indices to resolve chunk by chunk, into a buffer for one chunk.
 #[derive(Clone, Copy)]
-pub struct ChunksJob(ResolveJob);
+pub struct ChunksJob<'p>(ResolveJob<'p>);
 
-impl ChunksJob {
+impl<'p> ChunksJob<'p> {
     /// The indices of a component of a strip, of any length.
     #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &mut Positions) -> Self {
+    pub(crate) fn new(strip: &Strip<'_>, component: &Component, out: &'p mut Positions) -> Self {
         const { assert!(CHUNK <= BLOCK) };
         ChunksJob(ResolveJob::of(strip, component, out))
+    }
+
+    /// Where the positions of each chunk are to be read: by the pointer that writes them.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> *const i32 {
+        self.0.out
     }
 
     /// The same job, if the indices lie side by side.
@@ -178,14 +187,14 @@ impl ChunksJob {
 
     /// The `n <= CHUNK` indices from `first` on.
     #[inline(always)]
-    fn chunk(&self, first: usize, n: usize) -> ResolveJob {
+    fn chunk(&self, first: usize, n: usize) -> ResolveJob<'p> {
         debug_assert!(n <= CHUNK);
         ResolveJob { indices: self.0.indices.part(first, n), ..self.0 }
     }
 
     /// The indices from `first` on.
     #[inline(always)]
-    fn from(&self, first: usize) -> ChunksJob {
+    fn from(&self, first: usize) -> ChunksJob<'p> {
         ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
     }
 }
@@ -207,14 +216,14 @@ pub struct TupleJob<'a> {
 impl<'a> TupleJob<'a> {
     /// The tuples of a strip, which the plan found adjacent, in chunks of at most [`BLOCK`](BLOCK).
     #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'a>, chunk: usize, out: [&mut Positions; 2]) -> Self {
+    pub(crate) fn new(strip: &Strip<'a>, chunk: usize, out: [&'a mut Positions; 2]) -> Self {
         let [first, second] = out.map(Positions::as_mut_ptr);
         TupleJob::of(strip, chunk, [first, second])
     }
 
     /// The tuples of a strip as one chunk.
     #[inline(always)]
-    pub(crate) fn one_chunk(strip: &Strip<'a>, out: &mut Positions) -> Self {
+    pub(crate) fn one_chunk(strip: &Strip<'a>, out: &'a mut Positions) -> Self {
         TupleJob::of(strip, strip.n(), [out.as_mut_ptr(); 2])
     }
 
@@ -224,6 +233,12 @@ impl<'a> TupleJob<'a> {
         debug_assert!(spec.adjacent_tuples && chunk <= BLOCK && (chunk > 0 || strip.n() == 0));
         let (index, n) = (strip.at().index, strip.n());
         TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
+    }
+
+    /// Where the positions of chunks are to be read, by turns: by the pointers that write them.
+    #[inline(always)]
+    pub(crate) fn rooms(&self) -> [*const i32; 2] {
+        self.out.map(<*mut i32>::cast_const)
     }
 
     /// The number of tuples.
@@ -314,7 +329,7 @@ impl<'a> TupleJob<'a> {
 
 /// A [`ResolveFn`] for the scalar level.
 #[inline(never)]
-pub(crate) fn resolve<I: Index>(job: &ResolveJob) -> bool {
+pub(crate) fn resolve<I: Index>(job: &ResolveJob<'_>) -> bool {
     let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
     let check = move |index: I| {
         let (x, inside) = if const { size_of::<I>() <= 4 } {
@@ -354,7 +369,7 @@ fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
 /// The function that resolves indices of a type, for callers that know neither it nor the level.
 #[derive(Clone, Copy)]
 pub struct Resolvers {
-    by_level: ByLevel<unsafe fn(&ResolveJob) -> bool>,
+    by_level: ByLevel<unsafe fn(&ResolveJob<'_>) -> bool>,
     /// For axes beyond 32 bits.
     pub(crate) wide: fn(WideJob<'_>) -> bool,
 }
@@ -363,7 +378,7 @@ impl Resolvers {
     /// Those of an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        let by_level: ByLevel<unsafe fn(&ResolveJob) -> bool> =
+        let by_level: ByLevel<unsafe fn(&ResolveJob<'_>) -> bool> =
             by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>);
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
@@ -409,7 +424,7 @@ fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
 
 /// Maps every index of a block; returns whether a result was negative.
 #[inline(always)]
-fn each<I: Index>(job: &ResolveJob, map: impl Fn(I) -> i32) -> bool {
+fn each<I: Index>(job: &ResolveJob<'_>, map: impl Fn(I) -> i32) -> bool {
     let mut signs = 0i32;
     let mut run = |indices: Indices| {
         for at in 0..indices.n() {

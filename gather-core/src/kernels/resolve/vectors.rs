@@ -87,11 +87,11 @@ impl<W: Words> Bounds<W> {
 pub(crate) struct Resolve<I, W>(PhantomData<(I, W)>);
 
 impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
-    type Args<'a> = &'a ResolveJob;
+    type Args<'a> = &'a ResolveJob<'a>;
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(level: Here, job: &ResolveJob) -> bool {
+    fn call<Here: Token>(level: Here, job: &ResolveJob<'_>) -> bool {
         match (W::level(level), job.contiguous::<I>()) {
             (Some(level), Some(job)) if job.n() >= W::N => {
                 contiguous::<I, W>(&job, Bounds::of(level, job.dim(), job.policy()))
@@ -130,7 +130,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
 
 /// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not wrapped).
 #[inline(always)]
-fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) -> bool {
+fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: Bounds<W>) -> bool {
     debug_assert!(job.n() >= W::N);
     let mut found = W::filled(bounds.last, 0);
     for step in 0..job.n() / W::N {
@@ -150,7 +150,7 @@ fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) -> bool {
 
 /// Resolves a vector of indices, from index `at` on; returns their positions.
 #[inline(always)]
-fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at: usize) -> W {
+fn one_vector<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: Bounds<W>, at: usize) -> W {
     let positions = bounds.resolve_at::<I>(job.indices(), at);
     job.store(at, positions);
     positions
@@ -159,7 +159,7 @@ fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at: usize
 /// Wraps the indices whose position is -1: those that are not in range of their own.
 #[cold]
 #[inline(never)]
-fn wrap<I: Index>(job: &ResolveJob) {
+fn wrap<I: Index>(job: &ResolveJob<'_>) {
     for at in 0..job.n() {
         if job.position(at) < 0 {
             job.write(at, job.indices().read::<I>(at).wrap(i64::from(job.dim())) as i32);

@@ -27,7 +27,7 @@ use crate::types::level::Level;
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with vectors: as many elements as make whole steps.
 #[inline(always)]
-pub(super) fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let entries = job.table_entries();
     debug_assert!(entries <= table_entries(Level::Neon, BYTES), "K9: a table of {entries}");
     match (BYTES, entries) {
@@ -110,13 +110,13 @@ fn sixteen(entries: &[u8; 256], part: usize) -> V128 {
 
 /// The table of a job of elements of `size` bytes.
 #[inline(always)]
-fn table<T: ByteTable>(job: &MoveJob, size: usize) -> T {
+fn table<T: ByteTable>(job: &MoveJob<'_>, size: usize) -> T {
     T::new(&contiguous::Table::of(job, size).padded())
 }
 
 /// Elements of one byte.
 #[inline(always)]
-fn bytes<T: ByteTable>(job: &MoveJob) -> usize {
+fn bytes<T: ByteTable>(job: &MoveJob<'_>) -> usize {
     let (table, positions, places): (T, _, _) = (table(job, 1), Numbers::positions(job), Places::<1>::of(job));
     let done = places.n() - places.n() % VECTOR;
     for at in (0..done).step_by(VECTOR) {
@@ -134,7 +134,7 @@ fn narrow(positions: Numbers<'_, i32>, at: usize) -> V128 {
 
 /// Elements of 2 bytes.
 #[inline(always)]
-fn halves(job: &MoveJob) -> usize {
+fn halves(job: &MoveJob<'_>) -> usize {
     let table: Sixties<1> = table(job, 2);
     let (positions, places) = (Numbers::positions(job), Places::<2>::of(job));
     let done = places.n() - places.n() % VECTOR;
@@ -151,7 +151,7 @@ fn halves(job: &MoveJob) -> usize {
 
 /// Elements of 4 bytes.
 #[inline(always)]
-fn words(job: &MoveJob) -> usize {
+fn words(job: &MoveJob<'_>) -> usize {
     let table: Sixties<1> = table(job, 4);
     let (positions, places) = (Numbers::positions(job), Places::<4>::of(job));
     let within = V128::of_bytes([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
@@ -165,7 +165,7 @@ fn words(job: &MoveJob) -> usize {
 
 /// Elements of 8 bytes.
 #[inline(always)]
-fn pairs(job: &MoveJob) -> usize {
+fn pairs(job: &MoveJob<'_>) -> usize {
     let table: Sixties<1> = table(job, 8);
     let (positions, places) = (Numbers::positions(job), Places::<8>::of(job));
     let within = V128::of_bytes([0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);

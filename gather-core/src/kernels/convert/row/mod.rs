@@ -193,7 +193,7 @@ const MOST_AHEAD: usize = 1 << 10;
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
         $(#[$level])*
-        fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob) {
+        fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             run::<R, $vector>(args, job);
         }
     )*};
@@ -209,7 +209,7 @@ levels! {
 
 /// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
 #[inline(always)]
-fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob) {
+fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
     let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
     let (elements, results) = (conversion(args).elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
@@ -237,7 +237,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob) {
 /// The rows of a job.
 struct JobRows<'a, R: Rowwise> {
     given: GivenRows<'a, R::Params>,
-    job: MoveJob,
+    job: MoveJob<'a>,
     /// Elements of a row of data, and of the output.
     elements: usize,
     results: usize,

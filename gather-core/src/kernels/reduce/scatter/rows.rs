@@ -83,7 +83,7 @@ impl<'a> ReduceJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'a> {
     /// Where rows come from (`target`) and go to (`source`): a gather's job, run the other way.
-    rows: &'a ResolvedRows,
+    rows: &'a ResolvedRows<'a>,
     /// Which of them; `None` for all.
     which: Option<&'a [u16]>,
 }
@@ -95,7 +95,7 @@ impl<'a> Chosen<'a> {
     /// The contract of a scatter for these rows, with the sink that they are handed to. Their positions have been
     /// written and are in range. Those listed are rows of the job.
     #[inline(always)]
-    pub(crate) unsafe fn new(rows: &'a ResolvedRows, which: Option<&'a [u16]>) -> Self {
+    pub(crate) unsafe fn new(rows: &'a ResolvedRows<'_>, which: Option<&'a [u16]>) -> Self {
         debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));
         Chosen { rows, which }
     }
@@ -285,7 +285,7 @@ struct FoundRows {
 
 impl FoundRows {
     #[inline(always)]
-    fn of(rows: &ResolvedRows) -> Self {
+    fn of(rows: &ResolvedRows<'_>) -> Self {
         let rows = rows.addresses();
         FoundRows {
             updates: rows.out(),

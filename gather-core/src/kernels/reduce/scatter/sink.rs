@@ -57,7 +57,7 @@ impl Which {
 
     /// Chooses the rows whose indices are in range.
     #[inline(always)]
-    pub(crate) fn choose(&mut self, rows: &ResolvedRows) {
+    pub(crate) fn choose(&mut self, rows: &ResolvedRows<'_>) {
         let block = rows.block();
         self.n = 0;
         for (row, &position) in rows.positions().iter().take(BLOCK).enumerate() {
