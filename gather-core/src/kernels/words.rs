@@ -196,11 +196,20 @@ impl Words for Sixteen {
         negative(a: Sixteen) -> u16 { _mm512_movepi32_mask(a) }
         equal(a: Sixteen, b: Sixteen) -> u16 { _mm512_cmpeq_epi32_mask(a, b) }
         at_most(a: Sixteen, b: Sixteen) -> u16 { _mm512_cmple_epu32_mask(a, b) }
-        both(a: u16, b: u16) -> u16 { a & b }
-        are_all(mask: u16) -> bool { mask == u16::MAX }
         negative_bits(a: Sixteen) -> u32 { _mm512_movepi32_mask(a).into() }
         select(mask: u16, yes: Sixteen, no: Sixteen) -> Sixteen { _mm512_mask_mov_epi32(no, mask, yes) }
         plus_where(a: Sixteen, mask: u16, b: Sixteen) -> Sixteen { _mm512_mask_add_epi32(a, mask, a, b) }
+    }
+
+    // Masks are integers. They show nothing about the machine, and need none of its vectors.
+    #[inline(always)]
+    fn both(a: u16, b: u16) -> u16 {
+        a & b
+    }
+
+    #[inline(always)]
+    fn are_all(mask: u16) -> bool {
+        mask == u16::MAX
     }
 }
 
