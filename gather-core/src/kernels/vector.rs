@@ -5,8 +5,9 @@ use crate::types::index::Index;
 
 /// Bytes in a register, whatever they stand for.
 ///
-/// A value exists only where the machine has the instructions of its vector: what makes one out of nothing takes the
-/// token of a level. So functions of a vector are safe.
+/// What makes a vector out of nothing takes the token of a level. A longer vector exists only where the machine has the
+/// instructions of its level, so that functions of it may be safe. One of 16 bytes shows nothing, since every machine
+/// of x86-64 has it: functions that take no other take the token, too.
 pub(crate) trait Vector: Copy {
     /// The level that has its instructions.
     type Level: Token;
@@ -43,14 +44,6 @@ pub(crate) trait Vector: Copy {
         const { assert!(Self::LEN <= size_of::<[T; N]>()) };
         // SAFETY: the array has `LEN` bytes or more.
         unsafe { Self::load(level, numbers.as_ptr().cast()) }
-    }
-
-    /// As [`Vector::of`], where there is a vector already.
-    #[inline(always)]
-    fn with<T: Index, const N: usize>(self, numbers: &[T; N]) -> Self {
-        const { assert!(Self::LEN <= size_of::<[T; N]>()) };
-        // SAFETY: the array has `LEN` bytes or more. The machine has the vector, as this one shows.
-        unsafe { numbers.as_ptr().cast::<Self>().read_unaligned() }
     }
 }
 

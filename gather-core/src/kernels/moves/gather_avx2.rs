@@ -305,7 +305,7 @@ impl InRange {
             positions[lane] = indices.get(at + lane).wrap(dim) as i32;
             bad &= bad - 1;
         }
-        InRange(resolved.with(&positions))
+        InRange(__m256i::of(Avx2::here(), &positions))
     }
 }
 

@@ -62,7 +62,8 @@ fn in_chunks<I: Index, W: Words, const K: usize>(
 }
 
 /// The vectors that the components of tuples are compared with and multiplied by.
-struct Axes<W, const K: usize> {
+struct Axes<W: Words, const K: usize> {
+    level: W::Level,
     bounds: [Bounds<W>; K],
     scales: [W; K],
 }
@@ -75,16 +76,15 @@ impl<W: Words, const K: usize> Axes<W, K> {
         for k in 0..K {
             (dims[k], factors[k]) = (job.components()[k].dim as i32, job.components()[k].scale as i32);
         }
-        let zero = W::splat(level, 0);
-        let (dims, factors) = (zero.with(&dims), zero.with(&factors));
+        let (dims, factors) = (W::of(level, &dims), W::of(level, &factors));
         let mut bounds = [Bounds::new(dims, job.policy()); K];
         let mut scales = [factors; K];
         for k in 0..K {
-            let components = dims.with(&const { TuplePlaces::<K>::of::<I, W>() }.components[k]);
+            let components = W::of(level, &const { TuplePlaces::<K>::of::<I, W>() }.components[k]);
             bounds[k] = Bounds::new(W::permuted(dims, components), job.policy());
             scales[k] = W::permuted(factors, components);
         }
-        Axes { bounds, scales }
+        Axes { level, bounds, scales }
     }
 
     /// Resolves all tuples of a chunk, or none where they are fewer than a vector's; returns how many, and whether one
@@ -102,7 +102,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
                 let indices = job.load::<I, W>(at * K + k * W::N, zero);
                 parts[k] = W::times(self.bounds[k].resolve(indices), self.scales[k]);
             }
-            let positions = added_up(parts, const { &TuplePlaces::<K>::of::<I, W>() });
+            let positions = added_up(self.level, parts, const { &TuplePlaces::<K>::of::<I, W>() });
             found = W::or(found, positions);
             job.store(at, positions);
         }
@@ -112,13 +112,13 @@ impl<W: Words, const K: usize> Axes<W, K> {
 
 /// The sums of the components of tuples that lie in `K` vectors; -1 where a component is negative.
 #[inline(always)]
-fn added_up<W: Words, const K: usize>(parts: [W; K], places: &TuplePlaces<K>) -> W {
+fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &TuplePlaces<K>) -> W {
     let zero = W::filled(parts[0], 0);
     let (mut sums, mut signs) = (zero, zero);
     for k in 0..K {
         let mut component = parts[0];
         for p in 0..K {
-            let lanes = zero.with(&places.lanes[k][p]);
+            let lanes = W::of(level, &places.lanes[k][p]);
             // Of constant lanes, compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }

@@ -21,19 +21,19 @@ use crate::kernels::vector::Vector;
 /// Vectors of two streams, zipped.
 pub(crate) trait ZipsTwo: Vector {
     /// The elements of two vectors, of `BYTES` bytes, alternating.
-    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2];
+    fn zip<const BYTES: usize>(level: Self::Level, a: Self, b: Self) -> [Self; 2];
 }
 
 /// Vectors of three streams, zipped.
 pub(crate) trait ZipsThree: Vector {
     /// The elements of three vectors, of `BYTES` bytes, by turns.
-    fn zip_three<const BYTES: usize>(streams: [Self; 3]) -> [Self; 3];
+    fn zip_three<const BYTES: usize>(level: Self::Level, streams: [Self; 3]) -> [Self; 3];
 }
 
 /// Vectors of 16 bytes that look bytes up.
 pub(crate) trait LooksUp: Vector {
     /// The bytes at numbers, and 0 where a number is 128.
-    fn look_up(self, at: Self) -> Self;
+    fn look_up(self, level: Self::Level, at: Self) -> Self;
     fn or(self, other: Self) -> Self;
 }
 
@@ -59,11 +59,11 @@ impl<const BYTES: usize> Thirds<BYTES> {
 
 impl<V: LooksUp> ZipsThree for V {
     #[inline(always)]
-    fn zip_three<const BYTES: usize>([a, b, c]: [V; 3]) -> [V; 3] {
+    fn zip_three<const BYTES: usize>(level: V::Level, [a, b, c]: [V; 3]) -> [V; 3] {
         const { assert!(V::LEN == SHORT) };
         let mut zipped = [a; 3];
         for (vector, from) in zipped.iter_mut().zip(&Thirds::<BYTES>::NUMBERS) {
-            let of = |stream: V, numbers: &[u8; SHORT]| stream.look_up(stream.with(numbers));
+            let of = |stream: V, numbers: &[u8; SHORT]| stream.look_up(level, V::of(level, numbers));
             *vector = of(a, &from[0]).or(of(b, &from[1])).or(of(c, &from[2]));
         }
         zipped
@@ -117,7 +117,7 @@ fn store<V: Vector, const BYTES: usize, const N: usize>(periods: &Periods<'_>, s
 fn zip_three_streams<V: ZipsThree, const BYTES: usize>(level: V::Level, periods: &Periods<'_>) -> usize {
     let steps = periods.n() * BYTES / V::LEN;
     for step in 0..steps {
-        store::<V, BYTES, 3>(periods, step, V::zip_three::<BYTES>(load::<V, BYTES, 3>(level, periods, step)));
+        store::<V, BYTES, 3>(periods, step, V::zip_three::<BYTES>(level, load::<V, BYTES, 3>(level, periods, step)));
     }
     steps * (V::LEN / BYTES)
 }
@@ -131,7 +131,7 @@ fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, 
         // Streams N/2 apart are zipped first; each round halves the distance.
         let mut half = N / 2;
         while half > 0 {
-            vectors = round::<V, BYTES, N>(vectors, half);
+            vectors = round::<V, BYTES, N>(level, vectors, half);
             half /= 2;
         }
         store::<V, BYTES, N>(periods, step, vectors);
@@ -141,14 +141,14 @@ fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, 
 
 /// One round of zips: the vectors hold runs of streams `half` apart from their partners, group by group.
 #[inline(always)]
-fn round<V: ZipsTwo, const BYTES: usize, const N: usize>(vectors: [V; N], half: usize) -> [V; N] {
+fn round<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, vectors: [V; N], half: usize) -> [V; N] {
     let mut zipped = vectors;
     let groups = N / (2 * half);
     for pair in 0..half {
         for group in 0..groups {
             let (a, b) = (vectors[group + pair * groups], vectors[group + (pair + half) * groups]);
             let to = 2 * (group + pair * groups);
-            [zipped[to], zipped[to + 1]] = V::zip::<BYTES>(a, b);
+            [zipped[to], zipped[to + 1]] = V::zip::<BYTES>(level, a, b);
         }
     }
     zipped

@@ -14,6 +14,7 @@ use core::arch::x86_64::{
     _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
 };
 
+use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::space::zip::{LooksUp, Zip, ZipsThree, ZipsTwo};
 use crate::kernels::vector::Vector;
 
@@ -26,8 +27,8 @@ pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, B
 /// Of the level AVX2.
 impl LooksUp for __m128i {
     #[inline(always)]
-    fn look_up(self, at: Self) -> Self {
-        // SAFETY: the machine has AVX2: at a lower level nothing makes such a vector.
+    fn look_up(self, _: Avx2, at: Self) -> Self {
+        // SAFETY: the token shows that the machine has AVX2, and so SSSE3.
         unsafe { _mm_shuffle_epi8(self, at) }
     }
 
@@ -40,8 +41,8 @@ impl LooksUp for __m128i {
 
 impl ZipsTwo for __m256i {
     #[inline(always)]
-    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
-        // SAFETY: the machine has AVX2, as there are vectors of it.
+    fn zip<const BYTES: usize>(_: Avx2, a: Self, b: Self) -> [Self; 2] {
+        // SAFETY: the token shows that the machine has AVX2.
         unsafe { unpacked::<BYTES>(a, b) }
     }
 }
@@ -60,18 +61,18 @@ fn unpacked<const BYTES: usize>(a: __m256i, b: __m256i) -> [__m256i; 2] {
 
 impl ZipsTwo for __m512i {
     #[inline(always)]
-    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
+    fn zip<const BYTES: usize>(level: Avx512, a: Self, b: Self) -> [Self; 2] {
         let [low, high] = &ZipOrder::<BYTES>::ZIP;
-        [permuted::<BYTES>(a, low, b), permuted::<BYTES>(a, high, b)]
+        [permuted::<BYTES>(level, a, low, b), permuted::<BYTES>(level, a, high, b)]
     }
 }
 
 impl ZipsThree for __m512i {
     #[inline(always)]
-    fn zip_three<const BYTES: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
+    fn zip_three<const BYTES: usize>(level: Avx512, [a, b, c]: [Self; 3]) -> [Self; 3] {
         let mut zipped = [a; 3];
         for (vector, [two, third]) in zipped.iter_mut().zip(&ZipOrder::<BYTES>::ZIP_THREE) {
-            *vector = permuted::<BYTES>(permuted::<BYTES>(a, two, b), third, c);
+            *vector = permuted::<BYTES>(level, permuted::<BYTES>(level, a, two, b), third, c);
         }
         zipped
     }
@@ -79,9 +80,9 @@ impl ZipsThree for __m512i {
 
 /// The lanes of two vectors in an order.
 #[inline(always)]
-fn permuted<const BYTES: usize>(a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
-    // SAFETY: the machine has AVX-512, as there are vectors of it.
-    unsafe { permute::<BYTES>(a, a.with(order), b) }
+fn permuted<const BYTES: usize>(level: Avx512, a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
+    // SAFETY: the token shows that the machine has AVX-512.
+    unsafe { permute::<BYTES>(a, __m512i::of(level, order), b) }
 }
 
 #[inline]

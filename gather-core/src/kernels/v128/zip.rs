@@ -19,7 +19,7 @@ impl Vector for V128 {
 
 impl LooksUp for V128 {
     #[inline(always)]
-    fn look_up(self, at: Self) -> Self {
+    fn look_up(self, _: Scalar, at: Self) -> Self {
         V128::look_up_16(self, at)
     }
 
@@ -31,7 +31,7 @@ impl LooksUp for V128 {
 
 impl ZipsTwo for V128 {
     #[inline(always)]
-    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
+    fn zip<const BYTES: usize>(_: Scalar, a: Self, b: Self) -> [Self; 2] {
         match BYTES {
             1 => V128::zip8(a, b),
             2 => V128::zip16(a, b),

@@ -207,7 +207,7 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
                     // SAFETY: eight of the row's columns (F1), as only the last vector of a tail has fewer.
                     C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
                 };
-                let values = C::values(codes, scale, bias);
+                let values = C::values(level, codes, scale, bias);
                 *sum = _mm256_add_ps(*sum, if WEIGHTED { _mm256_mul_ps(values, weight) } else { values });
             }
         }
@@ -254,7 +254,7 @@ pub(in crate::kernels::reduce) trait Eight: Coding {
     fn last(level: Avx2, row: &[u8], tail: &Tail) -> Self::Bits;
 
     /// The values.
-    fn values(bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
+    fn values(level: Avx2, bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 
 impl<const PER: usize> Eight for Codes<PER> {
@@ -276,8 +276,8 @@ impl<const PER: usize> Eight for Codes<PER> {
     }
 
     #[inline(always)]
-    fn values(codes: u64, scale: __m256, bias: __m256) -> __m256 {
-        // SAFETY: there are vectors of AVX2. FMA comes with them: only functions of the level have any here.
+    fn values(_: Avx2, codes: u64, scale: __m256, bias: __m256) -> __m256 {
+        // SAFETY: the token shows the level, which has FMA.
         unsafe { decode::<PER>(codes, scale, bias) }
     }
 }
@@ -307,7 +307,7 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            fn values(values: __m256, _: __m256, _: __m256) -> __m256 {
+            fn values(_: Avx2, values: __m256, _: __m256, _: __m256) -> __m256 {
                 values
             }
         }
