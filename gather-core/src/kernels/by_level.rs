@@ -1,38 +1,94 @@
 //! Functions that are compiled for each of the levels that are found at run time.
 
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::avx2;
+use crate::kernels::level_fn::{Compiled, LevelFn, scalar};
 use crate::types::level::{Available, Level};
 
 /// A function for each level.
+///
+/// - **E1** Where `F` is a [`LevelPointer`], the functions are safe to call on a machine that has their levels. That of
+///   the scalar level is safe on every machine.
 #[derive(Clone, Copy, Debug)]
 pub struct ByLevel<F> {
     /// Where the target itself has a level, this one is compiled for it.
-    pub(crate) scalar: F,
+    scalar: F,
     #[cfg(target_arch = "x86_64")]
-    pub(crate) avx2: F,
+    avx2: F,
     #[cfg(target_arch = "x86_64")]
-    pub(crate) avx512: F,
+    avx512: F,
 }
 
-/// A [`ByLevel`] of functions named by level. Those of x86-64 may be missing on other targets. The function of AVX2
-/// serves AVX-512 too where that has none. `fn F` is a [`LevelFn`](crate::kernels::level_fn::LevelFn), compiled for each.
+/// A [`ByLevel`]. Functions of x86-64 may be missing on other targets. That of AVX2 serves AVX-512 too where there is
+/// none for it.
+///
+/// `fn F` is a [`LevelFn`], compiled for each level. `fn F, fn G` has `F` for the scalar level and `G` for AVX2.
+/// `scalar fn F` has `F`, compiled for the scalar level, for all. Functions that are named level by level go to
+/// [`ByLevel::new`], which is unsafe to call.
 macro_rules! by_level {
     (fn $level_fn:ty) => {
-        by_level!($crate::kernels::level_fn::scalar::<$level_fn>, $crate::kernels::level_fn::avx2::<$level_fn>)
+        $crate::kernels::by_level::each::<$level_fn>()
+    };
+    (fn $scalar:ty, fn $avx2:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            $crate::kernels::by_level::two::<$scalar, $avx2>()
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            $crate::kernels::by_level::one::<$scalar>()
+        }
+    }};
+    (scalar fn $level_fn:ty) => {
+        $crate::kernels::by_level::one::<$level_fn>()
     };
     ($scalar:expr, $avx2:expr) => {
         by_level!($scalar, $avx2, $avx2)
     };
-    ($scalar:expr, $avx2:expr, $avx512:expr) => {
-        $crate::kernels::by_level::ByLevel {
-            scalar: $scalar,
-            #[cfg(target_arch = "x86_64")]
-            avx2: $avx2,
-            #[cfg(target_arch = "x86_64")]
-            avx512: $avx512,
+    ($scalar:expr, $avx2:expr, $avx512:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            $crate::kernels::by_level::ByLevel::new($scalar, $avx2, $avx512)
         }
-    };
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            $crate::kernels::by_level::ByLevel::new($scalar)
+        }
+    }};
 }
 pub(crate) use by_level;
+
+/// A function, compiled for each level: that of AVX2 serves AVX-512 too.
+pub(crate) const fn each<F: LevelFn>() -> ByLevel<Compiled<F>> {
+    ByLevel {
+        scalar: scalar::<F>,
+        #[cfg(target_arch = "x86_64")]
+        avx2: avx2::<F>,
+        #[cfg(target_arch = "x86_64")]
+        avx512: avx2::<F>,
+    }
+}
+
+/// A function, compiled for the scalar level, for all levels.
+pub(crate) const fn one<F: LevelFn>() -> ByLevel<Compiled<F>> {
+    ByLevel {
+        scalar: scalar::<F>,
+        #[cfg(target_arch = "x86_64")]
+        avx2: scalar::<F>,
+        #[cfg(target_arch = "x86_64")]
+        avx512: scalar::<F>,
+    }
+}
+
+/// A function for the scalar level, and one that is compiled for AVX2.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn two<F, G>() -> ByLevel<Compiled<F>>
+where
+    F: LevelFn,
+    G: for<'a> LevelFn<Args<'a> = F::Args<'a>, Output = F::Output>,
+{
+    ByLevel { scalar: scalar::<F>, avx2: avx2::<G>, avx512: avx2::<G> }
+}
 
 /// A pointer to a function that is unsafe to call only since it is compiled for a level, which the machine may lack.
 pub trait LevelPointer: Copy {
@@ -42,21 +98,24 @@ pub trait LevelPointer: Copy {
     /// The same function.
     ///
     /// # Safety
-    /// The machine has the level that the function is compiled for.
+    /// The function is unsafe to call only since it is compiled for a level, and the machine has that level.
     unsafe fn on_this_machine(self) -> Self::Safe;
 }
 
-/// Says of pointers that they are [`LevelPointer`]s: `for<'a> fn(&'a Job)`, then the same with `unsafe`.
+/// Says of types of functions, such as `for<'a> fn(&'a Job)`, that the same with `unsafe` are [`LevelPointer`]s.
 macro_rules! level_pointers {
-    ($($safe:ty, $raw:ty $(, $generic:ident: $bound:path)?;)*) => {$(
-        impl$(<$generic: $bound>)? $crate::kernels::by_level::LevelPointer for $raw {
-            type Safe = $safe;
+    ($($(for<$life:lifetime>)? fn $args:tt $(-> $out:ty)? $(, $generic:ident: $bound:path)?;)*) => {$(
+        impl$(<$generic: $bound>)? $crate::kernels::by_level::LevelPointer
+            for $(for<$life>)? unsafe fn $args $(-> $out)?
+        {
+            type Safe = $(for<$life>)? fn $args $(-> $out)?;
 
             #[inline(always)]
-            unsafe fn on_this_machine(self) -> $safe {
-                // SAFETY: the types differ in `unsafe` alone. The function is unsafe to call only where the machine
-                // lacks its level, and the caller says that it does not.
-                unsafe { core::mem::transmute::<$raw, $safe>(self) }
+            unsafe fn on_this_machine(self) -> Self::Safe {
+                // SAFETY: the two types are written with the same arguments and result: they differ in `unsafe` alone.
+                // The function is unsafe to call only where the machine lacks its level, and the caller says that it
+                // does not.
+                unsafe { core::mem::transmute::<Self, Self::Safe>(self) }
             }
         }
     )*};
@@ -64,6 +123,25 @@ macro_rules! level_pointers {
 pub(crate) use level_pointers;
 
 impl<F> ByLevel<F> {
+    /// The function of each level.
+    ///
+    /// # Safety
+    /// E1: where `F` is a [`LevelPointer`], each function is unsafe to call only where the machine lacks its level, or
+    /// one below. That of the scalar level is safe to call.
+    pub(crate) const unsafe fn new(
+        scalar: F,
+        #[cfg(target_arch = "x86_64")] avx2: F,
+        #[cfg(target_arch = "x86_64")] avx512: F,
+    ) -> Self {
+        ByLevel {
+            scalar,
+            #[cfg(target_arch = "x86_64")]
+            avx2,
+            #[cfg(target_arch = "x86_64")]
+            avx512,
+        }
+    }
+
     /// The function for a level.
     pub(crate) fn get(&self, level: Level) -> &F {
         match level {
@@ -76,19 +154,11 @@ impl<F> ByLevel<F> {
     }
 }
 
-impl<F: Copy> ByLevel<F> {
-    /// One function for all levels.
-    pub(crate) const fn all(function: F) -> Self {
-        by_level!(function, function)
-    }
-}
-
 impl<F: LevelPointer> ByLevel<F> {
     /// The function for a level of this machine.
     #[inline(always)]
     pub(crate) fn at(&self, level: Available) -> F::Safe {
-        // SAFETY: the machine has the level. `by_level!` is given functions of the level, of AVX2 or of none, and a
-        // machine with AVX-512 has AVX2.
+        // SAFETY: the machine has the level, and those below it. E1: that is all that the function asks for.
         unsafe { self.get(*level).on_this_machine() }
     }
 }

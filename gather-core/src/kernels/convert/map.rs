@@ -50,8 +50,10 @@ impl<T, U, P> Map<T, U, P> {
                 name: C::NAME,
                 params: C::PARAMS,
                 convert_fns: ConvertFns {
-                    rows: by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>),
-                    row: by_level!(row_scalar::<C>, row_avx2::<C>, row_avx512::<C>),
+                    // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+                    rows: unsafe { by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>) },
+                    // SAFETY: E1: a `RowFn` is no `LevelPointer`.
+                    row: unsafe { by_level!(row_scalar::<C>, row_avx2::<C>, row_avx512::<C>) },
                 },
             }
         };

@@ -180,8 +180,12 @@ floats! {
 
 fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> ConvertFns {
     ConvertFns {
-        rows: by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>),
-        row: by_level!(row_scalar::<T, PER, D>, row_avx2::<T, PER, D>, row_avx512::<T, PER, D>),
+        // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+        rows: unsafe {
+            by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>)
+        },
+        // SAFETY: E1: a `RowFn` is no `LevelPointer`.
+        row: unsafe { by_level!(row_scalar::<T, PER, D>, row_avx2::<T, PER, D>, row_avx512::<T, PER, D>) },
     }
 }
 

@@ -35,26 +35,29 @@ pub(crate) struct BitFns<I: 'static> {
     pub(crate) mark_nulls: ByLevel<CompiledMarkNulls<I>>,
 }
 
-/// [`BitFns::mark_nulls`] of a level of the machine.
-pub(crate) type MarkNullsFn<I> = for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool;
-
 /// These functions, compiled for a level.
 type CompiledLookUpBits<I> = unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64;
 type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
 level_pointers! {
-    LookUpBitsFn<I>, CompiledLookUpBits<I>, I: Index;
-    MarkNullsFn<I>, CompiledMarkNulls<I>, I: Index;
+    fn(&Bitmap<'_>, usize, &[I]) -> u64, I: Index;
+    for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
 }
 
 impl BitFns<i32> {
-    pub(crate) const OF_I32: Self =
-        BitFns { look_up: by_level!(look_up_bits, look_up_bits_avx2), mark_nulls: by_level!(fn MarkNulls<i32>) };
+    pub(crate) const OF_I32: Self = BitFns {
+        // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+        look_up: unsafe { by_level!(look_up_bits, look_up_bits_avx2) },
+        mark_nulls: by_level!(fn MarkNulls<i32>),
+    };
 }
 
 impl BitFns<i64> {
-    pub(crate) const OF_I64: Self =
-        BitFns { look_up: by_level!(look_up_bits, look_up_bits), mark_nulls: by_level!(fn MarkNulls<i64>) };
+    pub(crate) const OF_I64: Self = BitFns {
+        // SAFETY: E1: the function is safe.
+        look_up: unsafe { by_level!(look_up_bits, look_up_bits) },
+        mark_nulls: by_level!(fn MarkNulls<i64>),
+    };
 }
 
 /// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.

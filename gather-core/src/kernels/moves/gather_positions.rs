@@ -31,7 +31,7 @@ pub(super) type RestFn = fn(Strips<'_>, usize) -> bool;
 /// [`RestFn`], compiled for a level.
 type CompiledRestFn = unsafe fn(Strips<'_>, usize) -> bool;
 
-level_pointers! { RestFn, CompiledRestFn; }
+level_pointers! { fn(Strips<'_>, usize) -> bool; }
 
 /// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;

@@ -97,10 +97,10 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 
 level_pointers! {
-    MoveJobFn, unsafe fn(&MoveJob<'_>);
-    LookUpFn, unsafe fn(&MoveJob<'_>) -> usize;
-    LookUpBytesFn, unsafe fn(&BytesJob) -> usize;
-    GatherFn, unsafe fn(Plane<'_>) -> bool;
+    fn(&MoveJob<'_>);
+    fn(&MoveJob<'_>) -> usize;
+    fn(&BytesJob) -> usize;
+    fn(Plane<'_>) -> bool;
 }
 
 /// Chooses a function by the way to copy a row.

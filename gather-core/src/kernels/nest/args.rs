@@ -389,7 +389,7 @@ pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob<'_>);
 /// [`MoveFn`], compiled for a level.
 pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob<'_>);
 
-level_pointers! { MoveFn, CompiledMoveFn; }
+level_pointers! { fn(&IndexArgs<'_>, &MoveJob); }
 
 /// Converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]

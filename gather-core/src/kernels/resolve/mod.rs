@@ -38,7 +38,7 @@ pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
 pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
-level_pointers! { ResolveFn, unsafe fn(&ResolveJob<'_>) -> bool; }
+level_pointers! { fn(&ResolveJob<'_>) -> bool; }
 
 /// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
 /// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
@@ -379,7 +379,8 @@ impl Resolvers {
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
         let by_level: ByLevel<unsafe fn(&ResolveJob<'_>) -> bool> =
-            by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>);
+            // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+            unsafe { by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>) };
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 

@@ -23,10 +23,13 @@ pub(crate) struct ShapedSpace {
 
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
-        let entries = by_level!(
-            SpaceEntry { name, run: level_fn::scalar::<ShapedSpaceKernel<D, T, ARGS>> },
-            SpaceEntry { name, run: level_fn::avx2::<ShapedSpaceKernel<D, T, ARGS>> }
-        );
+        // SAFETY: E1: a `SpaceEntry` is no `LevelPointer`.
+        let entries = unsafe {
+            by_level!(
+                SpaceEntry { name, run: level_fn::scalar::<ShapedSpaceKernel<D, T, ARGS>> },
+                SpaceEntry { name, run: level_fn::avx2::<ShapedSpaceKernel<D, T, ARGS>> }
+            )
+        };
         ShapedSpace { shape: &SpaceShapeOf::<D>::SHAPE, size: size_of::<T>(), entries }
     }
 

@@ -17,4 +17,4 @@ use crate::kernels::space::periods::Periods;
 /// of the output; returns how many, from the first on.
 pub(crate) type PeriodsFn = fn(&Periods<'_>) -> usize;
 
-level_pointers! { PeriodsFn, unsafe fn(&Periods<'_>) -> usize; }
+level_pointers! { fn(&Periods<'_>) -> usize; }

@@ -104,7 +104,9 @@ impl<T, U, P> RowFunction<T, U, P> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
         let erased = const {
-            let rows: ByLevel<CompiledMoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
+            let rows: ByLevel<CompiledMoveFn> =
+                // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+                unsafe { by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>) };
             let types = (R::In::DTYPE, R::Out::DTYPE);
             &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
         };

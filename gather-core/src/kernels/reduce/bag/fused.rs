@@ -58,7 +58,7 @@ pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
 /// [`EndFn`], compiled for a level.
 type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
 
-level_pointers! { EndFn, CompiledEndFn; }
+level_pointers! { for<'a> fn((&'a [f32], Output<'a>)); }
 
 /// The functions that reduce fused rows to elements `U`, without that type.
 #[derive(Clone, Copy)]
@@ -119,7 +119,8 @@ const fn all<C: Columns>() -> BagFns {
 }
 
 const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
-    by_level!(scalar::<FusedInMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
+    // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+    unsafe { by_level!(scalar::<FusedInMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>) }
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.

@@ -143,7 +143,8 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
 const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<CompiledBagFn> {
-    by_level!(scalar::<InMemory<M>>, avx2::<T, S, M>, avx512::<T, S, M>)
+    // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+    unsafe { by_level!(scalar::<InMemory<M>>, avx2::<T, S, M>, avx512::<T, S, M>) }
 }
 
 /// The AVX2 level of a reduction.

@@ -65,7 +65,7 @@ pub(crate) type BagFn = fn(&BagRows<'_>);
 /// [`BagFn`], compiled for a level.
 pub(crate) type CompiledBagFn = unsafe fn(&BagRows<'_>);
 
-level_pointers! { BagFn, CompiledBagFn; }
+level_pointers! { fn(&BagRows<'_>); }
 
 /// The functions that reduce bags of elements of a type.
 #[derive(Clone, Copy)]

@@ -67,7 +67,7 @@ pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
 /// [`PositionsFn`], compiled for a level.
 pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bool;
 
-level_pointers! { PositionsFn, CompiledPositionsFn; }
+level_pointers! { for<'a> fn(PositionsArgs<'a>) -> bool; }
 
 /// The indices, the first one, and where their positions go.
 pub(crate) type PositionsArgs<'a> = (&'a BagIndices, usize, &'a mut [MaybeUninit<i64>]);

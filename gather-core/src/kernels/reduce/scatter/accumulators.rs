@@ -72,8 +72,7 @@ impl AccumulatorFns {
 
     /// The same in little code.
     pub(in crate::kernels::reduce) const fn rare<A: Accumulate>() -> Self {
-        let take =
-            ByLevel::all(level_fn::scalar::<TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>> as unsafe fn(&ReduceJob<'_>));
+        let take = by_level!(scalar fn TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>);
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
 
@@ -87,20 +86,20 @@ impl AccumulatorFns {
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
         // Vectors pay where elements are converted or divided.
-        let (mut begin, mut end): (ByLevel<CompiledRowsFn>, ByLevel<CompiledRowsFn>) = (
-            ByLevel::all(level_fn::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
-            ByLevel::all(level_fn::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
-        );
-        if A::WIDENS {
-            begin = by_level!(begin.scalar, level_fn::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
-        }
-        if A::WIDENS || (A::DIVIDES && HOT) {
-            end = by_level!(end.scalar, level_fn::avx2::<EndRows<A, F16c, NOTE, HOT>>);
-        }
+        let begin = if A::WIDENS {
+            by_level!(fn BeginRows<A, ByIntegers, NOTE, HOT>, fn BeginRows<A, F16c, NOTE, HOT>)
+        } else {
+            by_level!(scalar fn BeginRows<A, ByIntegers, NOTE, HOT>)
+        };
+        let end = if A::WIDENS || (A::DIVIDES && HOT) {
+            by_level!(fn EndRows<A, ByIntegers, NOTE, HOT>, fn EndRows<A, F16c, NOTE, HOT>)
+        } else {
+            by_level!(scalar fn EndRows<A, ByIntegers, NOTE, HOT>)
+        };
         AccumulatorFns {
             take: by_level!(
-                level_fn::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
-                level_fn::avx2::<TakeRows<A, F16c, NOTE, LINE>>
+                fn TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>,
+                fn TakeRows<A, F16c, NOTE, LINE>
             ),
             by_index: none,
             begin,
@@ -184,7 +183,7 @@ pub(crate) struct RowsJob(RecordedRows);
 pub(crate) type RowsFn = fn(&RowsJob);
 /// A [`RowsFn`] compiled for a level.
 pub(crate) type CompiledRowsFn = unsafe fn(&RowsJob);
-level_pointers! { RowsFn, CompiledRowsFn; }
+level_pointers! { fn(&RowsJob); }
 
 impl Deref for RowsJob {
     type Target = RecordedRows;
@@ -532,6 +531,7 @@ mod tests {
     use super::*;
     use crate::kernels::reduce::number::Mean;
     use crate::kernels::reduce::scatter::counts;
+    use crate::types::level::Level;
 
     /// More updates than 32 bits count.
     const UPDATES: usize = if usize::BITS > 32 { (1 << 32) + 3 } else { 3 };
@@ -553,7 +553,7 @@ mod tests {
             // SAFETY: A1: a record of one sum, and a row of one element.
             let job = unsafe { RowsJob::new(rows) };
             // SAFETY: every machine has the scalar level.
-            unsafe { (AccumulatorFns::cold::<Mean<i32>>().end.scalar)(&job) };
+            unsafe { AccumulatorFns::cold::<Mean<i32>>().end.get(Level::Scalar)(&job) };
             assert_eq!(row, [mean]);
         }
         let (mut counts, mut row) = ([count], [UPDATES as f64 * 7.0]);

@@ -16,7 +16,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::kernels::by_level::{by_level, level_pointers};
+use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::{LINE, prefetch};
@@ -43,7 +43,7 @@ pub(crate) struct Ends {
 
 /// Reduces rows into their destinations, in their order.
 pub(crate) type ReduceFn = fn(&ReduceJob<'_>);
-level_pointers! { ReduceFn, unsafe fn(&ReduceJob<'_>); }
+level_pointers! { fn(&ReduceJob<'_>); }
 
 /// Rows to be reduced.
 #[derive(Clone, Copy)]
@@ -151,7 +151,9 @@ pub trait Combine: 'static {
 
 /// The functions of a reduction, with those for elements by their indices.
 pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
-    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index }
+    // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+    let resolved: ByLevel<unsafe fn(&ReduceJob<'_>)> = unsafe { by_level!(reduce_scalar::<C>, reduce_avx2::<C>) };
+    RowFns { resolved, by_index }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.

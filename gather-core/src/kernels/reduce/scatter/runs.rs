@@ -18,7 +18,7 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
-use crate::kernels::level_fn::{self, LevelFn, Token};
+use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::prefetch;
 use crate::kernels::reduce::bag::step::Accumulate;
@@ -60,9 +60,8 @@ impl<'a> RunsJob<'a> {
     }
 }
 
-/// Reduces runs into their destinations.
-pub(crate) type RunsFn = fn(&RunsJob<'_>);
-level_pointers! { RunsFn, unsafe fn(&RunsJob<'_>); }
+// What reduces runs into their destinations.
+level_pointers! { fn(&RunsJob<'_>); }
 
 /// Positions that ascend, at any alignment.
 #[derive(Clone, Copy)]
@@ -104,8 +103,8 @@ pub(crate) struct RunFns {
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
-            level_fn::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
-            level_fn::avx2::<Runs<A, F16c, { 2 * prefetch::LINE }>>
+            fn Runs<A, ByIntegers, SCALAR_CHUNK>,
+            fn Runs<A, F16c, { 2 * prefetch::LINE }>
         ),
         singles: singles::<A>,
     }
