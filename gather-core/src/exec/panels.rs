@@ -146,6 +146,10 @@ impl PanelRun<'_> {
         origin = origin.skip(inner, first);
         let n = end - first;
         let width = n * plan.spec().row;
+        debug_assert!(panels.rows * width <= scratch.bytes, "a panel beyond its scratch");
+        // `Vec::as_ptr` makes no reference to what threads write.
+        let past = scratch.memory.as_ptr().addr() + scratch.memory.len();
+        debug_assert!(memory.addr() + scratch.bytes <= past, "a worker without a scratch");
         loops.push(Loop { n, ..*inner });
         let (apart, apart_step) = (origin.data, plan.stride());
         // SAFETY: the scratch is ours, and has room for the rows of the axis, of up to `panels.columns >= n` columns.

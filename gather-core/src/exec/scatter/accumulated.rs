@@ -85,8 +85,11 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
     let places = PerTask::new(&mut scratch.memory, scratch.bytes);
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
-        let records = Records::new(part, bytes_of(accumulators.records, part.elements), places.of(worker).cast());
-        assert!(records.rows * records.record <= scratch.bytes, "records of a piece");
+        let first = places.of(worker);
+        // SAFETY: `of` has found as many bytes in the memory, which need not be initialised. A worker runs one piece
+        // after the other, and nothing else uses the scratch of its number.
+        let place = unsafe { core::slice::from_raw_parts_mut(first, scratch.bytes) };
+        let records = Records::new(part, bytes_of(accumulators.records, part.elements), place);
         match accumulators.records {
             Some(fns) => records.take(fns, errors),
             None => records.count(errors),
@@ -103,6 +106,7 @@ struct Records<'a> {
     loops: SmallVec<[Loop; 6]>,
     components: SmallVec<[Component; 3]>,
     stride: isize,
+    /// Where `rows * record` bytes begin that are borrowed as long as the part is.
     first: *mut u8,
     /// Bytes of a record.
     record: usize,
@@ -120,7 +124,9 @@ struct RecordDim {
 }
 
 impl<'a> Records<'a> {
-    fn new(part: &'a ScatterPart<'a>, record: usize, first: *mut u8) -> Self {
+    /// # Panics
+    /// Where the place has fewer bytes than the records.
+    fn new(part: &'a ScatterPart<'a>, record: usize, place: &'a mut [MaybeUninit<u8>]) -> Self {
         let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
         // What moves the destination: loops, then components.
         let mut moving = SmallVec::<[(usize, RecordDim); 6]>::new();
@@ -158,11 +164,13 @@ impl<'a> Records<'a> {
         if dims.is_empty() {
             dims.push(RecordDim { n: 1, step: 0, records: record });
         }
-        Records { part, dims, loops, components, stride, first, record, rows }
+        assert!(rows * record <= place.len(), "records of a piece");
+        Records { part, dims, loops, components, stride, first: place.as_mut_ptr().cast(), record, rows }
     }
 
     /// Reduces the rows of the part into records, and makes rows of them.
     fn take(&self, fns: &AccumulatorFns, errors: bool) -> Outcome {
+        debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
         let level = self.part.spec.level;
         self.each(fns.begin.at(level));
         let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
@@ -176,6 +184,7 @@ impl<'a> Records<'a> {
 
     /// Counts the updates of the rows of the part, where records are counts, and reduces them where they lie.
     fn count(&self, errors: bool) -> Outcome {
+        debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
         let (plan, spec) = (part.plan, part.spec);
         let ScatterFns { identity, divide, .. } = plan.reducer();

@@ -32,7 +32,7 @@ use crate::exec::panels;
 use crate::exec::scatter::part::{ScatterLoops, ScatterPart};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{LINE, Loop, Outcome};
-use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
+use crate::plan::{Accumulators, Action, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
@@ -109,7 +109,7 @@ pub(crate) unsafe fn run(
     }
     let scratch = match plan.way() {
         Way::RowByRow => Scratch::None,
-        Way::Panels(panels) => Scratch::Panels(panels, panels::Scratch::new(plan, plan.loops(), panels, tasks, 0)?),
+        Way::Panels(panels) => Scratch::Panels(panels::Scratch::new(plan, plan.loops(), panels, tasks, 0)?),
         Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
         Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
     };
@@ -122,7 +122,8 @@ pub(crate) unsafe fn run(
     begin()?;
     let reduce = || match scratch {
         Scratch::None => whole.run(tasks),
-        Scratch::Panels(panels, scratch) => whole.run_panels(panels, scratch),
+        // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
+        Scratch::Panels(scratch) => unsafe { whole.run_panels(scratch) },
         Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch, errors),
         Scratch::Entries(scratch) => grouped::run(&whole, scratch, errors),
     };
@@ -167,7 +168,7 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
 /// Scratch memory, allocated before the first write.
 enum Scratch<'a> {
     None,
-    Panels(&'a Panels, panels::Scratch),
+    Panels(panels::Scratch),
     Accumulators(&'a Accumulators, accumulated::Scratch),
     Entries(grouped::Scratch),
 }

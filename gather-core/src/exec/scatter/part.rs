@@ -11,7 +11,7 @@ use crate::exec::scatter::{CHECKED_BY_ONE, Cut, KEPT, ScatterOperands, end_of_pi
 use crate::exec::threads::PIECES;
 use crate::kernels::reduce::scatter::{Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Outcome, fits_i32, start_of_part};
-use crate::plan::{Panels, ReducePlan, is_free};
+use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::method::Method;
 
 /// Some of the loops of a plan, and where they begin: addresses, which alone show nothing.
@@ -85,13 +85,17 @@ impl<'a> ScatterPart<'a> {
         unsafe { self.plan.kernel()(&args) }
     }
 
-    /// Runs the whole, panel by panel, in the scratch of the plan and its panels.
-    pub(super) fn run_panels(&self, panels: &Panels, scratch: panels::Scratch) -> Outcome {
+    /// Runs the whole, panel by panel, for a plan with panels.
+    ///
+    /// # Safety
+    /// The scratch was made for these loops and the panels of the plan.
+    pub(super) unsafe fn run_panels(&self, scratch: panels::Scratch) -> Outcome {
         let ScatterLoops { plan, loops, origin, elements, .. } = self.0;
+        let Way::Panels(panels) = plan.way() else { unreachable!("a plan with panels") };
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
         // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
-        // sink.
+        // sink. The panels and the kernel are the plan's, and the caller says what the scratch was made for.
         unsafe { Panelled { plan, loops, panels, origin, kernel, params, unpacks: true }.run(scratch) }
     }
 
