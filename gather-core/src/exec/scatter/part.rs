@@ -196,7 +196,12 @@ impl SharedPart<'_> {
     fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let whole = self.0.0;
         match *cut {
-            Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
+            Cut::Free(ref cuts) => {
+                let mut loops = whole.loops.iter().enumerate();
+                let is_whole = |d, along: &Loop| cuts.range(piece, d, along.n) == (0..along.n);
+                debug_assert!(loops.all(|(d, along)| is_free(along) || is_whole(d, along)), "P1: a loop with an order");
+                self.with_ranges(cuts, piece, run)
+            }
             Cut::Columns(tasks) => {
                 let size = whole.spec.row / whole.elements;
                 // As many columns for each, to within a line.
