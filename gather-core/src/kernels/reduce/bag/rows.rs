@@ -301,10 +301,11 @@ impl<'a> Bag<'a> {
 
     /// Sums that the part before has left, which this one goes on with.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &'a [Unaligned<S>] {
+    pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &[Unaligned<S>] {
         debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
         // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function
-        // that both are given to.
+        // that both are given to. They are borrowed from the bag, so that nothing is written there meanwhile: `carry`
+        // takes it mutably.
         unsafe { core::slice::from_raw_parts(self.columns.carried.cast(), self.columns.columns) }
     }
 
