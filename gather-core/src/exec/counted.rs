@@ -122,7 +122,7 @@ impl CountedPlan {
             // SAFETY: X1 for the plan with another size of its free loop: C1.
             let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();
             if !outcome.out_of_range {
-                return Ok(Written::by(outcome));
+                return Ok(Written::by(outcome, operands.memory()));
             }
         }
         let indices = operands.resized(count)?;

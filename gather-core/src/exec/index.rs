@@ -177,7 +177,7 @@ impl<'a> Operands<'a> {
     pub(super) fn check_met(self, plan: &IndexPlan) -> Result<Written, Error> {
         debug_assert_eq!(plan.index(), self.of);
         // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
-        unsafe { check_met(plan, self.index, self.indices) }
+        unsafe { check_met(plan, self.index, self.indices) }.map(|()| Written::at(self.out))
     }
 
     /// The layout of indices with a size of its first dimension, which it has.
@@ -213,24 +213,53 @@ impl<'a> Operands<'a, &mut dyn Resize> {
         run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
         let Operands { out, data, data_layout, index, indices, of, params } = self;
-        let run = |out| run(Operands { out, data, data_layout, index, indices, of, params }).map(Written::all);
+        let run = |out| {
+            let written = run(Operands { out, data, data_layout, index, indices, of, params })?;
+            written.debug_check(out, len);
+            Ok(())
+        };
         // SAFETY: X3: who returns a `Written` has run on these operands, and so has written all `len` elements.
         unsafe { out.fill(shape, len, run) }
     }
 }
 
 /// X3: a run has written every element of the output of its operands.
-pub(crate) struct Written(());
+pub(crate) struct Written {
+    /// Where that is, if it has elements.
+    #[cfg(debug_assertions)]
+    out: Option<*const u8>,
+}
 
 impl Written {
     /// Of an output without elements.
-    pub(super) const NOTHING: Written = Written(());
+    pub(super) const NOTHING: Written = Written {
+        #[cfg(debug_assertions)]
+        out: None,
+    };
 
-    /// By kernels that have met no index out of range.
+    /// The output that begins at an address.
     #[inline(always)]
-    pub(super) fn by(outcome: Outcome) -> Self {
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
+    fn at(out: *const u8) -> Self {
+        Written {
+            #[cfg(debug_assertions)]
+            out: Some(out),
+        }
+    }
+
+    /// The output that begins at an address, by kernels that have met no index out of range.
+    #[inline(always)]
+    pub(super) fn by(outcome: Outcome, out: *const u8) -> Self {
         debug_assert!(!outcome.out_of_range);
-        Written(())
+        Written::at(out)
+    }
+
+    /// Checks that this is of a run on an output, which has `len` elements.
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare with"))]
+    fn debug_check(&self, out: *const u8, len: usize) {
+        #[cfg(debug_assertions)]
+        debug_assert!(len == 0 || self.out == Some(out), "X3: the run of another output");
     }
 
     /// Forgets that.
@@ -275,7 +304,7 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
     // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
     if !outcome.out_of_range {
-        return Ok(Written(()));
+        return Ok(Written::by(outcome, operands.out));
     }
     operands.check_met(plan)
 }
@@ -302,7 +331,7 @@ pub(crate) unsafe fn run_few_rows(
     // SAFETY: the kernel was found for the width, the index type and the level of these rows (P2).
     let outcome = unsafe { (rows.kernel)(&args) };
     if !outcome.out_of_range || request.policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(Written(()));
+        return Ok(Written::at(out));
     }
     let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
     let checked =
@@ -321,9 +350,9 @@ pub(crate) unsafe fn run_few_rows(
 /// V1: there are indices of the plan's type at all coordinates of the layout. They come in registers, and not as
 /// operands, which the doors would have to store.
 #[cold]
-pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<Written, Error> {
+unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<(), Error> {
     if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(Written(()));
+        return Ok(());
     }
     // SAFETY: V1: there are indices of this type along the layout.
     Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
@@ -353,14 +382,13 @@ pub(super) unsafe fn run_in_parts(
     mut operands: Operands<'_>,
 ) -> Result<Written, Error> {
     if plan.action() == Action::Nothing {
-        return Ok(Written(()));
+        return Ok(Written::NOTHING);
     }
     if plan.action() == Action::Check {
         let Operands { index, indices, .. } = operands;
         // SAFETY: V1: the operands' indices may be read along their layout; their index type is the plan's (X1).
         unsafe { first_bad_index::check(&index_check(plan), index, indices) }?;
-        // The output has no elements.
-        return Ok(Written(()));
+        return Ok(Written::NOTHING);
     }
     if plan.axes().is_empty() {
         operands.index = (&raw const NO_INDEX).cast();
@@ -380,7 +408,7 @@ pub(super) unsafe fn run_in_parts(
         if tasks == 1 { part.run() } else { part.run_shared(tasks) }
     };
     if !outcome.out_of_range {
-        return Ok(Written(()));
+        return Ok(Written::by(outcome, operands.out));
     }
     operands.check_met(plan)
 }
