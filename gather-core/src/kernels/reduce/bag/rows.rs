@@ -128,7 +128,7 @@ impl<'a> BagRows<'a> {
     pub(in crate::kernels::reduce) fn columns(&self, columns: &Range<usize>, item: usize, sum: usize) -> Columns<'_> {
         debug_assert!(self.0.fused.is_none() && columns.end <= self.0.elements, "B1");
         let start = columns.start * item;
-        self.part_of(columns, (start, columns.len()), start, sum)
+        self.part_of(columns, (start, columns.len()), item, sum)
     }
 
     /// The format of fused rows, and the first of their columns to reduce.
@@ -142,15 +142,24 @@ impl<'a> BagRows<'a> {
     pub(in crate::kernels::reduce) fn fused_columns(&self, columns: &Range<usize>) -> Columns<'_> {
         debug_assert!(columns.end <= self.0.elements, "B7");
         let (fused, _) = self.fused();
-        self.part_of(columns, (0, fused.row.bytes()), columns.start * fused.size, size_of::<f32>())
+        self.part_of(columns, (0, fused.row.bytes()), fused.size, size_of::<f32>())
     }
 
     #[inline(always)]
-    fn part_of(&self, columns: &Range<usize>, (start, n): (usize, usize), out: usize, sum: usize) -> Columns<'_> {
+    fn part_of(&self, columns: &Range<usize>, (start, n): (usize, usize), item: usize, sum: usize) -> Columns<'_> {
         let bag = &self.0;
         let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
         let carried = if carried.is_null() { carried } else { carried.wrapping_add(columns.start * sum) };
-        Columns { bag, start, n, columns: columns.len(), out: bag.out.wrapping_add(out), carried }
+        Columns {
+            bag,
+            start,
+            n,
+            columns: columns.len(),
+            out: bag.out.wrapping_add(columns.start * item),
+            carried,
+            #[cfg(debug_assertions)]
+            bytes: (item, sum),
+        }
     }
 }
 
@@ -167,6 +176,9 @@ pub(in crate::kernels::reduce) struct Columns<'a> {
     columns: usize,
     out: *mut u8,
     carried: *mut u8,
+    /// Bytes of an element of the output, which are those of one of a row that is not fused; and bytes of a sum.
+    #[cfg(debug_assertions)]
+    bytes: (usize, usize),
 }
 
 impl<'a> Columns<'a> {
@@ -227,7 +239,14 @@ impl<'a> Columns<'a> {
         }
         let at = if position == ZEROS { self.bag.zeros } else { self.whole(position) }.wrapping_add(self.start);
         let weight = self.bag.weights.wrapping_offset(self.bag.weight_step.wrapping_mul(number as isize));
-        Some(BagRow { at, n: self.n, weight, of: PhantomData })
+        Some(BagRow {
+            at,
+            n: self.n,
+            weight,
+            of: PhantomData,
+            #[cfg(debug_assertions)]
+            item: if self.bag.fused.is_some() { 1 } else { self.bytes.0 },
+        })
     }
 
     /// Each of some rows, or `None` where it is left out, with the address to prefetch before it is used.
@@ -303,6 +322,8 @@ impl<'a> Bag<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &[Unaligned<S>] {
         debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
+        #[cfg(debug_assertions)]
+        debug_assert_eq!(size_of::<S>(), self.columns.bytes.1, "B4");
         // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function
         // that both are given to. They are borrowed from the bag, so that nothing is written there meanwhile: `carry`
         // takes it mutably.
@@ -313,6 +334,8 @@ impl<'a> Bag<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
+        #[cfg(debug_assertions)]
+        debug_assert_eq!(size_of::<S>(), self.columns.bytes.1, "B4");
         // SAFETY: B8: room for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
     }
@@ -320,7 +343,13 @@ impl<'a> Bag<'a> {
     /// The output of the bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
-        Output { at: self.out, n: self.columns.columns, of: PhantomData }
+        Output {
+            at: self.out,
+            n: self.columns.columns,
+            of: PhantomData,
+            #[cfg(debug_assertions)]
+            item: self.columns.bytes.0,
+        }
     }
 }
 
@@ -329,6 +358,9 @@ pub(crate) struct Output<'a> {
     at: *mut u8,
     n: usize,
     of: PhantomData<&'a mut u8>,
+    /// Bytes of an element.
+    #[cfg(debug_assertions)]
+    item: usize,
 }
 
 impl<'a> Output<'a> {
@@ -341,6 +373,8 @@ impl<'a> Output<'a> {
     /// The elements, of the type that is reduced to.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a mut [MaybeUninit<Unaligned<T>>] {
+        #[cfg(debug_assertions)]
+        debug_assert_eq!(size_of::<T>(), self.item, "B2");
         // SAFETY: B8, by B2: elements of that type may be written at any alignment.
         unsafe { core::slice::from_raw_parts_mut(self.at.cast(), self.n) }
     }
@@ -353,6 +387,9 @@ pub(in crate::kernels::reduce) struct BagRow<'a> {
     n: usize,
     weight: *const u8,
     of: PhantomData<&'a u8>,
+    /// Bytes of an element.
+    #[cfg(debug_assertions)]
+    item: usize,
 }
 
 impl<'a> BagRow<'a> {
@@ -365,6 +402,8 @@ impl<'a> BagRow<'a> {
     /// The elements, of the type that is reduced.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a [Unaligned<T>] {
+        #[cfg(debug_assertions)]
+        debug_assert_eq!(size_of::<T>(), self.item, "B1");
         // SAFETY: B8, by B1: the row is not left out. Its elements are values of the type that is reduced.
         unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
     }

@@ -74,7 +74,8 @@ impl<'a> ReduceJob<'a> {
     pub(in crate::kernels::reduce) fn each(&self, row: &impl TakeRow) {
         for ends in self.rows {
             // SAFETY: S1, S2 and K4 for a row of the job, whose functions are of the type of its elements.
-            row.take(unsafe { RowPair::new(ends.updates, ends.destination, self.row.elements) });
+            let pair = unsafe { RowPair::new(ends.updates, ends.destination, self.row.elements) };
+            row.take(pair.of_bytes(self.row.bytes));
         }
     }
 }

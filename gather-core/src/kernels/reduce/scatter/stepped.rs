@@ -59,7 +59,8 @@ pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: SteppedRows, row:
     let take = T::of(row.elements);
     for Ends { updates, destination } in rows {
         // SAFETY: S1, S2 and K4 for one of the rows, which have the elements that `T` takes (S4).
-        take.take(unsafe { RowPair::new(updates, destination, row.elements) });
+        let pair = unsafe { RowPair::new(updates, destination, row.elements) };
+        take.take(pair.of_bytes(row.bytes));
     }
 }
 

@@ -19,6 +19,9 @@ pub(in crate::kernels::reduce) struct Values {
 pub(in crate::kernels::reduce) struct RowPair {
     updates: *const u8,
     into: Values,
+    /// Bytes of the row of updates, where these are known.
+    #[cfg(debug_assertions)]
+    bytes: Option<usize>,
 }
 
 /// `N` values from `column` on, at any alignment.
@@ -102,7 +105,23 @@ impl RowPair {
     /// may be read and share no byte with those. The code that this is given to takes them for values of their type.
     #[inline(always)]
     pub(super) unsafe fn new(updates: *const u8, into: *mut u8, elements: usize) -> Self {
-        RowPair { updates, into: Values { first: into, elements } }
+        RowPair {
+            updates,
+            into: Values { first: into, elements },
+            #[cfg(debug_assertions)]
+            bytes: None,
+        }
+    }
+
+    /// The same, where the row of updates is known to have as many bytes: builds with debug assertions compare them.
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare with"))]
+    pub(super) fn of_bytes(self, bytes: usize) -> Self {
+        RowPair {
+            #[cfg(debug_assertions)]
+            bytes: Some(bytes),
+            ..self
+        }
     }
 
     /// The values that the row of updates is reduced into.
@@ -115,6 +134,8 @@ impl RowPair {
     #[inline(always)]
     pub(super) fn updates<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.into.elements, "S1");
+        #[cfg(debug_assertions)]
+        debug_assert!(self.bytes.is_none_or(|bytes| bytes == self.into.elements * size_of::<T>()), "S1");
         // SAFETY: the row of updates has these columns, which may be read at any alignment.
         unsafe { at::<T, N>(self.updates, column).read() }
     }
