@@ -228,10 +228,13 @@ impl<'a, P: Params> GivenParams<'a, P> {
         GivenParams { lookups, data, by_element, ahead }
     }
 
-    /// The values for an element of a row of the kernel that these are given to.
+    /// The values for an element.
+    ///
+    /// # Safety
+    /// K8: every parameter has a value for its place.
     #[inline(always)]
-    pub(super) fn at(&self, place: Place) -> P {
-        // SAFETY: K8: the lengths of what is given were compared with the axis and with data, in which the place lies.
+    pub(super) unsafe fn at(&self, place: Place) -> P {
+        // SAFETY: the caller's promise.
         unsafe { P::at(&self.lookups, place) }
     }
 

@@ -140,18 +140,22 @@ macro_rules! levels {
             let from = unsafe { core::slice::from_raw_parts(from, elements) };
             // SAFETY: K8: memory for `elements` values of the output, aligned for it, that nothing else uses.
             let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
-            $typed::<C>(from, to, given, place);
+            // SAFETY: K8: what is given has values for these elements.
+            unsafe { $typed::<C>(from, to, given, place) };
         }
 
+        /// # Safety
+        /// As for [`convert_row`].
         #[inline(never)]
         $(#[$level])*
-        fn $typed<C: Convert>(
+        unsafe fn $typed<C: Convert>(
             from: &[C::In],
             to: &mut [MaybeUninit<C::Out>],
             given: &GivenParams<'_, C::Params>,
             place: Place,
         ) {
-            convert_row::<C>(from, to, given, place);
+            // SAFETY: the caller's promise.
+            unsafe { convert_row::<C>(from, to, given, place) };
         }
     )*};
 }
@@ -190,7 +194,8 @@ fn convert_rows<C: Convert>(
         debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
         // Valid for row-major data; unused otherwise.
         let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-        let params = given.at(Place { row: job.row_of_data(i), element });
+        // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies (K2).
+        let params = unsafe { given.at(Place { row: job.row_of_data(i), element }) };
         // SAFETY: K2 and K8: a value of the map's input, aligned for it.
         let value = unsafe { from.read() };
         // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
@@ -216,8 +221,11 @@ fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
 /// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.
 ///
 /// Slices are arguments of their own, so that the compiler knows them to be apart.
+///
+/// # Safety
+/// K8: every parameter has a value for the row of the place, and for as many elements from there on.
 #[inline(always)]
-fn convert_row<C: Convert>(
+unsafe fn convert_row<C: Convert>(
     from: &[C::In],
     to: &mut [MaybeUninit<C::Out>],
     given: &GivenParams<'_, C::Params>,
@@ -226,11 +234,13 @@ fn convert_row<C: Convert>(
     debug_assert_eq!(from.len(), to.len());
     if const { C::Params::COUNT > 0 } && given.by_element {
         for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
-            let params = given.at(Place { element: place.element + i, ..place });
+            // SAFETY: the caller's promise, for one of the elements.
+            let params = unsafe { given.at(Place { element: place.element + i, ..place }) };
             convert_one::<C>(to, value, params);
         }
     } else {
-        let params = given.at(place);
+        // SAFETY: the caller's promise. No parameter has values for elements.
+        let params = unsafe { given.at(place) };
         for (to, &value) in to.iter_mut().zip(from) {
             convert_one::<C>(to, value, params);
         }
