@@ -8,6 +8,7 @@ use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Resize, Target};
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::policy::OutOfBounds;
@@ -64,11 +65,30 @@ pub struct Operands<'a, O = *mut u8> {
     of: IndexType,
     /// The lookups of a map's parameters, or the `Quantized` of block-quantised data; null where nothing converts.
     params: *const (),
+    made: Made,
+}
+
+/// The elements that a call makes: builds with debug assertions compare their size.
+#[derive(Clone, Copy)]
+struct Made {
+    #[cfg(debug_assertions)]
+    bytes: usize,
+}
+
+impl Made {
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare"))]
+    fn new(dtype: DType) -> Self {
+        Made {
+            #[cfg(debug_assertions)]
+            bytes: dtype.size(),
+        }
+    }
 }
 
 impl<'a, O> Operands<'a, O> {
     /// The tensors of a call that gives nothing to what converts: data and indices with their layouts, indices with
-    /// their type, and the output.
+    /// their type, and the output; and the type that the call makes.
     ///
     /// # Safety
     /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are
@@ -81,8 +101,18 @@ impl<'a, O> Operands<'a, O> {
         (data, data_layout): (*const u8, &'a Layout),
         (index, indices, of): (*const u8, &'a Layout, IndexType),
         out: O,
+        dtype: DType,
     ) -> Self {
-        Operands { out, data, data_layout, index, indices, of, params: core::ptr::null() }
+        Operands { out, data, data_layout, index, indices, of, params: core::ptr::null(), made: Made::new(dtype) }
+    }
+
+    /// Checks that a plan of these types is one for such operands.
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare them"))]
+    pub(crate) fn debug_check(&self, index: IndexType, dtype: DType) {
+        debug_assert_eq!(index, self.of, "X1");
+        #[cfg(debug_assertions)]
+        debug_assert_eq!(dtype.size(), self.made.bytes, "X1");
     }
 
     /// The address of data, and its layout.
@@ -134,10 +164,12 @@ impl<'a, 'o> Operands<'a, Target<'o>> {
     /// With memory that is there and its layout, or with the tensor that takes the shape of the result.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Result<(Operands<'a>, &'o Layout), Operands<'a, &'o mut dyn Resize>> {
-        let Operands { out, data, data_layout, index, indices, of, params } = self;
+        let Operands { out, data, data_layout, index, indices, of, params, made } = self;
         match out {
-            Target::Fixed(out, layout) => Ok((Operands { out, data, data_layout, index, indices, of, params }, layout)),
-            Target::Resized(out) => Err(Operands { out, data, data_layout, index, indices, of, params }),
+            Target::Fixed(out, layout) => {
+                Ok((Operands { out, data, data_layout, index, indices, of, params, made }, layout))
+            }
+            Target::Resized(out) => Err(Operands { out, data, data_layout, index, indices, of, params, made }),
         }
     }
 
@@ -212,9 +244,9 @@ impl<'a> Operands<'a, &mut dyn Resize> {
         len: usize,
         run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let Operands { out, data, data_layout, index, indices, of, params } = self;
+        let Operands { out, data, data_layout, index, indices, of, params, made } = self;
         let run = |out| {
-            let written = run(Operands { out, data, data_layout, index, indices, of, params })?;
+            let written = run(Operands { out, data, data_layout, index, indices, of, params, made })?;
             written.debug_check(out, len);
             Ok(())
         };

@@ -33,8 +33,8 @@ impl<'a> Request<'a> {
         planned: &'a IndexRequest,
         operands: &Operands<'a, O>,
     ) -> Self {
-        let ((_, data), (indices, of)) = (operands.data(), operands.indices());
-        debug_assert_eq!(planned.index, of);
+        operands.debug_check(planned.index, planned.dtype);
+        let ((_, data), (indices, _)) = (operands.data(), operands.indices());
         Request { attributes, planned, data, indices }
     }
 

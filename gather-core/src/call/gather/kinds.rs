@@ -148,12 +148,13 @@ where
     O: Output<<S::Kind as Kind>::Out>,
 {
     let of = X::Kind::index(indices.dtype())?;
-    let out = out.target_of(data.dtype())?;
+    let dtype = data.dtype();
+    let out = out.target_of(dtype)?;
     let (index, layout) = indices.parts();
     // SAFETY: V1, V3: both are sources, each with its own layout, and `of` is the index type of the indices' kind, or
     // of their data type. O1: the output takes the elements of data's kind, or of its data type, and is borrowed
     // mutably, so that it overlaps neither.
-    Ok(unsafe { Operands::new(data.parts(), (index, layout, of), out) })
+    Ok(unsafe { Operands::new(data.parts(), (index, layout, of), out, dtype) })
 }
 
 /// The request for elements that are moved as they are.

@@ -247,7 +247,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             let (data, indices) = ((data.start(), &planned.data), (indices.start(), &planned.indices, *index));
             // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output
             // is borrowed mutably, so that it overlaps no input.
-            let operands = unsafe { Operands::new(data, indices, out) };
+            let operands = unsafe { Operands::new(data, indices, out, *dtype) };
             // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no
             // map converts.
             return unsafe { exec::call_index(&planned.plan, operands) }.map(Written::all);
@@ -272,7 +272,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
         // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is
         // borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(of, indices, out) };
+        let operands = unsafe { Operands::new(of, indices, out, dtype) };
         K::run_plan(&self.plan, &Reading::of(data, &held), operands)
     }
 
@@ -310,7 +310,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         let indices = (indices.as_ptr().cast(), &planned.indices, I::TYPE);
         // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a free size, have as many elements
         // as the slices, in order. A mutable slice overlaps no other.
-        let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast()) };
+        let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast(), T::DTYPE) };
         // SAFETY: X1: the types are those that name the plan, and it is told the count; no map converts.
         unsafe { planned.execute(operands, count) }.map(Written::all)
     }

@@ -56,7 +56,7 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     let plan = IndexPlan::new(&lowered, &request, out.1)?;
     let indices = Layout::contiguous(&[0])?;
     // SAFETY: X1 for data and output; there is no index.
-    let operands = unsafe { Operands::new(data, (core::ptr::null(), &indices, index), out.0) };
+    let operands = unsafe { Operands::new(data, (core::ptr::null(), &indices, index), out.0, dtype) };
     // SAFETY: X1: the plan was made for these layouts; it reads no index.
     unsafe { index::run(&plan, operands) }.map(Written::all)
 }
