@@ -12,7 +12,7 @@ use crate::types::error::Error;
 
 /// A dimension.
 #[derive(Clone, Copy)]
-pub(super) struct Dim {
+pub(super) struct CountedDim {
     pub(super) n: usize,
     /// Elements from one coordinate to the next.
     pub(super) stride: isize,
@@ -22,7 +22,7 @@ pub(super) struct Dim {
 pub(super) type Coordinates = SmallVec<[usize; 8]>;
 
 /// Where a coordinate lies, in elements from the first.
-pub(super) fn place_of(coords: &[usize], dims: &[Dim]) -> isize {
+pub(super) fn place_of(coords: &[usize], dims: &[CountedDim]) -> isize {
     coords.iter().zip(dims).fold(0, |at, (&c, dim)| at.wrapping_add(dim.stride.wrapping_mul(c as isize)))
 }
 
@@ -30,23 +30,23 @@ pub(super) fn place_of(coords: &[usize], dims: &[Dim]) -> isize {
 ///
 /// Takes time for each coordinate. Where there are far more coordinates than places from the first to the last, it
 /// takes time for each place and pair of dimensions instead, and three bytes of memory for each place.
-pub(super) fn first_coordinate(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
+pub(super) fn first_coordinate(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
     if dims.iter().any(|dim| dim.n == 0) {
         return None;
     }
     // Along a dimension without a stride, what holds holds at the first coordinate.
-    let moves = |dim: &Dim| dim.n > 1 && dim.stride != 0;
-    let moving: SmallVec<[Dim; 8]> = dims.iter().copied().filter(moves).collect();
+    let moves = |dim: &CountedDim| dim.n > 1 && dim.stride != 0;
+    let moving: SmallVec<[CountedDim; 8]> = dims.iter().copied().filter(moves).collect();
     let found = first_of_moving(&moving, holds)?;
     let mut found = found.iter();
     Some(dims.iter().map(|dim| if moves(dim) { found.next().copied().unwrap_or(0) } else { 0 }).collect())
 }
 
 /// [`first_coordinate`] of dimensions of 2 and more that have a stride.
-fn first_of_moving(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
+fn first_of_moving(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
     let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
     let coordinates = shape.iter().fold(1, |product: usize, &n| product.saturating_mul(n));
-    let reach = |dim: &Dim| (dim.n - 1).saturating_mul(dim.stride.unsigned_abs());
+    let reach = |dim: &CountedDim| (dim.n - 1).saturating_mul(dim.stride.unsigned_abs());
     let places = dims.iter().fold(1, |places: usize, dim| places.saturating_add(reach(dim)));
     if coordinates / (2 * (dims.len() + 1).pow(2)) > places
         && let Ok(found) = first_of_overlapping(dims, places, &holds)
@@ -79,17 +79,17 @@ fn advance(coords: &mut [usize], shape: &[usize]) {
 /// # Errors
 /// [`Error::AllocationFailed`].
 fn first_of_overlapping(
-    dims: &[Dim],
+    dims: &[CountedDim],
     places: usize,
     holds: impl Fn(isize) -> bool,
 ) -> Result<Option<Coordinates>, Error> {
     // Places are counted from the lowest one.
-    let before = |dim: &Dim| if dim.stride < 0 { (dim.n - 1) * dim.stride.unsigned_abs() } else { 0 };
+    let before = |dim: &CountedDim| if dim.stride < 0 { (dim.n - 1) * dim.stride.unsigned_abs() } else { 0 };
     let origin: usize = dims.iter().map(before).sum();
     let mut reached = flags(places)?;
     reached[origin] = true;
     for dim in dims {
-        reached = any_within(&reached, Dim { stride: dim.stride.wrapping_neg(), ..*dim })?;
+        reached = any_within(&reached, CountedDim { stride: dim.stride.wrapping_neg(), ..*dim })?;
     }
     for (place, reached) in reached.iter_mut().enumerate() {
         *reached = *reached && holds(place as isize - origin as isize);
@@ -112,7 +112,7 @@ fn first_of_overlapping(
 }
 
 /// The place `c` coordinates further on, which is one of the tensor.
-fn moved(place: usize, dim: &Dim, c: usize) -> usize {
+fn moved(place: usize, dim: &CountedDim, c: usize) -> usize {
     place.wrapping_add_signed(dim.stride.wrapping_mul(c as isize))
 }
 
@@ -120,7 +120,7 @@ fn moved(place: usize, dim: &Dim, c: usize) -> usize {
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
-fn any_within(set: &[bool], dim: Dim) -> Result<Vec<bool>, Error> {
+fn any_within(set: &[bool], dim: CountedDim) -> Result<Vec<bool>, Error> {
     let mut any = flags(set.len())?;
     let step = dim.stride.unsigned_abs();
     for first in 0..step.min(set.len()) {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// The same result, found by walking all coordinates.
-    fn walked(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
+    fn walked(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
         let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
         let mut coords = Coordinates::from_elem(0, dims.len());
         for _ in 0..shape.iter().product() {
@@ -167,7 +167,7 @@ mod tests {
     fn overlapping_dimensions_give_what_a_walk_gives() {
         let strides = [-3isize, -2, -1, 0, 1, 2, 3, 5];
         for (a, b, c) in (0..512).map(|k| (strides[k % 8], strides[k / 8 % 8], strides[k / 64])) {
-            let dims = [(4, a), (3, b), (5, c), (16, 1), (17, -1)].map(|(n, stride)| Dim { n, stride });
+            let dims = [(4, a), (3, b), (5, c), (16, 1), (17, -1)].map(|(n, stride)| CountedDim { n, stride });
             for bad in (-60..=66).step_by(7) {
                 for also in [bad, bad + 4] {
                     let holds = |place: isize| place == bad || place == also;
@@ -185,7 +185,7 @@ mod tests {
     fn only_places_that_coordinates_reach_are_asked() {
         // Few coordinates, which are walked; and far more than places, each of which is looked at once.
         for (n, reach) in [(3, -8..=16), (64, -252..=504)] {
-            let dims = [4, 4, -4].map(|stride| Dim { n, stride });
+            let dims = [4, 4, -4].map(|stride| CountedDim { n, stride });
             let asked = core::cell::Cell::new(0);
             let holds = |place: isize| {
                 assert!(place % 4 == 0 && reach.contains(&place), "{place}");
@@ -199,13 +199,14 @@ mod tests {
 
     #[test]
     fn many_coordinates_of_few_places_take_no_time() {
-        let dims = [Dim { n: 64, stride: 1 }; 10];
+        let dims = [CountedDim { n: 64, stride: 1 }; 10];
         assert_eq!(first_coordinate(&dims, |place| place == 630).unwrap()[..], [63; 10]);
         assert_eq!(first_coordinate(&dims, |_| false), None);
-        let none = [Dim { n: 64, stride: 1 }, Dim { n: 0, stride: 1 }];
+        let none = [CountedDim { n: 64, stride: 1 }, CountedDim { n: 0, stride: 1 }];
         assert_eq!(first_coordinate(&none, |_| true), None);
         assert_eq!(first_coordinate(&[], |place| place == 0).unwrap()[..], [0usize; 0]);
-        let still = [Dim { n: 1, stride: isize::MIN }, dims[0], dims[0], Dim { n: 9, stride: 0 }, dims[0]];
+        let still =
+            [CountedDim { n: 1, stride: isize::MIN }, dims[0], dims[0], CountedDim { n: 9, stride: 0 }, dims[0]];
         assert_eq!(first_coordinate(&still, |place| place == 100).unwrap()[..], [0, 0, 37, 0, 63]);
     }
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::exec::coordinates::{Dim, first_coordinate, place_of};
+use crate::exec::coordinates::{CountedDim, first_coordinate, place_of};
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -41,7 +41,8 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
         (true, [dims @ .., components], [.., stride]) => (dims, *components, *stride),
         _ => (shape, 1, 0),
     };
-    let dims: SmallVec<[Dim; 8]> = dims.iter().zip(strides).map(|(&n, &stride)| Dim { n, stride }).collect();
+    let dims: SmallVec<[CountedDim; 8]> =
+        dims.iter().zip(strides).map(|(&n, &stride)| CountedDim { n, stride }).collect();
     // The first bad component of the tuple at a place that a coordinate reaches, and its value.
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {

@@ -35,16 +35,17 @@ use super::sync::{
 };
 
 /// Work that several threads may do at the same time.
-type Work<'a> = dyn Fn() + Sync + 'a;
+type SharedWork<'a> = dyn Fn() + Sync + 'a;
 
 /// Calls `work` on this thread, and on up to `helpers` others of its pool as they become free. A thread that is in no
 /// pool is helped by the global one, which the caller has started.
 ///
 /// # Panics
 /// When `work` does, on any of the threads.
-pub(super) fn run(helpers: usize, work: &Work<'_>) {
+pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
     // SAFETY: X4: no call of the work begins or goes on after this function, so it does not outlive the borrow.
-    let work: &'static Work<'static> = unsafe { mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+    let work: &'static SharedWork<'static> =
+        unsafe { mem::transmute::<&SharedWork<'_>, &'static SharedWork<'static>>(work) };
     let call = Arc::new(HelpedCall {
         state: Mutex::new(HelperState { work: Some(work), busy: 0 }),
         free: Condvar::new(),
@@ -69,7 +70,7 @@ struct HelpedCall {
 
 struct HelperState {
     /// `None` when the work is over.
-    work: Option<&'static Work<'static>>,
+    work: Option<&'static SharedWork<'static>>,
     /// Helpers that call the work.
     busy: usize,
 }
@@ -89,7 +90,7 @@ impl HelpedCall {
     }
 
     /// The work, for a helper that is busy from now on.
-    fn take(&self) -> Option<&'static Work<'static>> {
+    fn take(&self) -> Option<&'static SharedWork<'static>> {
         let mut state = lock(&self.state);
         state.busy += usize::from(state.work.is_some());
         state.work
@@ -249,7 +250,7 @@ struct FirstPanic(Mutex<Option<Box<dyn Any + Send>>>);
 
 impl FirstPanic {
     /// Calls `work`, and keeps what it panics with if nothing did before.
-    fn catch(&self, work: &Work<'_>) {
+    fn catch(&self, work: &SharedWork<'_>) {
         let Err(panic) = catch_unwind(AssertUnwindSafe(work)) else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
-use crate::exec::panels::{Panelled, Scratch, columns_before_line};
+use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
@@ -65,21 +65,21 @@ pub struct Operands<'a, O = *mut u8> {
     of: IndexType,
     /// The lookups of a map's parameters, or the `Quantized` of block-quantised data; null where nothing converts.
     params: *const (),
-    made: Made,
+    made: ElementsMade,
 }
 
 /// The elements that a call makes: builds with debug assertions compare their size.
 #[derive(Clone, Copy)]
-struct Made {
+struct ElementsMade {
     #[cfg(debug_assertions)]
     bytes: usize,
 }
 
-impl Made {
+impl ElementsMade {
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare"))]
     fn new(dtype: DType) -> Self {
-        Made {
+        ElementsMade {
             #[cfg(debug_assertions)]
             bytes: dtype.size(),
         }
@@ -103,7 +103,16 @@ impl<'a, O> Operands<'a, O> {
         out: O,
         dtype: DType,
     ) -> Self {
-        Operands { out, data, data_layout, index, indices, of, params: core::ptr::null(), made: Made::new(dtype) }
+        Operands {
+            out,
+            data,
+            data_layout,
+            index,
+            indices,
+            of,
+            params: core::ptr::null(),
+            made: ElementsMade::new(dtype),
+        }
     }
 
     /// Checks that a plan of these types is one for such operands.
@@ -428,7 +437,7 @@ pub(super) unsafe fn run_in_parts(
     let tasks = plan.tasks(work, pool_threads);
     let outcome = if let Some(panels) = plan.panels() {
         let skipped = columns_before_line(plan, loops, panels, operands.out);
-        let scratch = Scratch::new(plan, loops, panels, tasks, skipped)?;
+        let scratch = PanelScratch::new(plan, loops, panels, tasks, skipped)?;
         let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };

@@ -38,7 +38,7 @@ mod threads;
 pub(crate) use bag::{BagJob, BagOperands, run as run_bags, run_all as run_all_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
-pub(crate) use nulls::{NullIndices, Place, gather_bits};
+pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
 pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

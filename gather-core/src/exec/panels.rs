@@ -30,7 +30,7 @@ const SCRATCH: usize = 32 << 20;
 const PACK_AHEAD: usize = 8;
 
 /// Memory for the panels that are worked on at a time, and how columns are cut into panels.
-pub(super) struct Scratch {
+pub(super) struct PanelScratch {
     memory: Vec<MaybeUninit<u8>>,
     /// Bytes of a task's scratch: whole lines.
     bytes: usize,
@@ -42,7 +42,7 @@ pub(super) struct Scratch {
     items: usize,
 }
 
-impl Scratch {
+impl PanelScratch {
     /// The memory that up to `tasks` tasks need for the loops of a plan with panels.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Scratch {
         memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
         // SAFETY: the capacity is `total` or more; these elements need not be initialised.
         unsafe { memory.set_len(total) };
-        Ok(Scratch { memory, bytes, tasks, skipped, per_coordinate, items })
+        Ok(PanelScratch { memory, bytes, tasks, skipped, per_coordinate, items })
     }
 }
 
@@ -98,7 +98,7 @@ impl Panelled<'_> {
     /// # Safety
     /// The promise of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops. The
     /// panels are the plan's, and so is the kernel for the loops of a panel; the scratch was made for them.
-    pub(super) unsafe fn run(self, mut scratch: Scratch) -> Outcome {
+    pub(super) unsafe fn run(self, mut scratch: PanelScratch) -> Outcome {
         let begin = scratch.memory.as_ptr().addr().wrapping_neg() % LINE;
         let memory = scratch.memory.as_mut_ptr().cast::<u8>().wrapping_add(begin);
         let run = PanelRun { nest: self, scratch: &scratch, memory };
@@ -113,7 +113,7 @@ impl Panelled<'_> {
 /// A loop nest with its scratches, of which the first begins at `memory`.
 struct PanelRun<'a> {
     nest: Panelled<'a>,
-    scratch: &'a Scratch,
+    scratch: &'a PanelScratch,
     memory: *mut u8,
 }
 

@@ -29,14 +29,14 @@ pub(crate) fn pool_threads() -> usize {
 }
 
 /// The pieces of some work, which the threads take one after the other.
-pub(crate) struct Pieces<'a> {
+pub(crate) struct PiecesLeft<'a> {
     next: &'a AtomicUsize,
     n: usize,
     /// The thread's number among those that work on the pieces.
     pub(crate) worker: usize,
 }
 
-impl Iterator for Pieces<'_> {
+impl Iterator for PiecesLeft<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
@@ -47,9 +47,9 @@ impl Iterator for Pieces<'_> {
 
 /// Calls `work` on this thread, and on up to `tasks - 1` others that become free meanwhile. Together they take the
 /// pieces from 0 to `n`, each once. All calls have ended when this returns.
-pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(Pieces<'_>) + Sync) {
+pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(PiecesLeft<'_>) + Sync) {
     let (next, workers) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || work(Pieces { next: &next, n, worker: workers.fetch_add(1, Ordering::Relaxed) });
+    let work = || work(PiecesLeft { next: &next, n, worker: workers.fetch_add(1, Ordering::Relaxed) });
     help(tasks.min(n).saturating_sub(1), &work);
 }
 

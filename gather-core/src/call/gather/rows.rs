@@ -90,14 +90,14 @@ fn elements(row: &[usize]) -> usize {
 }
 
 /// Attributes whose rows are taken whole: the loops are those of the dimensions before them.
-struct Whole<'a> {
+struct WholeRow<'a> {
     attributes: &'a dyn IndexAttributes,
     shape: RowShape,
 }
 
-impl Sealed for Whole<'_> {}
+impl Sealed for WholeRow<'_> {}
 
-impl IndexAttributes for Whole<'_> {
+impl IndexAttributes for WholeRow<'_> {
     fn op(&self) -> Op {
         self.attributes.op()
     }
@@ -119,7 +119,7 @@ impl IndexAttributes for Whole<'_> {
     }
 }
 
-impl<'a> Whole<'a> {
+impl<'a> WholeRow<'a> {
     /// The attributes with the rows of data and of results.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl<'a> Whole<'a> {
         let elements = elements(&data.shape()[lead..]);
         let rows = WholeRows { elements, results: function.results(elements) };
         let (one, filled) = (function.erased.one, function.fill.is_some());
-        Ok(Whole { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
+        Ok(WholeRow { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
     }
 
     fn request<I: IndexKind>(&self, op: &Operation<'_>, function: &Erased, index: IndexType) -> IndexRequest {
@@ -151,7 +151,7 @@ pub(super) fn run<I: IndexKind>(
     given: &dyn GivenToRows,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    let whole = Whole::new(op.attributes, function, operands.data().1)?;
+    let whole = WholeRow::new(op.attributes, function, operands.data().1)?;
     let planned = whole.request::<I>(op, function.erased, operands.indices().1);
     run_request(&whole, &planned, function, given, operands)
 }
@@ -162,7 +162,7 @@ pub(super) fn run<I: IndexKind>(
 /// As for [`run`].
 #[inline(never)]
 fn run_request(
-    whole: &Whole<'_>,
+    whole: &WholeRow<'_>,
     planned: &IndexRequest,
     function: Function<'_>,
     given: &dyn GivenToRows,
@@ -201,7 +201,7 @@ pub(super) fn plan<I: IndexKind>(
     outputs: Outputs<'_>,
     reads: impl FnOnce(RowShape) -> Reads,
 ) -> Result<GatherPlan, Error> {
-    let whole = Whole::new(op.attributes, function, data)?;
+    let whole = WholeRow::new(op.attributes, function, data)?;
     let planned = whole.request::<I>(op, function.erased, index);
     let request = Request { attributes: &whole, planned: &planned, data, indices };
     let mut plan = GatherPlan::new(&request, outputs, Reads::Elements)?;

@@ -65,9 +65,9 @@ pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Any>, Error> {
 
 /// Some numbers of any built-in type, 0.
 #[repr(align(64))]
-struct Numbers(#[allow(dead_code, reason = "read by address")] [u8; 64]);
+struct ZeroNumbers(#[allow(dead_code, reason = "read by address")] [u8; 64]);
 
-static NUMBERS: Numbers = Numbers([0; 64]);
+static NUMBERS: ZeroNumbers = ZeroNumbers([0; 64]);
 
 impl<K> Zeros<K> {
     fn new(dtype: DType, shape: &[usize]) -> Result<Self, Error> {
@@ -75,8 +75,8 @@ impl<K> Zeros<K> {
         let number = dtype.number();
         let is_some_numbers = number.built_in().is_some()
             && dtype.size().is_multiple_of(number.size())
-            && dtype.size() <= size_of::<Numbers>()
-            && dtype.align() <= align_of::<Numbers>();
+            && dtype.size() <= size_of::<ZeroNumbers>()
+            && dtype.align() <= align_of::<ZeroNumbers>();
         let one = if is_some_numbers { None } else { Some(DynTensor::zero(dtype)?) };
         Ok(Zeros { layout, dtype, one, kind: PhantomData })
     }

@@ -67,7 +67,7 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
         Action::Run => {}
     }
     let tasks = tasks(plan.tasks(pool_threads));
-    let cut = Cut::new(plan, tasks);
+    let cut = BagCut::new(plan, tasks);
     let near = scratch::near();
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
     let call = Call::new(proven, &scratch);
@@ -167,30 +167,30 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
 }
 
 /// How the work is cut for threads.
-enum Cut {
+enum BagCut {
     /// Into parts of the bags, this number of them.
     Bags(usize),
     /// Into ranges of columns, this number of them.
     Columns(usize),
 }
 
-impl Cut {
+impl BagCut {
     fn new(plan: &BagCall<'_>, tasks: usize) -> Self {
         let (bounds, elements) = (plan.bounds(), plan.elements());
         if tasks == 1 {
-            return Cut::Bags(1);
+            return BagCut::Bags(1);
         }
         let uneven = bounds.longest() > bounds.used() / tasks;
         let wide = elements >= tasks && elements.saturating_mul(plan.size()) / tasks >= 2 * LINE;
         if uneven && wide && plan.runs() == 1 {
-            return Cut::Columns(tasks);
+            return BagCut::Columns(tasks);
         }
-        Cut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
+        BagCut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
     }
 
     fn pieces(&self) -> usize {
         match *self {
-            Cut::Bags(parts) | Cut::Columns(parts) => parts,
+            BagCut::Bags(parts) | BagCut::Columns(parts) => parts,
         }
     }
 
@@ -203,10 +203,10 @@ impl Cut {
     fn piece(&self, plan: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
         let (bags, columns) = (plan.bounds().bags(), plan.elements());
         match *self {
-            Cut::Bags(1) => (0..bags, 0..columns),
-            Cut::Bags(parts) => (plan.bounds().part(piece, parts)..plan.bounds().part(piece + 1, parts), 0..columns),
-            Cut::Columns(parts) => {
-                let unit = Cut::unit(plan);
+            BagCut::Bags(1) => (0..bags, 0..columns),
+            BagCut::Bags(parts) => (plan.bounds().part(piece, parts)..plan.bounds().part(piece + 1, parts), 0..columns),
+            BagCut::Columns(parts) => {
+                let unit = BagCut::unit(plan);
                 let end = |part: usize| {
                     if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };

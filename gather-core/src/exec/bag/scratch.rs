@@ -7,7 +7,7 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use crate::exec::bag::{Cut, part};
+use crate::exec::bag::{BagCut, part};
 use crate::kernels::LINE;
 use crate::kernels::reduce::bag::SPARE;
 use crate::plan::BagCall;
@@ -50,7 +50,7 @@ impl<'a> Scratch<'a> {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
+    pub(super) fn new(plan: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
         let sums = sums(plan, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);
@@ -79,14 +79,14 @@ impl<'a> Scratch<'a> {
 }
 
 /// Bytes of the sums of a worker; 0 where no bag has several parts.
-fn sums(plan: &BagCall<'_>, cut: &Cut) -> usize {
+fn sums(plan: &BagCall<'_>, cut: &BagCut) -> usize {
     if plan.bounds().longest() <= part(plan) {
         return 0;
     }
     let elements = match *cut {
-        Cut::Bags(_) => plan.elements(),
+        BagCut::Bags(_) => plan.elements(),
         // Ends are moved by less than a unit.
-        Cut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + Cut::unit(plan)),
+        BagCut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + BagCut::unit(plan)),
     };
     sums_of_run(plan, elements).saturating_mul(plan.runs()).saturating_mul(plan.request().fns.sum)
 }

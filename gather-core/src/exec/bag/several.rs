@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::{BagOperands, Call, Cut, Piece, Proven, tasks};
+use crate::exec::bag::{BagCut, BagOperands, Call, Piece, Proven, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::bag::BagFn;
@@ -40,8 +40,8 @@ pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Re
     }
     let runs = |job: &BagJob<'_>| job.plan.action() == Action::Run;
     let tasks = tasks(work.tasks(par, pool_threads));
-    let cuts: Vec<Cut> = jobs.iter().map(|job| Cut::of_several(&job.plan, tasks, work)).collect();
-    let scratch = |(number, (job, cut)): (usize, (&BagJob<'_>, &Cut))| {
+    let cuts: Vec<BagCut> = jobs.iter().map(|job| BagCut::of_several(&job.plan, tasks, work)).collect();
+    let scratch = |(number, (job, cut)): (usize, (&BagJob<'_>, &BagCut))| {
         Scratch::new(&job.plan, cut, if runs(job) { tasks } else { 0 }, &[]).map_err(|error| (number, error))
     };
     let scratches = jobs.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
@@ -70,7 +70,7 @@ pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Re
     unreachable!("the indices have changed while they were read")
 }
 
-impl Cut {
+impl BagCut {
     /// For a call of several, of so much work together: its share of the pieces.
     fn of_several(plan: &BagCall<'_>, tasks: usize, work: Work) -> Self {
         let share = |pieces: usize| {
@@ -78,8 +78,8 @@ impl Cut {
             usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
         };
         match share(tasks) {
-            0 | 1 => Cut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(plan.bounds().bags()).max(1)),
-            tasks => Cut::new(plan, tasks),
+            0 | 1 => BagCut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(plan.bounds().bags()).max(1)),
+            tasks => BagCut::new(plan, tasks),
         }
     }
 }

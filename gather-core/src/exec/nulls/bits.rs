@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::exec::nulls::Place;
+use crate::exec::nulls::PositionRoom;
 use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
 use crate::plan::fold::{Loops, for_each, merge_into};
@@ -14,7 +14,7 @@ use crate::types::level::Available;
 /// indices. A position that is missing does not make the value null: that its index is null does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
-pub(crate) fn gather_bits<P: Place>(
+pub(crate) fn gather_bits<P: PositionRoom>(
     level: Available,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
@@ -58,7 +58,7 @@ struct RowsOfBits<'a, P> {
     look_up: LookUpBitsFn<P>,
 }
 
-impl<P: Place> RowsOfBits<'_, P> {
+impl<P: PositionRoom> RowsOfBits<'_, P> {
     /// The bits of `n` coordinates of the inner loop, at most [`WORD`], from one on. A missing position gives 1.
     #[inline(always)]
     fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {

@@ -13,4 +13,4 @@ mod bits;
 mod positions;
 
 pub(crate) use bits::gather_bits;
-pub(crate) use positions::{NullIndices, Place};
+pub(crate) use positions::{NullIndices, PositionRoom};

@@ -16,7 +16,7 @@ use crate::types::level::Available;
 use crate::types::policy::IndexPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
-pub(crate) trait Place: Index {
+pub(crate) trait PositionRoom: Index {
     /// The position of an index that is null or out of range: all bits.
     const MISSING: Self;
 
@@ -28,7 +28,7 @@ pub(crate) trait Place: Index {
     fn resolve(indices: Indices, dim: i64, policy: IndexPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
-impl Place for i32 {
+impl PositionRoom for i32 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
@@ -45,7 +45,7 @@ impl Place for i32 {
     }
 }
 
-impl Place for i64 {
+impl PositionRoom for i64 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
@@ -81,12 +81,12 @@ pub(crate) struct NullIndices<'a> {
 }
 
 impl NullIndices<'_> {
-    /// Writes the position of every index, [`Place::MISSING`] where it is null. Of tuples the first component is.
+    /// Writes the position of every index, [`PositionRoom::MISSING`] where it is null. Of tuples the first component is.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`] for the first index in row-major order that is valid and names no element, if it
     /// [`refuses`](NullIndices::refuses) such; else it is missing too.
-    pub(crate) fn resolve<P: Place>(&self, positions: &mut [P]) -> Result<(), Error> {
+    pub(crate) fn resolve<P: PositionRoom>(&self, positions: &mut [P]) -> Result<(), Error> {
         debug_assert_eq!(self.check.index, self.indices.of());
         let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
         debug_assert_eq!(planes, self.check.axes.len().max(1));
@@ -115,7 +115,7 @@ impl NullIndices<'_> {
     }
 
     /// Resolves one component of all indices; returns whether one was out of range.
-    fn resolve_component<P: Place>(&self, component: usize, plane: &mut [P]) -> bool {
+    fn resolve_component<P: PositionRoom>(&self, component: usize, plane: &mut [P]) -> bool {
         let (size, dim) = (self.indices.of().size() as isize, self.check.axes[component].dim);
         if dim == 0 {
             plane.fill(P::MISSING);
@@ -159,7 +159,7 @@ impl NullIndices<'_> {
     /// # Errors
     /// As for [`NullIndices::resolve`].
     #[cold]
-    fn check_valid<P: Place>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
+    fn check_valid<P: PositionRoom>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
         for at in (0..self.count).step_by(WORD) {
             let n = WORD.min(self.count - at);
             let planes = positions.chunks_exact(self.count);
@@ -185,6 +185,6 @@ impl NullIndices<'_> {
 }
 
 /// A bit for each of at most [`WORD`] positions: whether it is missing.
-fn missing_word<P: Place>(positions: &[P]) -> u64 {
+fn missing_word<P: PositionRoom>(positions: &[P]) -> u64 {
     word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
 }

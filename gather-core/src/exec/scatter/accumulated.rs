@@ -23,7 +23,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::scatter::part::{PerTask, ScatterLoops, ScatterPart};
-use crate::exec::scatter::{Cut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
     AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
@@ -42,7 +42,7 @@ pub(super) struct Scratch {
     /// Bytes of a piece.
     bytes: usize,
     tasks: usize,
-    cut: Cut,
+    cut: ScatterCut,
 }
 
 impl Scratch {
@@ -52,15 +52,15 @@ impl Scratch {
     /// [`Error::AllocationFailed`].
     pub(super) fn new(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Self, Error> {
         let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        let cut = Cut::new(plan, tasks, pieces);
+        let cut = ScatterCut::new(plan, tasks, pieces);
         let axes =
             plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
         let free = rows_of_a_piece(plan, &cut)
             / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
         let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
         let elements = match cut {
-            Cut::Free(_) => plan.elements(),
-            Cut::Columns(tasks) => (plan.elements().div_ceil(tasks) + LINE).min(plan.elements()),
+            ScatterCut::Free(_) => plan.elements(),
+            ScatterCut::Columns(tasks) => (plan.elements().div_ceil(tasks) + LINE).min(plan.elements()),
         };
         let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
         let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks));

@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use crate::exec::scatter::part::{PerTask, ScatterPart};
-use crate::exec::scatter::{Cut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
     AccumulatorFns, Ends, Entries, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take,
@@ -26,7 +26,7 @@ const ROWS: usize = 1 << 15;
 /// How a plan is cut, and memory for the pieces that are worked on at a time.
 pub(super) struct Scratch {
     tasks: usize,
-    cut: Cut,
+    cut: ScatterCut,
     rooms: Vec<Entries>,
     /// A record for each task, where rows are reduced beside the destination.
     records: Vec<u8>,
@@ -42,7 +42,7 @@ impl Scratch {
     pub(super) fn new(plan: &ReducePlan, tasks: usize) -> Result<Self, Error> {
         let rows = plan.work().rows;
         let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        let cut = Cut::new(plan, tasks, pieces);
+        let cut = ScatterCut::new(plan, tasks, pieces);
         let rows = rows_of_a_piece(plan, &cut);
         let (times, loops) = (|n: usize| n - 1, plan.loops());
         let along_axes = plan

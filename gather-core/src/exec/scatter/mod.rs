@@ -109,7 +109,7 @@ pub(crate) unsafe fn run(
     }
     let scratch = match plan.way() {
         Way::RowByRow => Scratch::None,
-        Way::Panels(panels) => Scratch::Panels(panels::Scratch::new(plan, plan.loops(), panels, tasks, 0)?),
+        Way::Panels(panels) => Scratch::Panels(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
         Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
         Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
     };
@@ -168,7 +168,7 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
 /// Scratch memory, allocated before the first write.
 enum Scratch<'a> {
     None,
-    Panels(panels::Scratch),
+    Panels(panels::PanelScratch),
     Accumulators(&'a Accumulators, accumulated::Scratch),
     Entries(grouped::Scratch),
 }
@@ -185,7 +185,7 @@ impl Scratch<'_> {
 }
 
 /// How the work is cut for threads.
-enum Cut {
+enum ScatterCut {
     /// Into pieces of the free loops.
     Free(Cuts),
     /// Into ranges of columns, this number of them.
@@ -231,15 +231,15 @@ fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
 }
 
 /// The most rows of a piece, whose ends may be moved to the begin of a line.
-fn rows_of_a_piece(plan: &ReducePlan, cut: &Cut) -> usize {
+fn rows_of_a_piece(plan: &ReducePlan, cut: &ScatterCut) -> usize {
     let longest = |(d, along): (usize, &Loop)| match cut {
-        Cut::Free(cuts) if is_free(along) => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
+        ScatterCut::Free(cuts) if is_free(along) => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
         _ => along.n,
     };
     plan.loops().iter().enumerate().map(longest).fold(1, usize::saturating_mul)
 }
 
-impl Cut {
+impl ScatterCut {
     /// How a plan is cut for `tasks` tasks, into about `pieces` pieces where loops are cut.
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
         let inner = plan.loops().len() - 1;
@@ -253,26 +253,26 @@ impl Cut {
         });
         let cut = |pieces| Cuts::new(lengths.clone(), pieces);
         if tasks == 1 {
-            return Cut::Free(cut(pieces));
+            return ScatterCut::Free(cut(pieces));
         }
         // Few pieces, where more would be so narrow that two threads often write to one line.
         let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
         let row = plan.spec().row;
         let columns = row / tasks >= COLUMNS_FROM && plan.elements() >= tasks;
         match cuts {
-            Some(cuts) => Cut::Free(cuts),
+            Some(cuts) => ScatterCut::Free(cuts),
             // Threads share what has been sorted.
-            None if matches!(plan.way(), Way::Sorted) => Cut::Free(cut(1)),
-            None if columns => Cut::Columns(tasks),
-            None => Cut::Free(cut(1)),
+            None if matches!(plan.way(), Way::Sorted) => ScatterCut::Free(cut(1)),
+            None if columns => ScatterCut::Columns(tasks),
+            None => ScatterCut::Free(cut(1)),
         }
     }
 
     /// The pieces that are shared.
     fn pieces(&self) -> usize {
         match *self {
-            Cut::Free(ref cuts) => cuts.pieces(),
-            Cut::Columns(tasks) => tasks,
+            ScatterCut::Free(ref cuts) => cuts.pieces(),
+            ScatterCut::Columns(tasks) => tasks,
         }
     }
 }

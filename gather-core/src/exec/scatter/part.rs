@@ -7,7 +7,9 @@ use smallvec::SmallVec;
 
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::panels::{self, Panelled};
-use crate::exec::scatter::{CHECKED_BY_ONE, Cut, KEPT, ScatterOperands, end_of_piece, few_bytes, loops_of_indices};
+use crate::exec::scatter::{
+    CHECKED_BY_ONE, KEPT, ScatterCut, ScatterOperands, end_of_piece, few_bytes, loops_of_indices,
+};
 use crate::exec::threads::PIECES;
 use crate::kernels::reduce::scatter::{Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Outcome, fits_i32, start_of_part};
@@ -89,7 +91,7 @@ impl<'a> ScatterPart<'a> {
     ///
     /// # Safety
     /// The scratch was made for these loops and the panels of the plan.
-    pub(super) unsafe fn run_panels(&self, scratch: panels::Scratch) -> Outcome {
+    pub(super) unsafe fn run_panels(&self, scratch: panels::PanelScratch) -> Outcome {
         let ScatterLoops { plan, loops, origin, elements, .. } = self.0;
         let Way::Panels(panels) = plan.way() else { unreachable!("a plan with panels") };
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
@@ -102,7 +104,7 @@ impl<'a> ScatterPart<'a> {
     /// Calls `run` on every piece, on up to `tasks` threads.
     pub(super) fn share(
         &self,
-        cut: &Cut,
+        cut: &ScatterCut,
         tasks: usize,
         run: impl Fn(&ScatterPart<'_>, usize) -> Outcome + Sync,
     ) -> Outcome {
@@ -169,7 +171,7 @@ impl<'a> ScatterPart<'a> {
         if tasks == 1 {
             return self.reduce();
         }
-        self.share(&Cut::new(self.plan, tasks, tasks.saturating_mul(PIECES)), tasks, |part, _| part.reduce())
+        self.share(&ScatterCut::new(self.plan, tasks, tasks.saturating_mul(PIECES)), tasks, |part, _| part.reduce())
     }
 
     /// Calls `run` on the whole, and puts back what the destination held if an index is out of range. There are `bytes`
@@ -193,16 +195,16 @@ impl<'a> ScatterPart<'a> {
 
 impl SharedPart<'_> {
     /// Calls `run` on one of the pieces that the part is cut into, which no other thread has.
-    fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
+    fn with_piece(&self, cut: &ScatterCut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let whole = self.0.0;
         match *cut {
-            Cut::Free(ref cuts) => {
+            ScatterCut::Free(ref cuts) => {
                 let mut loops = whole.loops.iter().enumerate();
                 let is_whole = |d, along: &Loop| cuts.range(piece, d, along.n) == (0..along.n);
                 debug_assert!(loops.all(|(d, along)| is_free(along) || is_whole(d, along)), "P1: a loop with an order");
                 self.with_ranges(cuts, piece, run)
             }
-            Cut::Columns(tasks) => {
+            ScatterCut::Columns(tasks) => {
                 let size = whole.spec.row / whole.elements;
                 // As many columns for each, to within a line.
                 let end = |task: usize| {

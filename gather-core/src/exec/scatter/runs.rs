@@ -20,7 +20,7 @@ use crate::plan::{Way, is_free};
 use crate::types::element::Unaligned;
 
 /// A plan, for one thread, whose indices ascend and are all in range.
-pub(super) struct Ascending<'a> {
+pub(super) struct AscendingUpdates<'a> {
     whole: &'a ScatterPart<'a>,
     /// The loop over indices, and the position of it among the loops.
     along: Loop,
@@ -30,7 +30,7 @@ pub(super) struct Ascending<'a> {
 }
 
 // SAFETY: threads reduce different runs, which go to different rows, and only read indices and updates.
-unsafe impl Sync for Ascending<'_> {}
+unsafe impl Sync for AscendingUpdates<'_> {}
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ const LONG_RUN: usize = 32;
 const SOME: usize = 128;
 
 /// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
-pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<Ascending<'a>> {
+pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer().runs?);
     let [component] = spec.components.as_slice() else { return None };
@@ -85,7 +85,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<Ascending<'a>> {
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
     };
-    ascends.then_some(Ascending { whole, along, at, index: RunIndex(index), run })
+    ascends.then_some(AscendingUpdates { whole, along, at, index: RunIndex(index), run })
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
@@ -166,14 +166,14 @@ impl<'a> RunIndex<'a> {
 /// Runs that are written down before they are reduced.
 const RUNS: usize = 64;
 
-impl Ascending<'_> {
+impl AscendingUpdates<'_> {
     /// Reduces every update into its row.
     pub(super) fn run(&self, tasks: usize) {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         threads::share(tasks, parts, |pieces| {
             for part in pieces {
                 let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
-                Piece { of: self, range, depth: 0, origin: self.whole.origin }.reduce();
+                RunsPiece { of: self, range, depth: 0, origin: self.whole.origin }.reduce();
             }
         });
     }
@@ -181,18 +181,18 @@ impl Ascending<'_> {
 
 /// Whole runs that this thread alone reduces: at a coordinate of the first `depth` loops, and at 0 of the others and of
 /// the loop over indices.
-struct Piece<'a> {
-    of: &'a Ascending<'a>,
+struct RunsPiece<'a> {
+    of: &'a AscendingUpdates<'a>,
     range: Range<usize>,
     depth: usize,
     origin: Cursor,
 }
 
-impl Piece<'_> {
+impl RunsPiece<'_> {
     /// Reduces the updates, for all coordinates of the other loops.
     fn reduce(&self) {
         let Some(along) = self.of.whole.loops.get(self.depth) else { return self.reduce_here() };
-        let mut at = Piece { range: self.range.clone(), depth: self.depth + 1, ..*self };
+        let mut at = RunsPiece { range: self.range.clone(), depth: self.depth + 1, ..*self };
         for _ in 0..if self.depth == self.of.at { 1 } else { along.n } {
             at.reduce();
             at.origin = at.origin.step(along);
@@ -201,7 +201,7 @@ impl Piece<'_> {
 
     /// Reduces the updates, for one coordinate of all loops around that over indices.
     fn reduce_here(&self) {
-        let Piece { of: &Ascending { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
+        let RunsPiece { of: &AscendingUpdates { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
         let (elements, include_self) = (whole.elements, whole.plan.includes_self());
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(&along, range.start);

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::kernels::bodies::filled::move_some;
-use crate::kernels::bodies::{IndexWidth, Resolved, State};
+use crate::kernels::bodies::{IndexWidth, RowsAndFill, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::Fixed;
 use crate::kernels::moves::fill::SelectFn;
@@ -122,7 +122,7 @@ pub(crate) fn run_blocks<L: Isa>(
 fn move_block<L: Isa>(
     level: L,
     args: &IndexArgs<'_>,
-    (rows, fill): Resolved<'_>,
+    (rows, fill): RowsAndFill<'_>,
     move_fn: MoveFn,
     select: Option<SelectFn>,
 ) {

@@ -92,7 +92,7 @@ pub(crate) struct State {
 }
 
 /// The rows of a block, and what fills those that are out of range.
-type Resolved<'s> = (ResolvedRows<'s>, &'s mut FillRow);
+type RowsAndFill<'s> = (ResolvedRows<'s>, &'s mut FillRow);
 
 impl State {
     /// The state before the first plane.
@@ -117,7 +117,7 @@ impl State {
     ///
     /// Whole strips of one state have one length: all of the inner loop, or the one iteration that stands for it.
     #[inline(always)]
-    fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> Resolved<'_> {
+    fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> RowsAndFill<'_> {
         #[cfg(debug_assertions)]
         assert!(!whole || *self.whole_strips.get_or_insert(strip.n()) == strip.n(), "whole strips of two lengths");
         let State { positions, block, resolved, out_of_range, fill, .. } = self;

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::left::{Left, MoveOrFill, Pass, Widen};
+use crate::kernels::moves::left::{Left, MoveOrFill, Pass, WidenTo};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
@@ -75,9 +75,9 @@ fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usi
         if const { size_of::<I>() >= 4 } {
             level.entry::<MoveOrFill<C, I, false>>()(rest);
         } else if const { I::TYPE.is_signed() } {
-            level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<Widen<I>>()));
+            level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         } else {
-            level.entry::<MoveOrFill<C, u32, false>>()(rest.widened(level.entry::<Widen<I>>()));
+            level.entry::<MoveOrFill<C, u32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         }
     }
     Outcome { out_of_range: true }

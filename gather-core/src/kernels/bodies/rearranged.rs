@@ -20,7 +20,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
-use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor, Whole};
+use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor, WholeRows};
 use crate::kernels::space::periods::Periods;
 
 /// The rows of a plane, and the loops that step from one to the next.
@@ -87,8 +87,8 @@ impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
         debug_assert_eq!(streams.row, BYTES, "K6");
         let whole = streams.inner.whole(BYTES as isize);
         let periods = |periods: Periods<'_>| match whole {
-            Some(Whole::Output) => level.zip::<BYTES>().map_or(0, |zip| zip(&periods)),
-            Some(Whole::Data) => level.unzip::<BYTES>().map_or(0, |unzip| unzip(&periods)),
+            Some(WholeRows::Output) => level.zip::<BYTES>().map_or(0, |zip| zip(&periods)),
+            Some(WholeRows::Data) => level.unzip::<BYTES>().map_or(0, |unzip| unzip(&periods)),
             None => 0,
         };
         // SAFETY: rows of `BYTES` bytes (K6): both ends of each reach as many, apart from each other.

@@ -32,7 +32,7 @@ use crate::kernels::moves::{self};
 use crate::kernels::nest::plane::{Strip, Strips};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
-use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::resolve::vectors::VectorBounds;
 use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
@@ -73,7 +73,7 @@ fn fetch_later<const BYTES: usize, I: Index>(strip: &Strip<'_>) {
 #[derive(Clone, Copy)]
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
-    bounds: Bounds<Eight>,
+    bounds: VectorBounds<Eight>,
     stride: __m256i,
     /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
     offset: __m256i,
@@ -87,7 +87,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         let (component, data_step) = (&args.spec().components[0], args.inner().data as i32);
         Inner {
             component,
-            bounds: Bounds::of(Avx2::here(), component.dim as i32, args.spec().policy),
+            bounds: VectorBounds::of(Avx2::here(), component.dim as i32, args.spec().policy),
             stride: _mm256_set1_epi32(args.stride() as i32),
             offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
             step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),

@@ -22,7 +22,7 @@ use crate::kernels::moves::loads::copy_four;
 use crate::kernels::nest::args::IndexArgs;
 use crate::kernels::nest::plane::Strips;
 use crate::kernels::prefetch::{LINE, prefetch_near};
-use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::resolve::vectors::VectorBounds;
 use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
@@ -41,7 +41,7 @@ type PanelOffsets = [MaybeUninit<i32>; MOST];
 
 /// The offsets of rows from a cursor on, row after row: of positions in range.
 #[derive(Clone, Copy)]
-struct Resolved<'a>(&'a [i32]);
+struct ResolvedPositions<'a>(&'a [i32]);
 
 /// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
@@ -65,7 +65,7 @@ pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest:
 /// The arguments that the rows of a plane share.
 #[derive(Clone, Copy)]
 struct GatheredPanel<const BYTES: usize> {
-    bounds: Bounds<Eight>,
+    bounds: VectorBounds<Eight>,
     stride: Eight,
 }
 
@@ -74,7 +74,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
     #[target_feature(enable = "avx2,fma,f16c")]
     fn new(args: &IndexArgs<'_>) -> Self {
         let component = &args.spec().components[0];
-        let bounds = Bounds::of(Avx2::here(), component.dim as i32, args.spec().policy);
+        let bounds = VectorBounds::of(Avx2::here(), component.dim as i32, args.spec().policy);
         GatheredPanel { bounds, stride: Eight::splat(Avx2::here(), args.stride() as i32) }
     }
 
@@ -85,7 +85,12 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
     /// When strips have fewer than `EIGHT` iterations, or more than `MOST` together.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn resolve<'a, I: Index>(self, rows: Strips<'_>, n: usize, to: &'a mut PanelOffsets) -> Option<Resolved<'a>> {
+    fn resolve<'a, I: Index>(
+        self,
+        rows: Strips<'_>,
+        n: usize,
+        to: &'a mut PanelOffsets,
+    ) -> Option<ResolvedPositions<'a>> {
         let count = rows.n();
         assert!(n >= EIGHT && count * n <= MOST, "{count} rows of {n}");
         let mut are_positions = Eight::lanes(self.stride, true);
@@ -118,13 +123,13 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
             return None;
         }
         // SAFETY: the offsets of `count` rows of `n` elements have just been written.
-        Some(Resolved(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) }))
+        Some(ResolvedPositions(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) }))
     }
 
     /// Moves the elements of strips of `n`.
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn load(self, rows: Strips<'_>, n: usize, Resolved(offsets): Resolved<'_>) {
+    fn load(self, rows: Strips<'_>, n: usize, ResolvedPositions(offsets): ResolvedPositions<'_>) {
         for (row, strip) in offsets.chunks_exact(n).zip(rows) {
             let (places, data) = (Places::<BYTES>::along(&strip), strip.at().data);
             for first in (0..n).step_by(FOUR) {

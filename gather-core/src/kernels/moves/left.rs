@@ -48,9 +48,9 @@ pub(crate) struct WidenJob<'a> {
 pub(crate) type WidenFn = for<'a> fn(WidenJob<'a>);
 
 /// [`WidenFn`] for a type of 8 or 16 bits.
-pub(crate) struct Widen<I>(PhantomData<I>);
+pub(crate) struct WidenTo<I>(PhantomData<I>);
 
-impl<I: Index> LevelFn for Widen<I> {
+impl<I: Index> LevelFn for WidenTo<I> {
     type Args<'a> = WidenJob<'a>;
     type Output = ();
 

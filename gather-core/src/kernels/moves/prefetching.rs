@@ -33,7 +33,7 @@ impl<C: CopyRow> LevelFn for MovePrefetching<C> {
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row()), C::BYTES.unwrap_or(job.row()));
     let out_step = if PACKED { row as isize } else { job.out_step() };
-    let (mut from, mut next) = (Sources::<PACKED>::of(job, row), Sources::<PACKED>::ahead(ahead, row));
+    let (mut from, mut next) = (RowSources::<PACKED>::of(job, row), RowSources::<PACKED>::ahead(ahead, row));
     let mut out = job.out();
     let mut move_row = |from| {
         // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
@@ -68,7 +68,7 @@ fn ask<C: CopyRow>(from: *const u8, row: usize) {
 }
 
 /// Where the rows of a job lie, one after the other.
-pub(super) struct Sources<const PACKED: bool> {
+pub(super) struct RowSources<const PACKED: bool> {
     data: *const u8,
     data_step: isize,
     stride: isize,
@@ -77,12 +77,12 @@ pub(super) struct Sources<const PACKED: bool> {
     left: usize,
 }
 
-impl<const PACKED: bool> Sources<PACKED> {
+impl<const PACKED: bool> RowSources<PACKED> {
     #[inline(always)]
     pub(super) fn of(job: &MoveJob<'_>, row: usize) -> Self {
         debug_assert!(!PACKED || job.stride() == row as isize);
         let stride = if PACKED { row as isize } else { job.stride() };
-        Sources {
+        RowSources {
             data: job.data(),
             data_step: job.data_step(),
             stride,
@@ -95,7 +95,7 @@ impl<const PACKED: bool> Sources<PACKED> {
     /// Of rows that are only prefetched.
     #[inline(always)]
     pub(super) fn ahead(rows: &ResolvedRows<'_>, row: usize) -> Self {
-        Sources::of(rows.addresses(), row)
+        RowSources::of(rows.addresses(), row)
     }
 
     /// The next row, of those that the job has.

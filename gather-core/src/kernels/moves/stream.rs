@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::STREAMED_AT_ONCE;
-use crate::kernels::moves::prefetching::{JobAndNext, Sources};
+use crate::kernels::moves::prefetching::{JobAndNext, RowSources};
 use crate::kernels::prefetch::{LINE, prefetch, prefetch_row};
 
 /// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
@@ -29,7 +29,7 @@ impl LevelFn for StreamRows {
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         let row = job.row();
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-        let (mut from, mut next) = (Sources::<false>::of(job, row), Sources::<false>::ahead(ahead, row));
+        let (mut from, mut next) = (RowSources::<false>::of(job, row), RowSources::<false>::ahead(ahead, row));
         let mut rows = RowsToStream { step: job.out_step(), left: job.n(), is_begun: false, shared: SharedLine::new() };
         for i in 0..job.n() {
             let source = from.next();

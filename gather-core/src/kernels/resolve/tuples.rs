@@ -12,7 +12,7 @@
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::resolve::vectors::VectorBounds;
 use crate::kernels::resolve::{TupleJob, TuplesArgs};
 use crate::kernels::words::{MOST_LANES, Numbers, Words, is_wide};
 use crate::types::index::Index;
@@ -64,7 +64,7 @@ fn in_chunks<I: Index, W: Words, const K: usize>(
 /// The vectors that the components of tuples are compared with and multiplied by.
 struct Axes<W: Words, const K: usize> {
     level: W::Level,
-    bounds: [Bounds<W>; K],
+    bounds: [VectorBounds<W>; K],
     scales: [W; K],
 }
 
@@ -77,11 +77,11 @@ impl<W: Words, const K: usize> Axes<W, K> {
             (dims[k], factors[k]) = (job.components()[k].dim as i32, job.components()[k].scale as i32);
         }
         let (dims, factors) = (W::of(level, &dims), W::of(level, &factors));
-        let mut bounds = [Bounds::new(dims, job.policy()); K];
+        let mut bounds = [VectorBounds::new(dims, job.policy()); K];
         let mut scales = [factors; K];
         for k in 0..K {
             let components = W::of(level, &const { TuplePlaces::<K>::of::<I, W>() }.components[k]);
-            bounds[k] = Bounds::new(W::permuted(dims, components), job.policy());
+            bounds[k] = VectorBounds::new(W::permuted(dims, components), job.policy());
             scales[k] = W::permuted(factors, components);
         }
         Axes { level, bounds, scales }

@@ -29,7 +29,7 @@ use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// The vectors that indices are compared with.
 #[derive(Clone, Copy)]
-pub(crate) struct Bounds<W> {
+pub(crate) struct VectorBounds<W> {
     /// The vector that is added to negative indices: the size of the axis, or 0.
     from_end: W,
     /// The last position.
@@ -40,11 +40,11 @@ pub(crate) struct Bounds<W> {
     above: W,
 }
 
-impl<W: Words> Bounds<W> {
+impl<W: Words> VectorBounds<W> {
     /// Bounds of lanes of one axis.
     #[inline(always)]
     pub(crate) fn of(level: W::Level, dim: i32, policy: IndexPolicy) -> Self {
-        Bounds::new(W::splat(level, dim), policy)
+        VectorBounds::new(W::splat(level, dim), policy)
     }
 
     /// Bounds of lanes whose axes have the sizes `dim`.
@@ -57,7 +57,7 @@ impl<W: Words> Bounds<W> {
         let from_end = if counts { dim } else { zero };
         let clamp = out_of_bounds == OutOfBounds::Clamp;
         let (below, above) = if clamp { (zero, last) } else { (minus_one, minus_one) };
-        Bounds { from_end, last, below, above }
+        VectorBounds { from_end, last, below, above }
     }
 
     /// The positions of indices, in the order of the load.
@@ -94,7 +94,7 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     fn call<Here: Token>(level: Here, job: &ResolveJob<'_>) -> bool {
         match (W::level(level), job.contiguous::<I>()) {
             (Some(level), Some(job)) if job.n() >= W::N => {
-                contiguous::<I, W>(&job, Bounds::of(level, job.dim(), job.policy()))
+                contiguous::<I, W>(&job, VectorBounds::of(level, job.dim(), job.policy()))
             }
             _ => one_by_one::<I>(job),
         }
@@ -115,7 +115,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
         if let Some(vectors) = W::level(level)
             && let Some(job) = job.contiguous::<I>()
         {
-            let bounds = Bounds::of(vectors, job.dim(), job.policy());
+            let bounds = VectorBounds::of(vectors, job.dim(), job.policy());
             while job.n() - done >= CHUNK {
                 let out_of_range = contiguous::<I, W>(&job.chunk(done, CHUNK), bounds);
                 done += CHUNK;
@@ -130,7 +130,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
 
 /// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not wrapped).
 #[inline(always)]
-fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: Bounds<W>) -> bool {
+fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>) -> bool {
     debug_assert!(job.n() >= W::N);
     let mut found = W::filled(bounds.last, 0);
     for step in 0..job.n() / W::N {
@@ -150,7 +150,7 @@ fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: Bounds<W>) -> bo
 
 /// Resolves a vector of indices, from index `at` on; returns their positions.
 #[inline(always)]
-fn one_vector<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: Bounds<W>, at: usize) -> W {
+fn one_vector<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>, at: usize) -> W {
     let positions = bounds.resolve_at::<I>(job.indices(), at);
     job.store(at, positions);
     positions

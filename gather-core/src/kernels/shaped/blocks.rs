@@ -12,7 +12,7 @@
 use core::marker::PhantomData;
 
 use crate::kernels::shaped::fold::at_the_end;
-use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
+use crate::kernels::shaped::size::{Size, SizeSource, Sizes, Slots};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS, times};
 use crate::types::element::Element;
 
@@ -198,17 +198,17 @@ impl SpaceShape {
     /// Where an open size can be read off folded loops, with what it is multiplied by there; `None` where it stands
     /// beside others only.
     #[inline(always)]
-    pub(crate) const fn source(&self, slot: usize) -> Option<(Source, usize)> {
+    pub(crate) const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);
         while at < self.len {
             let along = &self.loops[MAX_DIMS - self.len + at];
             if along.whole.slots == 1 << slot {
-                return Some((Source::Loop(at), along.whole.known));
+                return Some((SizeSource::Loop(at), along.whole.known));
             }
             used |= (along.whole.slots | along.step.slots | along.period.slots) >> slot & 1 == 1;
             at += 1;
         }
-        Source::in_row(self.row, slot, used)
+        SizeSource::in_row(self.row, slot, used)
     }
 }
 

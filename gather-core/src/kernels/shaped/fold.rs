@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
+use crate::kernels::shaped::size::{Size, SizeSource, Sizes, Slots};
 use crate::types::declared::{ANY, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
@@ -103,19 +103,19 @@ impl IndexShape {
 
     /// The open sizes, where each can be read off folded loops by `value`; else `None`.
     #[inline(always)]
-    pub(crate) fn sizes<const ARGS: usize>(&self, value: impl Fn(Source) -> usize) -> Option<Sizes<ARGS>> {
+    pub(crate) fn sizes<const ARGS: usize>(&self, value: impl Fn(SizeSource) -> usize) -> Option<Sizes<ARGS>> {
         Sizes::read(|slot| self.source(slot), value)
     }
 
     /// The place where an open size can be read off, and the factor that it has there. `None` where it occurs only
     /// together with other open sizes.
     #[inline(always)]
-    const fn source(&self, slot: usize) -> Option<(Source, usize)> {
+    const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);
         while at < self.len {
             let along = &self.loops[MAX_DIMS - self.len + at];
             if along.n.slots == 1 << slot {
-                return Some((Source::Loop(at), along.n.known));
+                return Some((SizeSource::Loop(at), along.n.known));
             }
             used |= (along.n.slots | along.data.slots | along.index.slots) >> slot & 1 == 1;
             at += 1;
@@ -124,12 +124,12 @@ impl IndexShape {
         while at < self.axes_len {
             let axis = &self.axes[at];
             if axis.dim.slots == 1 << slot {
-                return Some((Source::Axis(at), axis.dim.known));
+                return Some((SizeSource::Axis(at), axis.dim.known));
             }
             used |= (axis.dim.slots | axis.stride.slots) >> slot & 1 == 1;
             at += 1;
         }
-        Source::in_row(self.row, slot, used)
+        SizeSource::in_row(self.row, slot, used)
     }
 
     /// Adds a loop inside the others, or makes it one with the last.
@@ -311,14 +311,14 @@ mod tests {
 
     #[test]
     fn open_sizes_are_read_off_loops() {
-        let read = |declared: &Declared, value: &dyn Fn(Source) -> usize| {
+        let read = |declared: &Declared, value: &dyn Fn(SizeSource) -> usize| {
             IndexShape::of(declared).sizes::<1>(value).map(|sizes| (sizes.first, sizes.args))
         };
-        let at = |source: Source| match source {
-            Source::Loop(at) => [15, 90][at],
-            Source::Axis(_) => 7,
-            Source::Row => 24,
-            Source::Unused => unreachable!("nothing is read there"),
+        let at = |source: SizeSource| match source {
+            SizeSource::Loop(at) => [15, 90][at],
+            SizeSource::Axis(_) => 7,
+            SizeSource::Row => 24,
+            SizeSource::Unused => unreachable!("nothing is read there"),
         };
         assert_eq!(read(&Declared::gather(&[ANY, 2, 8], &[ANY, 3], 0, 0), &at), Some(([7, 5], [1])));
         assert_eq!(read(&Declared::gather(&[ANY, ANY, 8], &[3], 0, 0), &at), Some(([7, 1], [3])));

@@ -10,7 +10,7 @@ use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Cursor, IndexArgs, Loop, Outcome};
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::{IndexShapeOf, ShapedTensors};
-use crate::kernels::shaped::size::{Sizes, Source};
+use crate::kernels::shaped::size::{SizeSource, Sizes};
 use crate::kernels::shaped::space_row::ShapedSpace;
 use crate::types::declared::{Declaration, MAX_DIMS};
 use crate::types::element::{DType, Element, IsElement};
@@ -136,11 +136,11 @@ impl ShapedIndex {
         if policy != self.policy || loops.len() != shape.len || axes.len() != shape.axes_len {
             return false;
         }
-        let open = |source: Source| match source {
-            Source::Loop(at) => loops[at].n,
-            Source::Axis(at) => axes.clone().nth(at).map_or(0, |axis| axis.1),
-            Source::Row => row,
-            Source::Unused => 1,
+        let open = |source: SizeSource| match source {
+            SizeSource::Loop(at) => loops[at].n,
+            SizeSource::Axis(at) => axes.clone().nth(at).map_or(0, |axis| axis.1),
+            SizeSource::Row => row,
+            SizeSource::Unused => 1,
         };
         // As many arguments as any declaration has.
         let Some(sizes) = shape.sizes::<{ 2 * MAX_DIMS }>(open) else { return false };
@@ -170,11 +170,11 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, args: &IndexArgs<'_>) -> Outcome {
-        let open = |source: Source| match source {
-            Source::Loop(at) => args.loops()[at].n,
-            Source::Axis(at) => args.spec().components[at].dim as usize,
-            Source::Row => args.spec().row / size_of::<T>(),
-            Source::Unused => 1,
+        let open = |source: SizeSource| match source {
+            SizeSource::Loop(at) => args.loops()[at].n,
+            SizeSource::Axis(at) => args.spec().components[at].dim as usize,
+            SizeSource::Row => args.spec().row / size_of::<T>(),
+            SizeSource::Unused => 1,
         };
         let sizes: Sizes<ARGS> =
             const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");

@@ -100,7 +100,7 @@ impl Size {
 
 /// Where an open size stands alone among folded loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum SizeSource {
     /// The iterations of a loop.
     Loop(usize),
     /// The size of an axis.
@@ -111,14 +111,14 @@ pub(crate) enum Source {
     Unused,
 }
 
-impl Source {
+impl SizeSource {
     /// An open size that stands alone in no loop or axis: that of the row, or one that is not `used` at all.
     pub(crate) const fn in_row(row: Size, slot: usize, used: bool) -> Option<(Self, usize)> {
         if row.slots == 1 << slot {
-            return Some((Source::Row, row.known));
+            return Some((SizeSource::Row, row.known));
         }
         let used = used || row.slots >> slot & 1 == 1;
-        if used { None } else { Some((Source::Unused, 1)) }
+        if used { None } else { Some((SizeSource::Unused, 1)) }
     }
 }
 
@@ -127,13 +127,13 @@ impl<const ARGS: usize> Sizes<ARGS> {
     /// what is found there. `None` where one stands nowhere by itself.
     #[inline(always)]
     pub(crate) fn read(
-        source: impl Fn(usize) -> Option<(Source, usize)>,
-        value: impl Fn(Source) -> usize,
+        source: impl Fn(usize) -> Option<(SizeSource, usize)>,
+        value: impl Fn(SizeSource) -> usize,
     ) -> Option<Self> {
         let mut sizes = Sizes { first: [1; 2], args: [1; ARGS] };
         for (slot, size) in sizes.first.iter_mut().chain(&mut sizes.args).enumerate() {
             let (source, known) = source(slot)?;
-            *size = if matches!(source, Source::Unused) { 1 } else { value(source) / known };
+            *size = if matches!(source, SizeSource::Unused) { 1 } else { value(source) / known };
         }
         Some(sizes)
     }

@@ -6,7 +6,7 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::shaped::blocks::{ShapedBlocks, SpaceShape, SpaceShapeOf};
-use crate::kernels::shaped::size::{Sizes, Source};
+use crate::kernels::shaped::size::{SizeSource, Sizes};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs};
 use crate::types::declared::{Declaration, MAX_DIMS};
 use crate::types::element::Element;
@@ -75,10 +75,10 @@ impl ShapedSpace {
 /// The open sizes of loops, and of rows of `row` elements.
 #[inline(always)]
 fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: usize) -> Option<Sizes<ARGS>> {
-    let value = |source: Source| match source {
-        Source::Loop(at) => loops[at].n.saturating_add(shape.own()[at].cropped),
-        Source::Row => row,
-        Source::Axis(_) | Source::Unused => 1,
+    let value = |source: SizeSource| match source {
+        SizeSource::Loop(at) => loops[at].n.saturating_add(shape.own()[at].cropped),
+        SizeSource::Row => row,
+        SizeSource::Axis(_) | SizeSource::Unused => 1,
     };
     Sizes::read(|slot| shape.source(slot), value)
 }

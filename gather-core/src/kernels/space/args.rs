@@ -217,7 +217,7 @@ impl<'a> SpaceArgs<'a> {
 
 /// Which tensor lies whole, the other one in streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whole {
+pub(crate) enum WholeRows {
     Output,
     Data,
 }
@@ -226,12 +226,12 @@ impl BlockLoop {
     /// Which tensor lies whole along the loop, where it and the streams of the other are contiguous, for rows of a
     /// width.
     #[inline(always)]
-    pub(crate) fn whole(&self, width: isize) -> Option<Whole> {
+    pub(crate) fn whole(&self, width: isize) -> Option<WholeRows> {
         let (step, wrap, period) = (self.step, self.wrap, self.period());
         if step.out == width && wrap.out == width && period.data == width {
-            Some(Whole::Output)
+            Some(WholeRows::Output)
         } else if step.data == width && wrap.data == width && period.out == width {
-            Some(Whole::Data)
+            Some(WholeRows::Data)
         } else {
             None
         }

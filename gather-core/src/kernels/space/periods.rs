@@ -1,6 +1,6 @@
 //! Whole periods of contiguous streams: what is interleaved or taken apart by vectors.
 
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, Whole};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::vector::Vector;
 
 /// Periods of a loop along which both tensors are contiguous: one whole, the other in `block` streams.
@@ -38,7 +38,7 @@ impl<'a> Periods<'a> {
 
     /// Checks, in debug builds, that a vector lies at `byte` of a stream, or of all of them, of `BYTES` bytes each.
     #[inline(always)]
-    fn check<V: Vector, const BYTES: usize>(&self, whole: Whole, streams: usize, stream: usize, byte: usize) {
+    fn check<V: Vector, const BYTES: usize>(&self, whole: WholeRows, streams: usize, stream: usize, byte: usize) {
         debug_assert!(self.along.whole(BYTES as isize) == Some(whole), "streams of other elements");
         debug_assert!(stream < self.along.block && byte + V::LEN <= self.n * streams * BYTES, "{byte} of {}", self.n);
     }
@@ -46,7 +46,7 @@ impl<'a> Periods<'a> {
     /// Reads a vector of a stream of data, from a byte on.
     #[inline(always)]
     pub(super) fn load_stream<V: Vector, const BYTES: usize>(&self, level: V::Level, stream: usize, byte: usize) -> V {
-        self.check::<V, BYTES>(Whole::Output, 1, stream, byte);
+        self.check::<V, BYTES>(WholeRows::Output, 1, stream, byte);
         let from = self.at.data().wrapping_offset(self.along.step.data.wrapping_mul(stream as isize));
         // SAFETY: bytes of one of the streams, each of which has an element in every period.
         unsafe { V::load(level, from.wrapping_add(byte)) }
@@ -55,7 +55,7 @@ impl<'a> Periods<'a> {
     /// Writes a vector of the output, from a byte on, where it lies whole.
     #[inline(always)]
     pub(super) fn store_whole<V: Vector, const BYTES: usize>(&self, byte: usize, vector: V) {
-        self.check::<V, BYTES>(Whole::Output, self.along.block, 0, byte);
+        self.check::<V, BYTES>(WholeRows::Output, self.along.block, 0, byte);
         // SAFETY: bytes of the output, which has an element of every stream in every period.
         unsafe { vector.store(self.at.out().wrapping_add(byte)) }
     }
@@ -63,7 +63,7 @@ impl<'a> Periods<'a> {
     /// Reads a vector of data, from a byte on, where it lies whole.
     #[inline(always)]
     pub(super) fn load_whole<V: Vector, const BYTES: usize>(&self, level: V::Level, byte: usize) -> V {
-        self.check::<V, BYTES>(Whole::Data, self.along.block, 0, byte);
+        self.check::<V, BYTES>(WholeRows::Data, self.along.block, 0, byte);
         // SAFETY: bytes of data, which has an element of every stream in every period.
         unsafe { V::load(level, self.at.data().wrapping_add(byte)) }
     }
@@ -71,7 +71,7 @@ impl<'a> Periods<'a> {
     /// Writes a vector of a stream of the output, from a byte on.
     #[inline(always)]
     pub(super) fn store_stream<V: Vector, const BYTES: usize>(&self, stream: usize, byte: usize, vector: V) {
-        self.check::<V, BYTES>(Whole::Data, 1, stream, byte);
+        self.check::<V, BYTES>(WholeRows::Data, 1, stream, byte);
         let to = self.at.out().wrapping_offset(self.along.step.out.wrapping_mul(stream as isize));
         // SAFETY: bytes of one of the streams, each of which has an element in every period.
         unsafe { vector.store(to.wrapping_add(byte)) }

@@ -30,16 +30,16 @@ const PART_OF_AN_UPDATE: usize = 4;
 /// number.
 pub(super) fn of(
     request: &ReduceRequest,
-    kind: Kind,
+    kind: RecordKind,
     components: &[Component],
     loops: &Loops,
     stride: isize,
     elements: usize,
 ) -> Option<Accumulators> {
     let records = match kind {
-        Kind::Records => Some(request.reducer.beside.as_ref()?.records(request.include_self)),
-        Kind::Counts if !request.counts() => return None,
-        Kind::Counts => None,
+        RecordKind::Records => Some(request.reducer.beside.as_ref()?.records(request.include_self)),
+        RecordKind::Counts if !request.counts() => return None,
+        RecordKind::Counts => None,
     };
     // A note counts in 32 bits.
     u32::try_from(count(loops).checked_add(1)?).ok()?;
@@ -59,7 +59,7 @@ pub(super) fn of(
 
 /// Kinds of accumulators.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     Records,
     Counts,
 }

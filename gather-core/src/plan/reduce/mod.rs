@@ -24,7 +24,7 @@ use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
-use crate::plan::reduce::accumulators::Kind;
+use crate::plan::reduce::accumulators::RecordKind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
 use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};
@@ -202,8 +202,8 @@ impl ReducePlan {
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
         let nest = ScatterNest { components: parts, loops, stride, row, reach, by_index };
-        let accumulators =
-            [Kind::Records, Kind::Counts].map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
+        let accumulators = [RecordKind::Records, RecordKind::Counts]
+            .map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, *level);

@@ -8,11 +8,11 @@ use crate::call::checks::check_output;
 use crate::call::gather::Operation;
 use crate::call::gather::kinds::Gathered;
 use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};
-use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
+use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::source::Reading;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::exec::first_bad_index::IndexCheck;
-use crate::exec::{Ids, NullIndices, Operands, Place, gather_bits};
+use crate::exec::{Ids, NullIndices, Operands, PositionRoom, gather_bits};
 use crate::kernels::Resolvers;
 use crate::plan::IndexLowered;
 use crate::tensor::bitmap::{Nulls, Validity};
@@ -116,7 +116,7 @@ struct NullableShapes<'a> {
     /// The operator. Its loops step through the bits of data and the numbers of indices; where a row has one bit, the
     /// loops of a row are left out.
     lowered: &'a IndexLowered,
-    sizes: Sizes,
+    sizes: NullableSizes,
     /// Bits of the result.
     bits: usize,
     /// Whether the result has no elements.
@@ -176,7 +176,7 @@ impl Call<'_> {
         let ((_, data), (indices, _), out) = (operands.data(), operands.indices(), operands.out_layout());
         let (lowered, sizes, is_empty) = match &self.runs {
             Runs::Once(op, call) => {
-                let sizes = Sizes::new(op.attributes, data, indices, lowered)?;
+                let sizes = NullableSizes::new(op.attributes, data, indices, lowered)?;
                 let converted = call.results(&lowered.output, sizes.rows(data).1);
                 let results = converted.as_ref().unwrap_or(&lowered.output);
                 Shape::checked_len(results)?;
@@ -216,7 +216,7 @@ impl Call<'_> {
     /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] where whole rows are read, and
     /// [`Error::BitmapLengthMismatch`].
     #[inline(always)]
-    fn has_bits_of_rows(&self, data: &Layout, sizes: &Sizes, reads_elements: bool) -> Result<bool, Error> {
+    fn has_bits_of_rows(&self, data: &Layout, sizes: &NullableSizes, reads_elements: bool) -> Result<bool, Error> {
         let op = self.facts.op;
         let mismatch =
             |argument, len, rows, elements| Error::BitmapLengthMismatch { op, argument, len, rows, elements };
@@ -255,14 +255,14 @@ impl Call<'_> {
     }
 
     /// As [`Call::run_with_nulls`], by positions of a type that all axes fit in.
-    fn run_by<P: Place>(
+    fn run_by<P: PositionRoom>(
         &self,
         (shapes, nulls): (&NullableShapes<'_>, &Nulls<'_>),
         operands: Operands<'_, Target<'_>>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
         let NullableShapes { lowered, sizes, .. } = shapes;
-        let Sizes { numbers, lead, count, .. } = sizes;
+        let NullableSizes { numbers, lead, count, .. } = sizes;
         let Facts { op, policy, level, index, resolvers } = self.facts;
         let level = Level::resolve(level)?;
 

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use crate::call::gather::Operation;
 use crate::call::gather::kinds::{Gathered, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
-use crate::call::gather::nullable::sizes::{ByPosition, Sizes, is_wide};
+use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
@@ -54,7 +54,7 @@ pub(super) struct NullablePlanned {
     pub(super) plan: GatherPlan,
     /// The call by positions, of which any may be missing.
     pub(super) by_position: GatherPlan,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: NullableSizes,
     /// The operator, its loops stepping through the numbers of indices and through elements of data, or rows.
     lowered: [IndexLowered; 2],
 }
@@ -68,7 +68,7 @@ impl NullablePlanned {
     ) -> Result<Self, Error> {
         K::check_data(&op, &data)?;
         let mut lowered = IndexLowered::new(op.op());
-        let sizes = Sizes::new(op.attributes, data.layout, indices, &mut lowered)?;
+        let sizes = NullableSizes::new(op.attributes, data.layout, indices, &mut lowered)?;
         let mut by_rows = lowered.clone();
         sizes.step_by_rows(data.layout, &mut by_rows);
         let plan = K::plan::<I>(&op, data, (index, indices), outputs)?;

@@ -15,7 +15,7 @@ use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// The sizes of a call.
 #[derive(Clone)]
-pub(super) struct Sizes {
+pub(super) struct NullableSizes {
     /// The number of each index: as many dimensions as indices have, of which that of components has no step.
     pub(super) numbers: Layout,
     /// The dimensions of indices before that of components.
@@ -26,7 +26,7 @@ pub(super) struct Sizes {
     row_rank: usize,
 }
 
-impl Sizes {
+impl NullableSizes {
     /// Checks attributes and shapes, and lowers the operator into what is empty, its loops stepping through the
     /// elements of row-major data and the numbers of indices.
     ///
@@ -54,14 +54,14 @@ impl Sizes {
             Op::GatherNd => lowered.dims.len() - lead,
             _ => 0,
         };
-        Ok(Sizes { numbers, lead, count, row_rank })
+        Ok(NullableSizes { numbers, lead, count, row_rank })
     }
 
     /// Those of `count` indices along the first dimension, where there is one.
     pub(super) fn resized(&self, count: usize) -> Result<Self, Error> {
         let numbers = self.numbers.resized(count).expect("indices with a free dimension")?;
         let count = numbers.shape()[..self.lead].iter().product();
-        Ok(Sizes { numbers, count, ..*self })
+        Ok(NullableSizes { numbers, count, ..*self })
     }
 
     /// The dimensions of data before a row, and those of a row.
@@ -94,7 +94,7 @@ pub(super) struct ByPosition<'a> {
 impl<'a> ByPosition<'a> {
     /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
     /// the second.
-    pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a Sizes) -> Result<(Self, Layout), Error> {
+    pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a NullableSizes) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (sizes.numbers.shape(), sizes.lead);
         let empty_tuples = shape.get(lead) == Some(&0);
         let layout = match shape.get(lead) {

@@ -37,7 +37,7 @@ pub(in crate::kernels::reduce) fn sums<C: Eight, const WEIGHTED: bool>(bag: &Bag
     for first in (0..bag.elements()).step_by(ROOM) {
         let columns = first..(first + ROOM).min(bag.elements());
         let before = first_column + first;
-        let columns = Columns::<C, WEIGHTED> {
+        let columns = FusedColumns::<C, WEIGHTED> {
             rows: bag.fused_columns(&columns),
             fused,
             columns: before..before + columns.len(),
@@ -49,7 +49,7 @@ pub(in crate::kernels::reduce) fn sums<C: Eight, const WEIGHTED: bool>(bag: &Bag
 }
 
 /// Some columns of all rows.
-struct Columns<'a, C: Eight, const WEIGHTED: bool> {
+struct FusedColumns<'a, C: Eight, const WEIGHTED: bool> {
     rows: rows::Columns<'a>,
     fused: &'a FusedBag,
     /// The columns in a row: from a multiple of those of a vector on.
@@ -77,11 +77,11 @@ struct Sums {
     lanes: usize,
 }
 
-impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
+impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
     /// Reduces the columns.
     #[target_feature(enable = "avx2,fma,f16c")]
     fn reduce(&self) {
-        let Columns { ref rows, fused, room, .. } = *self;
+        let FusedColumns { ref rows, fused, room, .. } = *self;
         let columns = self.columns.len();
         let vectors = columns.div_ceil(EIGHT);
         let block = if vectors <= MOST { usize::MAX } else { BLOCK };

@@ -19,13 +19,13 @@ use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::BagRow;
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
-use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, Vector};
+use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::types::element::{Element, Unaligned};
 
 /// The step of each row, on vectors: on every element the scalar step.
-pub(in crate::kernels::reduce) trait VectorStep<V: Vector>:
+pub(in crate::kernels::reduce) trait VectorStep<V: SumVector>:
     Step<Item = V::Item, Sum = V::Item>
 {
     /// The sums after the first row.
@@ -35,7 +35,7 @@ pub(in crate::kernels::reduce) trait VectorStep<V: Vector>:
     fn add_to(sum: V, row: V, weight: V) -> V;
 }
 
-impl<V: Vector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
+impl<V: SumVector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
     #[inline(always)]
     fn first_of(row: V, _: V) -> V {
         row.filled(V::Item::ZERO).plus(row)
@@ -47,7 +47,7 @@ impl<V: Vector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
     }
 }
 
-impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
+impl<V: SumVector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
     #[inline(always)]
     fn first_of(row: V, weight: V) -> V {
         <Plain<Add<V::Item>> as VectorStep<V>>::first_of(row.times(weight), weight)
@@ -59,7 +59,7 @@ impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
     }
 }
 
-impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
+impl<V: SumVector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
     #[inline(always)]
     fn first_of(row: V, _: V) -> V {
         row
@@ -76,9 +76,9 @@ pub(in crate::kernels::reduce) trait InVectors:
     Element + Stored<Self::Of256> + Stored<Self::Of512>
 {
     /// The sums of AVX2.
-    type Of256: Vector<Item = Self::Sum, Level = Avx2>;
+    type Of256: SumVector<Item = Self::Sum, Level = Avx2>;
     /// The sums of AVX-512.
-    type Of512: Vector<Item = Self::Sum, Level = Avx512>;
+    type Of512: SumVector<Item = Self::Sum, Level = Avx512>;
     /// A sum.
     type Sum: Number + Ordered + Element;
 
@@ -197,7 +197,7 @@ fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
 
 /// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same number.
 #[inline(always)]
-fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: usize>(level: V::Level, bag: &BagRows<'_>) {
+fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usize>(level: V::Level, bag: &BagRows<'_>) {
     bag.debug_check(S::WEIGHTED);
     let vectors = bag.elements().div_ceil(V::N);
     let panels = vectors.div_ceil(MOST);
@@ -223,7 +223,7 @@ fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: usize>(
 }
 
 /// The lanes of a vector that elements are loaded to and stored from.
-trait Lanes<T: Copy, V: Vector>: Copy {
+trait Lanes<T: Copy, V: SumVector>: Copy {
     /// The number of lanes.
     fn n(self) -> usize;
 
@@ -238,7 +238,7 @@ trait Lanes<T: Copy, V: Vector>: Copy {
 #[derive(Clone, Copy)]
 struct Full;
 
-impl<T: Stored<V>, V: Vector> Lanes<T, V> for Full {
+impl<T: Stored<V>, V: SumVector> Lanes<T, V> for Full {
     #[inline(always)]
     fn n(self) -> usize {
         V::N
@@ -273,13 +273,13 @@ impl<V: Masked> Lanes<V::Item, V> for First<V> {
 }
 
 /// Lanes of elements `T`, and of sums.
-trait BothLanes<T: Stored<V>, V: Vector>: Lanes<T, V> + Lanes<V::Item, V> {}
+trait BothLanes<T: Stored<V>, V: SumVector>: Lanes<T, V> + Lanes<V::Item, V> {}
 
-impl<T: Stored<V>, V: Vector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
+impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
 
 /// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So all
 /// lanes of a vector are columns of the panel.
-struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
+struct Panel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
     level: V::Level,
     columns: usize,
     /// Columns before the last `ENDING` vectors.
@@ -288,7 +288,9 @@ struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, cons
     types: PhantomData<(S, T)>,
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, Full, N, ENDING> {
+impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, const N: usize, const ENDING: usize>
+    Panel<S, T, V, Full, N, ENDING>
+{
     /// For `columns` columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
     #[inline(always)]
@@ -298,7 +300,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
     }
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: BothLanes<T, V>, const N: usize, const ENDING: usize>
+impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize>
     Panel<S, T, V, L, N, ENDING>
 {
     /// The first column of a vector.

@@ -14,7 +14,7 @@ use crate::kernels::reduce::number::Half;
 use crate::types::element::{Element, Unaligned};
 
 /// Elements in memory that are the floats of a vector, or become them.
-pub(in crate::kernels::reduce) trait Stored<V: Vector>: Element {
+pub(in crate::kernels::reduce) trait Stored<V: SumVector>: Element {
     /// An element as a float.
     fn widen(self) -> V::Item;
 
@@ -27,7 +27,7 @@ pub(in crate::kernels::reduce) trait Stored<V: Vector>: Element {
 }
 
 /// A vector of floats.
-pub(in crate::kernels::reduce) trait Vector: Copy {
+pub(in crate::kernels::reduce) trait SumVector: Copy {
     /// An element.
     type Item: Stored<Self>;
     /// The token of the level that has the vector's instructions.
@@ -78,7 +78,7 @@ macro_rules! vectors {
             }
         }
 
-        impl Vector for $vector {
+        impl SumVector for $vector {
             type Item = $item;
             type Level = $level;
             const N: usize = $n;
@@ -141,7 +141,7 @@ vectors! {
 }
 
 /// A vector that is read and written under a mask.
-pub(in crate::kernels::reduce) trait Masked: Vector {
+pub(in crate::kernels::reduce) trait Masked: SumVector {
     /// The first `lanes` lanes, at most all.
     fn first(level: Self::Level, lanes: usize) -> First<Self>;
 
@@ -315,7 +315,7 @@ mod tests {
     use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
     /// Reads all numbers of 16 bits by vectors, and writes them back, with some that lie between two.
-    fn check<T: Stored<V>, V: Vector<Item = f32>>(
+    fn check<T: Stored<V>, V: SumVector<Item = f32>>(
         level: V::Level,
         widen: fn(u16) -> f32,
         from_bits: fn(u16) -> T,

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 /// A row of updates and where it goes, in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry<N> {
+struct TableEntry<N> {
     to: N,
     from: N,
 }
@@ -88,14 +88,14 @@ enum List {
 }
 
 struct Pair<N> {
-    entries: Vec<Entry<N>>,
-    spare: Vec<Entry<N>>,
+    entries: Vec<TableEntry<N>>,
+    spare: Vec<TableEntry<N>>,
 }
 
 impl Entries {
     /// Bytes that an entry and its spare take.
     pub(crate) fn bytes(to: Span, from: Span) -> usize {
-        2 * if to.fits() && from.fits() { size_of::<Entry<u32>>() } else { size_of::<Entry<usize>>() }
+        2 * if to.fits() && from.fits() { size_of::<TableEntry<u32>>() } else { size_of::<TableEntry<usize>>() }
     }
 
     /// A buffer for `rows` entries of rows within the spans; `None` where there is no memory.
@@ -148,8 +148,8 @@ pub(crate) struct SortedRows<'a> {
 
 #[derive(Clone, Copy)]
 enum RadixSlice<'a> {
-    Narrow(&'a [Entry<u32>]),
-    Wide(&'a [Entry<usize>]),
+    Narrow(&'a [TableEntry<u32>]),
+    Wide(&'a [TableEntry<usize>]),
 }
 
 impl SortedRows<'_> {
@@ -216,10 +216,10 @@ impl<N: Units> Pair<N> {
     #[inline(always)]
     fn push(&mut self, to: usize, from: usize) {
         assert!(self.entries.len() < self.entries.capacity(), "more rows than a plan has");
-        self.entries.push(Entry { to: N::of(to), from: N::of(from) });
+        self.entries.push(TableEntry { to: N::of(to), from: N::of(from) });
     }
 
-    fn sort(&mut self) -> &[Entry<N>] {
+    fn sort(&mut self) -> &[TableEntry<N>] {
         let Pair { entries, spare } = self;
         if entries.is_sorted_by_key(|entry| entry.to) {
             return entries;
@@ -228,16 +228,16 @@ impl<N: Units> Pair<N> {
             entries.sort_by_key(|entry| entry.to);
             return entries;
         }
-        let key = |entry: &Entry<N>| entry.to.get();
+        let key = |entry: &TableEntry<N>| entry.to.get();
         let (any, all) = entries.iter().fold((0, usize::MAX), |(any, all), entry| (any | key(entry), all & key(entry)));
         // Bits that differ.
         let bits = any ^ all;
         spare.clear();
-        spare.resize(entries.len(), Entry::default());
+        spare.resize(entries.len(), TableEntry::default());
         let (mut from, mut to) = (entries.as_mut_slice(), spare.as_mut_slice());
         let mut shift = bits.trailing_zeros();
         while shift < usize::BITS && bits >> shift != 0 {
-            let digit = |entry: &Entry<N>| key(entry) >> shift & ((1 << DIGIT) - 1);
+            let digit = |entry: &TableEntry<N>| key(entry) >> shift & ((1 << DIGIT) - 1);
             let mut starts = [0usize; 1 << DIGIT];
             from.iter().for_each(|entry| starts[digit(entry)] += 1);
             let mut sum = 0;

@@ -35,14 +35,14 @@ fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static Inde
     fixed!(1 2 4 8 12 16 24 32)
 }
 
-type StoredElement<const BYTES: usize> = Stored<Exactly<BYTES>>;
+type StoredElement<const BYTES: usize> = StoredAs<Exactly<BYTES>>;
 
 impl<const BYTES: usize> TakeFew for StoredElement<BYTES> {
     const BYTES: usize = BYTES;
 
     #[inline(always)]
     fn of(_: usize) -> Self {
-        Stored(Exactly)
+        StoredAs(Exactly)
     }
 }
 
@@ -59,8 +59,8 @@ impl LevelFn for StoreRows {
         macro_rules! fixed {
             ($($bytes:literal)*) => {
                 match row.bytes {
-                    $($bytes => job.each(&Stored(Exactly::<$bytes>)),)*
-                    _ => by_size!(RowSize::of(row.bytes), |Way| job.each(&Stored(Way::of(row.bytes)))),
+                    $($bytes => job.each(&StoredAs(Exactly::<$bytes>)),)*
+                    _ => by_size!(RowSize::of(row.bytes), |Way| job.each(&StoredAs(Way::of(row.bytes)))),
                 }
             };
         }
@@ -69,9 +69,9 @@ impl LevelFn for StoreRows {
 }
 
 /// Stores a row.
-struct Stored<C>(C);
+struct StoredAs<C>(C);
 
-impl<C: CopyRow> TakeRow for Stored<C> {
+impl<C: CopyRow> TakeRow for StoredAs<C> {
     #[inline(always)]
     fn take(&self, row: RowPair) {
         row.copy(self.0);
