@@ -286,9 +286,9 @@ fn is_phantom(field: &Field) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and in patterns the constants around
-/// have precedence. So [`implementation`] puts a function of this name around: that hides constants, and a parameter
-/// hides it.
+/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and in patterns the constants
+/// around have precedence. So [`implementation`] puts a function of this name around: that hides constants, and a
+/// parameter hides it.
 fn value() -> Ident {
     Ident::new("__value", Span::mixed_site())
 }

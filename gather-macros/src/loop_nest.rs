@@ -8,9 +8,9 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Token;
 
-/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. The input is the word `unsafe`,
-/// which stands before the blocks that are emitted. It is the caller's, so that a crate without unsafe code cannot call
-/// them with something else of their names.
+/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. The input is the word
+/// `unsafe`, which stands before the blocks that are emitted. It is the caller's, so that a crate without unsafe code
+/// cannot call them with something else of their names.
 pub(crate) fn expand(input: TokenStream, most: u8) -> syn::Result<TokenStream> {
     let promise: Token![unsafe] = syn::parse2(input)?;
     let nests = (1..=most).flat_map(|rank| [index_nest(promise, rank), space_nest(rank)]);

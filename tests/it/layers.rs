@@ -23,8 +23,8 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ("types", &["types"]),
 ];
 
-/// The rooms of a layer that is looked into, top to bottom, by the names of its modules. `mod.rs`, which gathers them for
-/// other layers, stands above all.
+/// The rooms of a layer that is looked into, top to bottom, by the names of its modules. `mod.rs`, which gathers them
+/// for other layers, stands above all.
 const ROOMS: [(&str, &[&str]); 2] = [
     (
         "call",

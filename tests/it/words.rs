@@ -1,5 +1,5 @@
-//! The words of comments and documentation: titles that name the thing. CONTRIBUTING.md has the two rules, which a reader
-//! checks.
+//! The words of comments and documentation: titles that name the thing. CONTRIBUTING.md has the two rules, which a
+//! reader checks.
 
 use std::fs;
 use std::path::{Path, PathBuf};

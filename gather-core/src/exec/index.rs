@@ -471,8 +471,8 @@ impl<'a> IndexPart<'a> {
     ///
     /// # Safety
     /// X1 for the plan with these loops. It gives the kernel contract: K1, K3 and K4 since the loops are those of the
-    /// operands' layouts (P1, X1); K2 since any position in range is an element of data, as the axes' sizes are its own;
-    /// K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
+    /// operands' layouts (P1, X1); K2 since any position in range is an element of data, as the axes' sizes are its
+    /// own; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
     #[inline(always)]
     pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
         let Operands { out, data, index, params, .. } = operands;

@@ -157,8 +157,8 @@ impl PanelRun<'_> {
         // SAFETY: the columns are contiguous in data, where every row of the axis may be read.
         pack_rows(&unsafe { StridedRows::new(apart, apart_step, packed, width) }, PACK_AHEAD);
         let origin = Cursor { data: memory, ..origin };
-        // SAFETY: the loops are some of the nest's loops, and the scratch holds the elements that they reach, with a row
-        // of the axis every `width` bytes.
+        // SAFETY: the loops are some of the nest's loops, and the scratch holds the elements that they reach, with a
+        // row of the axis every `width` bytes.
         let args = unsafe { IndexArgs::new(plan.spec(), origin, &loops, width as isize, params) };
         // SAFETY: the plan picked the kernel for these loops (P3).
         let outcome = unsafe { kernel(&args) };

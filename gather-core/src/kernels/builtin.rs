@@ -73,8 +73,8 @@ builtin! {
     REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth]
 }
 
-/// The gathers for rows of any length and loop nests of any rank: functions of the sets above, and few, so that a program
-/// links little for them.
+/// The gathers for rows of any length and loop nests of any rank: functions of the sets above, and few, so that a
+/// program links little for them.
 macro_rules! rows {
     ($($name:ident: $index:ident, $repr:ident, $kernel:literal;)*) => {$(
         static $name: KernelSet = KernelSet::new(Lists {

@@ -1,8 +1,8 @@
 //! Levels as tokens, and functions that are compiled for each of them.
 //!
-//! A value of [`Avx2`] exists only on a machine that has AVX2: so a function that is given one may use its instructions.
-//! Tokens are made where the compiler has seen to it, in functions with the level's `target_feature`s, and once for
-//! each kernel, by the contract of kernels (K7). They take no bytes.
+//! A value of [`Avx2`] exists only on a machine that has AVX2: so a function that is given one may use its
+//! instructions. Tokens are made where the compiler has seen to it, in functions with the level's `target_feature`s,
+//! and once for each kernel, by the contract of kernels (K7). They take no bytes.
 
 use crate::types::level::Level;
 

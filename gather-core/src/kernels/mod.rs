@@ -97,9 +97,9 @@
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
 //!     and by `Direct`.
 //!   - `Gathered` takes rows of 4 and 8 bytes at a level that gathers, and by indices of 4 and 8 bytes also rows of 12
-//!     bytes. There is one component. Along the inner loop, indices are contiguous, and so are the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
-//!     and the two offsets of each within data add up in 32 bits. With `offsets_first` rows have 4 or 8 bytes, and are
-//!     contiguous in data along the inner loop, too.
+//!     bytes. There is one component. Along the inner loop, indices are contiguous, and so are the rows of the output.
+//!     Data is `packed`; or rows have 4 or 8 bytes, and the two offsets of each within data add up in 32 bits. With
+//!     `offsets_first` rows have 4 or 8 bytes, and are contiguous in data along the inner loop, too.
 //!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
 //!     not negative. All elements from the first that indices reach to the last are contiguous, and may be read.
 //!   - `StridedCopy` takes inner loops that do not move the index.

@@ -98,8 +98,8 @@ impl Allocation {
         debug_assert!(self.align() == align_of::<T>() && len * size_of::<T>() <= self.bytes());
         let memory = ManuallyDrop::new(self.of_whole(size_of::<T>())?);
         let capacity = memory.bytes() / size_of::<T>();
-        // SAFETY: the memory came from the global allocator for `capacity` elements of the size and alignment of `T`, or
-        // is dangling for none, and begins with `len` values of it: the caller's promise. It is not dropped here.
+        // SAFETY: the memory came from the global allocator for `capacity` elements of the size and alignment of `T`,
+        // or is dangling for none, and begins with `len` values of it: the caller's promise. It is not dropped here.
         Ok(unsafe { Vec::from_raw_parts(memory.start().cast(), len, capacity) })
     }
 }

@@ -1,5 +1,5 @@
-//! Advice to the system about pages: huge ones for big outputs and for tables of the caller's, and the pages of a mapped
-//! table that are needed soon.
+//! Advice to the system about pages: huge ones for big outputs and for tables of the caller's, and the pages of a
+//! mapped table that are needed soon.
 //!
 //! # Huge pages
 //!
@@ -58,8 +58,8 @@ pub struct Promoted {
 /// guide](crate::guide::large_tables) says what both gain.
 ///
 /// The bytes before the first place and behind the last stay where they are, so memory of less than two huge pages may
-/// have no place. A place of which no page was touched is not moved; of another one, all pages are in memory afterwards. A
-/// place that cannot be moved is left as it is, and
+/// have no place. A place of which no page was touched is not moved; of another one, all pages are in memory
+/// afterwards. A place that cannot be moved is left as it is, and
 /// counted in [`Promoted::places`] only. Where the system has no huge page left, the call ends.
 ///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page while it
@@ -145,8 +145,8 @@ fn collapse(start: usize, bytes: usize) -> Result<(), i32> {
     /// The number is the same everywhere, but not every version of `libc` names it.
     const MADV_COLLAPSE: libc::c_int = 25;
     let start = core::ptr::without_provenance_mut(start);
-    // SAFETY: the advice changes neither contents nor addresses nor what may be done with the memory, whatever the range
-    // is; kernels that do not know it refuse.
+    // SAFETY: the advice changes neither contents nor addresses nor what may be done with the memory, whatever the
+    // range is; kernels that do not know it refuse.
     match unsafe { libc::madvise(start, bytes, MADV_COLLAPSE) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or_default()),

@@ -120,9 +120,9 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
-/// The data type of [`Element::Number`]. Every [`DType`] points here and to [`bytes_of_zero`]. So the proof of `T` is led
-/// wherever a program has a data type of `T`, whoever made it, as code is made of functions that are pointed to. The
-/// constants of a [`DType`] cannot ask for the proof: it begins at them.
+/// The data type of [`Element::Number`]. Every [`DType`] points here and to [`bytes_of_zero`]. So the proof of `T` is
+/// led wherever a program has a data type of `T`, whoever made it, as code is made of functions that are pointed to.
+/// The constants of a [`DType`] cannot ask for the proof: it begins at them.
 fn number_of<T: Element>() -> DType {
     const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE

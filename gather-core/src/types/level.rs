@@ -24,8 +24,8 @@ macro_rules! has {
 pub enum Level {
     /// The instructions that every machine of the target has.
     Scalar,
-    /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from Excavator
-    /// and Zen on.
+    /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from
+    /// Excavator and Zen on.
     Avx2,
     /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
     /// except for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's

@@ -10,7 +10,8 @@
 #[non_exhaustive]
 pub enum Method {
     /// Rows are resolved in 64 bits and moved from where they lie, one by one or a few at a time. Takes any shape.
-    /// Chosen for few rows or short inner loops, for elements whose indices are not contiguous, and for axes beyond 32 bits.
+    /// Chosen for few rows or short inner loops, for elements whose indices are not contiguous, and for axes beyond 32
+    /// bits.
     Direct,
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
     /// them resolved. Takes axes within 32 bits.
@@ -18,8 +19,8 @@ pub enum Method {
     /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
     /// Indices are resolved in registers, and rows are loaded by them, in one loop. Takes rows of 4 and 8
-    /// bytes, and by indices of 4 and 8 bytes those of 12 bytes, that are contiguous in the output, and contiguous indices of
-    /// one component, at the levels `Avx2` and `Avx512`.
+    /// bytes, and by indices of 4 and 8 bytes those of 12 bytes, that are contiguous in the output, and contiguous
+    /// indices of one component, at the levels `Avx2` and `Avx512`.
     Gathered,
     /// As `Blocks`, and the rows of the next indices are prefetched. Takes rows of up to 256 bytes, in a scatter any.
     /// Chosen for data beyond the caches.

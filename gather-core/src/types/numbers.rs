@@ -35,8 +35,8 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
-    // The sign stays where it is extended from, and all else moves by 13 bits. The product moves exponents from a bias of
-    // 15 to one of 127.
+    // The sign stays where it is extended from, and all else moves by 13 bits. The product moves exponents from a bias
+    // of 15 to one of 127.
     let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
     f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)
 }

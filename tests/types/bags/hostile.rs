@@ -1,5 +1,5 @@
-//! Hostile input: offsets, weights, rows, shapes and indices that nobody should pass. Each error is exact, and all except
-//! that of an index come before anything is written.
+//! Hostile input: offsets, weights, rows, shapes and indices that nobody should pass. Each error is exact, and all
+//! except that of an index come before anything is written.
 
 use gather_core::{
     Argument, Bags, DynView, DynViewMut, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction, Tensor, View,

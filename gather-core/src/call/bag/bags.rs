@@ -19,8 +19,8 @@ use crate::types::index::IndexType;
 /// Indices of rows, the bag that each belongs to, and weights if there are any.
 ///
 /// Indices, offsets and weights are [`Source`]s: views, lists, or tensors whose types are known at run time, each as it
-/// is. Weights are of the type of the table's numbers ([`Element::Number`]): that of its elements or of what a map makes
-/// of them, `f32` of fused rows.
+/// is. Weights are of the type of the table's numbers ([`Element::Number`]): that of its elements or of what a map
+/// makes of them, `f32` of fused rows.
 ///
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -149,8 +149,8 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
 ///
 /// # Safety
 /// Indices, offsets and weights that [`PlanBags::with`] passes on may be read along their layouts as values of their
-/// index types, and weights as values `W`, or of the data type that is asked for where `W` is [`Any`], for as long as the
-/// bags are borrowed (V1, V3). For [`PerTable`] there are some, else one.
+/// index types, and weights as values `W`, or of the data type that is asked for where `W` is [`Any`], for as long as
+/// the bags are borrowed (V1, V3). For [`PerTable`] there are some, else one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -373,8 +373,8 @@ where
 
 impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 
-// SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`): of indices and offsets whose kinds are index types, or whose data
-// types are. There is one.
+// SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`): of indices and offsets whose kinds are index types, or whose
+// data types are. There is one.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where

@@ -138,8 +138,8 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     /// for offsets, and [`Error::DTypeMismatch`] for weights. Then [`Error::PlanParametersMismatch`] of a map and
     /// [`Error::FusedFormatMismatch`] of fused rows; [`Error::PlanMismatch`] for data, and for the indices of planned
     /// bags; of other bags [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`] and
-    /// [`Error::BagOffsetOutOfRange`]. Then [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`] for weights, those of
-    /// what the source's adaptor is given, [`Error::TooManyElements`], [`Error::AllocationFailed`], and last
+    /// [`Error::BagOffsetOutOfRange`]. Then [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`] for weights, those
+    /// of what the source's adaptor is given, [`Error::TooManyElements`], [`Error::AllocationFailed`], and last
     /// [`Error::IndexOutOfRange`].
     ///
     /// # Panics
@@ -154,9 +154,9 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
     ///
-    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds of
-    /// bags with offsets, and the memory of a tensor that is too small. With a map every call allocates its scratch, as
-    /// [`BagOperator::run`] does.
+    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds
+    /// of bags with offsets, and the memory of a tensor that is too small. With a map every call allocates its scratch,
+    /// as [`BagOperator::run`] does.
     ///
     /// # Errors
     /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and

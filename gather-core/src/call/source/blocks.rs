@@ -73,8 +73,8 @@ impl View<'_, u8> {
     /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1:
     /// all of data along it share those scales.
     ///
-    /// The result has the shape that the operator gives for the bytes, whose last dimension then counts values: each byte
-    /// becomes [`Codes::per_byte`] of them. ONNX's
+    /// The result has the shape that the operator gives for the bytes, whose last dimension then counts values: each
+    /// byte becomes [`Codes::per_byte`] of them. ONNX's
     /// `GatherBlockQuantized` writes zeros for indices out of range: [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
     /// Cost: one pass over the indices, one over the bytes of the result.

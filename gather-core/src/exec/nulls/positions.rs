@@ -23,8 +23,8 @@ pub(crate) trait PositionRoom: Index {
     /// Marks positions by a bitmap, and looks bits up by positions.
     const BITS: BitFns<Self>;
 
-    /// Resolves indices of the type of the resolvers along an axis of `dim` positions, at least 1, which fits in the type;
-    /// returns whether one was out of range.
+    /// Resolves indices of the type of the resolvers along an axis of `dim` positions, at least 1, which fits in the
+    /// type; returns whether one was out of range.
     fn resolve(indices: Indices, dim: i64, policy: IndexPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
@@ -81,7 +81,8 @@ pub(crate) struct NullIndices<'a> {
 }
 
 impl NullIndices<'_> {
-    /// Writes the position of every index, [`PositionRoom::MISSING`] where it is null. Of tuples the first component is.
+    /// Writes the position of every index, [`PositionRoom::MISSING`] where it is null. Of tuples the first component
+    /// is.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`] for the first index in row-major order that is valid and names no element, if it

@@ -12,8 +12,8 @@
 //! destination with many indices is copied, and put back on an error.
 //!
 //! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it, or where
-//! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
-//! the last axis of a large destination panel by panel (`exec/panels.rs`).
+//! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the
+//! updates (`grouped`); elements off the last axis of a large destination panel by panel (`exec/panels.rs`).
 
 mod accumulated;
 mod copy;

@@ -80,8 +80,8 @@ impl<'a> ScatterPart<'a> {
     pub(super) unsafe fn call(&self, take: Take<'_>) -> Outcome {
         let sink = Sink { take, elements: self.elements };
         let params = (&raw const sink).cast();
-        // SAFETY: a part has the contract of a scatter except for S3 and S4, which the caller says; the sink outlives the
-        // call, and this thread has it.
+        // SAFETY: a part has the contract of a scatter except for S3 and S4, which the caller says; the sink outlives
+        // the call, and this thread has it.
         let args = unsafe { IndexArgs::new(self.spec, self.origin, self.loops, self.stride, params) };
         // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
         unsafe { self.plan.kernel()(&args) }

@@ -89,9 +89,9 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
-/// `least` numbers on average, or none of them repeats and they may be `unique`. `below` leaves a negative number of one
-/// that is, of a number and a negative or lesser one after it, and of no others: without a comparison, which not all
-/// vectors have.
+/// `least` numbers on average, or none of them repeats and they may be `unique`. `below` leaves a negative number of
+/// one that is, of a number and a negative or lesser one after it, and of no others: without a comparison, which not
+/// all vectors have.
 #[inline(always)]
 fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     list: &[T],

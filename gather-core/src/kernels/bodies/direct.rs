@@ -113,8 +113,8 @@ fn move_some(
     }
 }
 
-/// Writes where the rows of a strip of at most [`FEW`] lie; returns which have an index out of range, one bit each. These
-/// lie anywhere.
+/// Writes where the rows of a strip of at most [`FEW`] lie; returns which have an index out of range, one bit each.
+/// These lie anywhere.
 #[inline(always)]
 fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
     match strip.spec().components.as_slice() {

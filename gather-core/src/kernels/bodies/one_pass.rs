@@ -34,8 +34,8 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// K9: along the inner loop indices and rows are contiguous, and data does not move; there are one or two loops; and
-    /// `PACKED` says whether elements of data are contiguous too.
+    /// K9: along the inner loop indices and rows are contiguous, and data does not move; there are one or two loops;
+    /// and `PACKED` says whether elements of data are contiguous too.
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();

@@ -170,8 +170,8 @@ impl<'a, L: Isa> Rolling<'a, L> {
         Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, fill, level }
     }
 
-    /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where an
-    /// index is out of range and that is an error.
+    /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where
+    /// an index is out of range and that is an error.
     #[inline(never)]
     fn go_on(&mut self, next: &ResolvedRows<'a>) -> bool {
         self.move_prefetched(next);

@@ -40,8 +40,8 @@ fn planes(state: &mut State, plane: Plane<'_>, move_rows: MoveStridedFn, fns: Re
     for strip in plane.strips() {
         let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
-            // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row of
-            // data of each iteration (K2), which shares no byte with that of the output (K4).
+            // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row
+            // of data of each iteration (K2), which shares no byte with that of the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step(), strip.outputs(), spec.row) });
         } else if spec.policy.out_of_bounds == OutOfBounds::Zero {
             fill.fill(spec, strip.outputs());

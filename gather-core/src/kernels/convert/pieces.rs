@@ -93,8 +93,8 @@ impl Pieces<'_> {
         }
     }
 
-    /// [`Self::convert`], with whole lines of the output written by non-temporal stores: rows that are contiguous there,
-    /// of elements that may be streamed (K9).
+    /// [`Self::convert`], with whole lines of the output written by non-temporal stores: rows that are contiguous
+    /// there, of elements that may be streamed (K9).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
@@ -113,8 +113,8 @@ impl Pieces<'_> {
                 if let Some(later) = row.later {
                     prefetch(later.wrapping_add(piece.at * size), piece.len * size);
                 }
-                // SAFETY: K2 and K8 for a piece of the row; the buffer has room for its bytes, which are aligned as they
-                // are in the output, since K9 takes no element that is aligned to more than a line.
+                // SAFETY: K2 and K8 for a piece of the row; the buffer has room for its bytes, which are aligned as
+                // they are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
                 // SAFETY: K8: the piece has just been written to the buffer.
                 unsafe { pending.take(piece.len * self.size_out) };

@@ -185,7 +185,8 @@ pub(crate) struct ByteBounds {
     /// Whether indices may be negative, and whether those count from the end.
     pub(crate) signed: bool,
     pub(crate) from_end: bool,
-    /// The number that is added to negative indices. Modulo 256: an axis of 256 adds nothing, and the bits of -1 are 255 already.
+    /// The number that is added to negative indices. Modulo 256: an axis of 256 adds nothing, and the bits of -1 are
+    /// 255 already.
     pub(crate) add: u8,
     /// The last position.
     pub(crate) last: u8,

@@ -98,7 +98,8 @@ impl FillRow {
             _ => FillKind::Bytes,
         };
         if spec.row <= MOST_SELECTED {
-            // SAFETY: the buffer has at least the bytes of the row, apart from the plan's fill, which divides them (K6).
+            // SAFETY: the buffer has at least the bytes of the row, apart from the plan's fill, which divides them
+            // (K6).
             unsafe { fill_bytes(self.kind, &spec.fill, self.row.0.as_mut_ptr().cast(), spec.row) };
         }
     }
@@ -167,7 +168,8 @@ impl<C: CopyRow> LevelFn for Select<C> {
             let position = job.position(i);
             let from = data.wrapping_offset(job.stride().wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
-            // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the output.
+            // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the
+            // output.
             unsafe { copy.copy(from, out) };
             (data, out) = (data.wrapping_offset(job.data_step()), out.wrapping_offset(job.out_step()));
         }

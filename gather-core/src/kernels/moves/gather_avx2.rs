@@ -2,9 +2,9 @@
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
 //! eight indices are resolved in a register, and their offsets are taken out of it: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` what follows is filled
-//! in vectors too, or for rows of 12 bytes moved or filled one by one (`bodies/one_pass.rs`); under `OutOfBounds::Wrap`
-//! it is taken modulo the size of the axis.
+//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` what follows is
+//! filled in vectors too, or for rows of 12 bytes moved or filled one by one (`bodies/one_pass.rs`); under
+//! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
 //!
 //! What comes before the first such index, or a negative one, is moved by `gather_positions.rs`.
 //!

@@ -7,9 +7,9 @@
 //!
 //! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
 //! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
-//! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What is
-//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time. Where indices out of
-//! range become rows of zeros, vectors fill elements too, and rows of 12 bytes are moved or filled one by one
+//! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What
+//! is left of the plane is gathered by vectors, which resolve indices of any kind in the same time. Where indices out
+//! of range become rows of zeros, vectors fill elements too, and rows of 12 bytes are moved or filled one by one
 //! (`bodies/one_pass.rs`).
 
 use crate::kernels::by_level::{LevelPointer, level_pointers};

@@ -1,5 +1,5 @@
-//! The rest of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And the
-//! pass along an inner loop that comes before it.
+//! The rest of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And
+//! the pass along an inner loop that comes before it.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -81,8 +81,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     type Args<'a> = Left<'a>;
     type Output = ();
 
-    /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has 32
-    /// bits then.
+    /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has
+    /// 32 bits then.
     #[inline(always)]
     fn call<Here: Token>(_: Here, Left { first: mut strip, mut later, widen }: Left<'_>) {
         let (args, spec) = (strip.args(), strip.spec());
@@ -193,8 +193,8 @@ impl<'a> Pass<'a> {
     /// The cursor is borrowed, as that of a plane is.
     ///
     /// # Safety
-    /// The cursor is that of the inner loop of the arguments at a coordinate of the loops around it. Along it indices and
-    /// rows are contiguous, and data does not move (K9).
+    /// The cursor is that of the inner loop of the arguments at a coordinate of the loops around it. Along it indices
+    /// and rows are contiguous, and data does not move (K9).
     #[inline(always)]
     pub(crate) unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
         let Pass { n, rule, component, row, stride } = self;

@@ -148,8 +148,8 @@ impl<'a> IndexArgs<'a> {
     /// `params` are the map's arguments (K8), or the scatter's sink (S3); null in other kernels.
     ///
     /// # Safety
-    /// K1 to K6 and K8 to K10 hold for the loops and the spec, of a gather; of a scatter S1 to S4 in place of K1, K2 and
-    /// K8. The machine has the level of the spec (K7).
+    /// K1 to K6 and K8 to K10 hold for the loops and the spec, of a gather; of a scatter S1 to S4 in place of K1, K2
+    /// and K8. The machine has the level of the spec (K7).
     #[inline(always)]
     pub(crate) unsafe fn new(
         spec: &'a KernelSpec,
@@ -379,8 +379,8 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 /// A kernel of an index operator.
 ///
 /// # Safety
-/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a method
-/// that it has (K9).
+/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a
+/// method that it has (K9).
 pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// Moves resolved rows.

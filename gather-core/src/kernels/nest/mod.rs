@@ -1,5 +1,5 @@
-//! Kernel arguments and their parts: planes, strips, indices, rows. Each carries the contract of what it reaches, so that
-//! bodies and moves are safe functions around loads and stores.
+//! Kernel arguments and their parts: planes, strips, indices, rows. Each carries the contract of what it reaches, so
+//! that bodies and moves are safe functions around loads and stores.
 //!
 //! | module | what it is |
 //! |---|---|

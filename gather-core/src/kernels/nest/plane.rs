@@ -1,5 +1,5 @@
-//! A plane of a loop nest, which a body runs, and strips of it. They carry the kernel contract to the indices, the rows of
-//! data and the rows of the output.
+//! A plane of a loop nest, which a body runs, and strips of it. They carry the kernel contract to the indices, the rows
+//! of data and the rows of the output.
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs, KernelSpec, Loop, each_coordinate};
 use crate::kernels::prefetch::NextSlice;
@@ -291,8 +291,8 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
-        // SAFETY: `N` of the `n` indices, which lie side by side, as values of the index type. The other vector shows that
-        // the machine has the level.
+        // SAFETY: `N` of the `n` indices, which lie side by side, as values of the index type. The other vector shows
+        // that the machine has the level.
         unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }
 

@@ -184,8 +184,8 @@ impl<'p> MoveJob<'p> {
     }
 }
 
-/// Rows whose indices have been resolved. Where [`Block::has_bad`], some of them may be out of range: these are not to be
-/// read, and have a position that [`Block::is_bad`] knows.
+/// Rows whose indices have been resolved. Where [`Block::has_bad`], some of them may be out of range: these are not to
+/// be read, and have a position that [`Block::is_bad`] knows.
 #[derive(Clone, Copy)]
 pub(crate) struct ResolvedRows<'p>(MoveJob<'p>);
 
@@ -315,8 +315,9 @@ impl<'p> ResolvedRows<'p> {
         unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
     }
 
-    /// Goes on to the next `n` rows, which have been resolved into the same buffer: nothing uses those before any more. The fields are written one by one: to
-    /// load all of them at once, as a copy of the whole does, would wait for what was just written.
+    /// Goes on to the next `n` rows, which have been resolved into the same buffer: nothing uses those before any more.
+    /// The fields are written one by one: to load all of them at once, as a copy of the whole does, would wait for what
+    /// was just written.
     ///
     /// # Safety
     /// As for [`ResolvedRows::new`], for the `n` iterations that follow these in their strip.

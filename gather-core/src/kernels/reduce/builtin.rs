@@ -123,8 +123,8 @@ impl Reductions<BagFns> {
     }
 }
 
-/// The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums and
-/// means of halves. All else is cold.
+/// The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums
+/// and means of halves. All else is cold.
 mod scatters {
     use crate::kernels::reduce::bag::step::Accumulate;
     use crate::kernels::reduce::number::{

@@ -26,8 +26,9 @@ impl ResolveFns {
 }
 
 impl Block {
-    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, each of all its components. Those out of range
-    /// get a position that [`Block::is_bad`] knows; returns whether there are any.
+    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, each of
+    /// all its components. Those out of range get a position that [`Block::is_bad`] knows; returns whether there are
+    /// any.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
         match strip.spec().components.as_slice() {

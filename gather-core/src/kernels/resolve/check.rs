@@ -26,8 +26,8 @@ pub(crate) fn of<I: Index>(level: impl Token) -> CheckFn {
     }
 }
 
-/// Says whether indices of the bytes of `I`, a signed type, are positions: whether `x` and `dim - 1 - x` have no sign. An
-/// unsigned index too large for a signed one has one.
+/// Says whether indices of the bytes of `I`, a signed type, are positions: whether `x` and `dim - 1 - x` have no sign.
+/// An unsigned index too large for a signed one has one.
 struct ArePositions<I>(PhantomData<I>);
 
 impl<I> LevelFn for ArePositions<I>

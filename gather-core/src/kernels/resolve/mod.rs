@@ -275,8 +275,8 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
-        // SAFETY: `N` of the components, which lie side by side, as values of the index type (K3); the other vector shows
-        // that the machine has the level.
+        // SAFETY: `N` of the components, which lie side by side, as values of the index type (K3); the other vector
+        // shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
 
@@ -305,8 +305,8 @@ impl<'a> TupleJob<'a> {
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk after the first `done` one by one; returns whether one was out of range. These are
-    /// few, so that one function serves all levels.
+    /// Resolves the tuples of a chunk after the first `done` one by one; returns whether one was out of range. These
+    /// are few, so that one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))

@@ -101,8 +101,8 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     }
 }
 
-/// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with vectors: bounds are made once for all chunks, and the vectors of
-/// a chunk unrolled. Without that, chunks take as long as blocks.
+/// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with vectors: bounds are made once for all chunks, and the vectors
+/// of a chunk unrolled. Without that, chunks take as long as blocks.
 pub(crate) struct ResolveChunks<I, W>(PhantomData<(I, W)>);
 
 impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
@@ -128,7 +128,8 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
     }
 }
 
-/// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not wrapped).
+/// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not
+/// wrapped).
 #[inline(always)]
 fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>) -> bool {
     debug_assert!(job.n() >= W::N);

@@ -1,4 +1,5 @@
-//! Loops that rearrange space, and what zips and unzips contiguous streams by vectors (`bodies/rearranged.rs` has the body).
+//! Loops that rearrange space, and what zips and unzips contiguous streams by vectors (`bodies/rearranged.rs` has the
+//! body).
 
 pub(crate) mod args;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]

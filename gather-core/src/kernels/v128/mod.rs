@@ -2,9 +2,9 @@
 //!
 //! The compiler knows whether the target has them, so there is nothing to find out at run time, and no function is
 //! compiled for a level of its own: code of the scalar level uses the same registers. What is left to do by hand are
-//! tables in registers, and zips. Rows are moved and indices are resolved as at the scalar level: resolving by hand took
-//! more instructions (`benches/record/changes.md`). There are no instructions that gather, or write by non-temporal
-//! stores.
+//! tables in registers, and zips. Rows are moved and indices are resolved as at the scalar level: resolving by hand
+//! took more instructions (`benches/record/changes.md`). There are no instructions that gather, or write by
+//! non-temporal stores.
 //!
 //! | module | what it is |
 //! |---|---|

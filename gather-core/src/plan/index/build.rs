@@ -95,7 +95,8 @@ impl IndexPlan {
         Ok(plan)
     }
 
-    /// Folds the loops; returns the elements of a row, and whether an outer loop comes back to the inner loop's indices.
+    /// Folds the loops; returns the elements of a row, and whether an outer loop comes back to the inner loop's
+    /// indices.
     #[inline(never)]
     fn fold_loops(
         &mut self,

@@ -27,8 +27,8 @@ const MOST_ELEMENTS: usize = 1 << 14;
 /// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
 /// [`FewRows::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
 //
-// The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would have to
-// wait for the stores.
+// The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would
+// have to wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
     dim: usize,

@@ -7,7 +7,8 @@ use crate::kernels::{Component, Loop};
 use crate::plan::fold::{Loops, count};
 use crate::plan::reduce::{ReduceRequest, is_free};
 
-/// Records or counts for the rows of a destination (`kernels/reduce/scatter/accumulators.rs`, `kernels/reduce/scatter/counts.rs`).
+/// Records or counts for the rows of a destination (`kernels/reduce/scatter/accumulators.rs`,
+/// `kernels/reduce/scatter/counts.rs`).
 ///
 /// The numbers of all records, and the offsets of all rows among them, fit: an `i32`, and an `isize` of bytes.
 #[derive(Clone, Copy)]

@@ -90,9 +90,9 @@ pub(crate) enum Way {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type, of
-///   the updates and of the rows' elements. Indices have one component, or the inner loop does not move them (S4). Of
-///   index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
+/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type,
+///   of the updates and of the rows' elements. Indices have one component, or the inner loop does not move them (S4).
+///   Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.

@@ -180,8 +180,8 @@ impl DynTensor {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory, each of them once;
-        // the tensor is borrowed mutably.
+        // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory, each of them
+        // once; the tensor is borrowed mutably.
         unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 

@@ -222,8 +222,8 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
-            // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else uses
-            // the buffer.
+            // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else
+            // uses the buffer.
             unsafe { rows.run(i, pending.next()) };
             // SAFETY: the row has just been written to the buffer, all of it.
             unsafe { pending.take(job.row()) };

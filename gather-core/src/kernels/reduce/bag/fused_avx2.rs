@@ -1,9 +1,9 @@
 //! Sums of fused rows in registers: eight columns of codes at a time, which a vector of AVX2 decodes.
 //!
 //! A panel is a number of vectors of sums that the compiler knows, of which the last `ENDING` end with the last column:
-//! where columns need fewer vectors, they share columns with those before them. Rows of more columns than a panel has are
-//! taken `BLOCK` at a time, so that the lines of a row are prefetched and read while its page is at hand; between blocks
-//! the sums of all panels are in memory.
+//! where columns need fewer vectors, they share columns with those before them. Rows of more columns than a panel has
+//! are taken `BLOCK` at a time, so that the lines of a row are prefetched and read while its page is at hand; between
+//! blocks the sums of all panels are in memory.
 
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
@@ -151,8 +151,8 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
         }
     }
 
-    /// Adds rows of one bag in the columns of a panel: those of more than `N - ENDING` vectors and of at least `ENDING`,
-    /// at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
+    /// Adds rows of one bag in the columns of a panel: those of more than `N - ENDING` vectors and of at least
+    /// `ENDING`, at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn panel<const N: usize, const ENDING: usize, const TAIL: bool>(
@@ -392,8 +392,8 @@ fn params(row: &[u8], shape: &FusedRow) -> (__m256, __m256) {
     }
 }
 
-/// The values of eight codes. A product of a code of few bits with a scale of half precision is exact, so that it may be
-/// fused with the sum.
+/// The values of eight codes. A product of a code of few bits with a scale of half precision is exact, so that it may
+/// be fused with the sum.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn decode<const PER: usize>(codes: u64, scale: __m256, bias: __m256) -> __m256 {

@@ -1,8 +1,8 @@
 //! Sums in registers: for the sums, means and greatest values of floats, and the sums and means of halves, by vectors.
 //!
-//! A panel is a number of vectors of sums that the compiler knows, so that all loops except the one over rows are unrolled.
-//! There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel end with
-//! the last column, and share columns with those before them.
+//! A panel is a number of vectors of sums that the compiler knows, so that all loops except the one over rows are
+//! unrolled. There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel
+//! end with the last column, and share columns with those before them.
 //!
 //! Rows of halves are widened as they are loaded, and their sums, which are `f32`, rounded as they are stored.
 //!
@@ -195,7 +195,8 @@ fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
     reduce_columns::<S, T, T::Of512, 16>(Avx512::here(), bag);
 }
 
-/// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same number.
+/// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same
+/// number.
 #[inline(always)]
 fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usize>(level: V::Level, bag: &BagRows<'_>) {
     bag.debug_check(S::WEIGHTED);
@@ -277,8 +278,8 @@ trait BothLanes<T: Stored<V>, V: SumVector>: Lanes<T, V> + Lanes<V::Item, V> {}
 
 impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
 
-/// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So all
-/// lanes of a vector are columns of the panel.
+/// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
+/// all lanes of a vector are columns of the panel.
 struct Panel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
     level: V::Level,
     columns: usize,

@@ -238,16 +238,16 @@ pub(in crate::kernels::reduce) const CONTIGUOUS: u8 = 1;
 /// Indices, updates and the destination have steps of their own.
 const STEPPED: u8 = 2;
 
-/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size of
-/// `R`.
+/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size
+/// of `R`.
 pub(in crate::kernels::reduce) fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
     job: &IndexedJob,
 ) -> usize {
     elements::<R, PLACES>(job, Elements { n: ELEMENTS, size: T::BYTES }, &T::of(ELEMENTS))
 }
 
-/// [`QuickFn`] for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous: one loop for
-/// both sizes of indices.
+/// [`QuickFn`] for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous: one loop
+/// for both sizes of indices.
 fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (row, bytes) = (Few::<C>::of(ELEMENTS), const { ELEMENTS * size_of::<C::Item>() });
     // Copied: for all that the compiler knows, a store might change the job.

@@ -10,24 +10,24 @@
 //! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
-//!   form that compilers vectorise; single elements by their indices (`by_index`). Where rows are divided or begin anew,
-//!   their updates are counted first (`counts`);
+//!   form that compilers vectorise; single elements by their indices (`by_index`). Where rows are divided or begin
+//!   anew, their updates are counted first (`counts`);
 //! - or reduces them into accumulators beside the destination, by the same functions with records for rows
 //!   (`accumulators`);
 //! - or writes down which goes where (`entries`), to be sorted by destination and reduced group by group;
 //! - or does nothing, where indices are only checked.
 //!
-//! Updates whose targets ascend need no kernel: they are reduced run by run, in registers (`runs`). What programs run most
-//! is *hot* and has loops over elements of its own; all else is *cold*, and its rows are written down before they are
-//! reduced (`stepped`).
+//! Updates whose targets ascend need no kernel: they are reduced run by run, in registers (`runs`). What programs run
+//! most is *hot* and has loops over elements of its own; all else is *cold*, and its rows are written down before they
+//! are reduced (`stepped`).
 //!
 //! # The contract
 //!
 //! A job shows what holds of its rows: its fields are private, and it is made where that is argued for. What a function
 //! is given of a row are `values`, which it loads and stores safely.
 //!
-//! The contract is that of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte
-//! with updates and indices, which are read; updates and indices may lie anywhere else.
+//! The contract is that of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written,
+//! shares no byte with updates and indices, which are read; updates and indices may lie anywhere else.
 //!
 //! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.
 //! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's

@@ -12,8 +12,8 @@
 //!
 //! # The contract
 //!
-//! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as in
-//!   S2. No two runs have the same row. So it is for the runs of equal positions of a [`SinglesJob`], which ascend.
+//! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as
+//!   in S2. No two runs have the same row. So it is for the runs of equal positions of a [`SinglesJob`], which ascend.
 
 use core::marker::PhantomData;
 

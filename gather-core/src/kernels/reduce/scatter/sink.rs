@@ -19,8 +19,8 @@ pub(crate) struct Sink<'a> {
 
 /// How rows are taken.
 pub(crate) enum Take<'a> {
-    /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan says
-    /// so, by their indices.
+    /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan
+    /// says so, by their indices.
     Reduce(ReduceFn, usize, Option<&'static IndexedFns>),
     /// They are written down.
     Collect(Collector<'a>),
