@@ -1,4 +1,4 @@
-//! What the doors of gathers ask of an operator's attributes.
+//! The questions that doors of gathers ask of an operator's attributes.
 
 #![forbid(unsafe_code)]
 
