@@ -11,10 +11,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::level_fn::Avx2;
-use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
-use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow};
+use crate::kernels::reduce::bag::rows::{AddRows, BagRow};
 use crate::kernels::reduce::bag::vectors::{SumVector, bf16_to_256};
 use crate::kernels::reduce::bag::{BagRows, Begin, rows};
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
@@ -79,108 +78,80 @@ struct Sums {
     lanes: usize,
 }
 
-/// Rows of a bag, and their sums.
-struct Piece {
-    rows: Range<usize>,
-    sums: Sums,
-}
-
 impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
     /// Reduces the columns.
     #[target_feature(enable = "avx2,fma,f16c")]
     fn reduce(&self) {
-        let vectors = self.columns.len().div_ceil(EIGHT);
-        if vectors <= MOST {
-            return self.panel_of(0..vectors, None);
-        }
-        let panels = vectors.div_ceil(MOST);
-        for mut bag in self.rows.bags() {
-            let Piece { rows: Range { start, end: stop }, sums: whole } = self.piece(&mut bag);
+        let FusedColumns { ref rows, fused, room, .. } = *self;
+        let columns = self.columns.len();
+        let vectors = columns.div_ceil(EIGHT);
+        let block = if vectors <= MOST { usize::MAX } else { BLOCK };
+        let (carried, divides): (*mut f32, _) = (rows.carried().cast(), rows.divides());
+        let is_single = fused.size == size_of::<f32>();
+        for mut bag in rows.bags() {
+            let (Range { start, end: stop }, count) = (bag.rows(), bag.count());
+            let from = match bag.begin() {
+                Begin::Row => core::ptr::null(),
+                Begin::Carried => carried.cast_const(),
+            };
+            let mut sums = match count {
+                None => Sums { from, to: carried, divides: false, count: 0, lanes: usize::MAX },
+                Some(count) if is_single => {
+                    Sums { from, to: bag.output().start().cast(), divides, count, lanes: columns }
+                }
+                Some(count) => Sums { from, to: room, divides, count, lanes: usize::MAX },
+            };
             let mut at = start;
-            loop {
-                let rows = at..stop.min(at + BLOCK);
-                let begins = at == start;
-                at = rows.end;
-                let between = Sums { from: self.room, to: self.room, divides: false, count: 0, lanes: usize::MAX };
-                let mut sums = if at == stop { whole } else { between };
-                sums.from = if begins { whole.from } else { between.from };
-                for i in 0..panels {
-                    let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
-                    self.panel_of(first..end, Some(Piece { rows: rows.clone(), sums: sums.after(first * EIGHT) }));
-                }
-                if at == stop {
-                    break;
-                }
+            while stop - at > block {
+                self.rows(at..at + block, vectors, Sums { to: room, divides: false, lanes: usize::MAX, ..sums });
+                sums.from = room;
+                at += block;
             }
-            self.finish(&mut bag);
+            self.rows(at..stop, vectors, sums);
+            if count.is_some() && !is_single {
+                // SAFETY: `to` was the room: the sums of all columns have just been written there.
+                let sums = unsafe { core::slice::from_raw_parts(room, columns) };
+                (fused.end)((sums, bag.output()));
+            }
         }
     }
 
-    /// The rows of a bag, and the sums of all columns.
+    /// Adds rows of one bag, panel by panel.
     #[inline(never)]
-    fn piece(&self, bag: &mut Bag<'_>) -> Piece {
-        let carried: *mut f32 = self.rows.carried().cast();
-        let (columns, count) = (self.columns.len(), bag.count());
-        let (to, lanes): (*mut f32, _) = match count {
-            None => (carried, usize::MAX),
-            Some(_) if self.is_single() => (bag.output().start().cast(), columns),
-            Some(_) => (self.room, usize::MAX),
-        };
-        let from = match bag.begin() {
-            Begin::Row => core::ptr::null(),
-            Begin::Carried => carried.cast_const(),
-        };
-        let divides = self.rows.divides() && count.is_some();
-        Piece { rows: bag.rows(), sums: Sums { from, to, divides, count: count.unwrap_or(0), lanes } }
-    }
-
-    /// Writes the sums of a bag that ends, where the output has other elements.
-    #[inline(never)]
-    fn finish(&self, bag: &mut Bag<'_>) {
-        if bag.count().is_some() && !self.is_single() {
-            // SAFETY: the bag's piece is in the room: the sums of all columns have just been written there.
-            let sums = unsafe { core::slice::from_raw_parts(self.room, self.columns.len()) };
-            (self.fused.end)((sums, bag.output()));
-        }
-    }
-
-    /// Whether the output has the elements of sums.
-    #[inline(always)]
-    fn is_single(&self) -> bool {
-        self.fused.size == size_of::<f32>()
-    }
-
-    /// Adds a piece of one bag, or all rows of all bags, in the columns of some vectors.
-    #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn panel_of(&self, vectors: Range<usize>, piece: Option<Piece>) {
-        let begin = self.columns.start + vectors.start * EIGHT;
-        let end = self.columns.end.min(self.columns.start + vectors.end * EIGHT);
-        macro_rules! panel {
-            ($vectors:literal, $ending:literal) => {{
-                if end % EIGHT == 0 {
-                    self.panel::<$vectors, $ending, false>(begin..end, piece)
-                } else {
-                    self.panel::<$vectors, $ending, true>(begin..end, piece)
-                }
-            }};
-        }
-        match vectors.len() {
-            1 => panel!(1, 1),
-            2 => panel!(2, 1),
-            3..=4 => panel!(4, 2),
-            _ => panel!(8, 4),
+    fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
+        for first in (0..vectors).step_by(MOST) {
+            let vectors = (vectors - first).min(MOST);
+            let begin = self.columns.start + first * EIGHT;
+            let end = self.columns.end.min(begin + vectors * EIGHT);
+            let sums = sums.after(first * EIGHT);
+            macro_rules! panel {
+                ($vectors:literal, $ending:literal) => {{
+                    if end % EIGHT == 0 {
+                        self.panel::<$vectors, $ending, false>(rows.clone(), begin..end, sums)
+                    } else {
+                        self.panel::<$vectors, $ending, true>(rows.clone(), begin..end, sums)
+                    }
+                }};
+            }
+            match vectors {
+                1 => panel!(1, 1),
+                2 => panel!(2, 1),
+                3..=4 => panel!(4, 2),
+                _ => panel!(8, 4),
+            }
         }
     }
 
-    /// Adds a piece, or all rows of all bags, in the columns of a panel: those of more than `N - ENDING` vectors and of
-    /// at least `ENDING`, at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
-    #[inline(never)]
+    /// Adds rows of one bag in the columns of a panel: those of more than `N - ENDING` vectors and of at least
+    /// `ENDING`, at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
+    #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn panel<const N: usize, const ENDING: usize, const TAIL: bool>(
         &self,
+        rows: Range<usize>,
         columns: Range<usize>,
-        piece: Option<Piece>,
+        to: Sums,
     ) {
         let shape = &self.fused.row;
         let vectors = columns.len().div_ceil(EIGHT);
@@ -202,20 +173,9 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
             sums: [_mm256_setzero_ps(); N],
             coding: PhantomData,
         };
-        let (is_one, mut piece, mut bags) = (piece.is_some(), piece, self.rows.bags());
-        loop {
-            let mut bag = if is_one { None } else { bags.next() };
-            if let Some(bag) = &mut bag {
-                piece = Some(self.piece(bag));
-            }
-            let Some(Piece { rows, sums }) = piece.take() else { break };
-            by.start(sums);
-            self.rows.each(rows, &mut by);
-            by.stop(sums);
-            if let Some(mut bag) = bag {
-                self.finish(&mut bag);
-            }
-        }
+        by.start(to);
+        self.rows.each(rows, &mut by);
+        by.stop(to);
     }
 }
 
@@ -277,7 +237,6 @@ impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const END
     #[inline]
     #[target_feature(enable = "avx2")]
     fn start(&mut self, to: Sums) {
-        self.sums = [_mm256_setzero_ps(); N];
         if !to.from.is_null() {
             for (vector, sum) in self.sums.iter_mut().enumerate() {
                 let column = vector_at::<N, ENDING>(vector, self.ending) * EIGHT;
