@@ -161,7 +161,7 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
         let codes_at = shape.codes_at() + C::bytes(columns.start);
         let mut by = InPanel::<C, WEIGHTED, TAIL, N, ENDING> {
             level: Avx2::here(),
-            shape,
+            params_at: shape.params_at(),
             codes_at,
             ending: vectors - ENDING,
             tail: if TAIL { Tail::new(shape, C::bytes(columns.end / EIGHT * EIGHT)) } else { Tail::NONE },
@@ -186,9 +186,9 @@ fn vector_at<const N: usize, const ENDING: usize>(vector: usize, ending: usize) 
 }
 
 /// The sums of a panel, and where its columns are in a row.
-struct InPanel<'a, C, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> {
+struct InPanel<C, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> {
     level: Avx2,
-    shape: &'a FusedRow,
+    params_at: ParamsAt,
     /// The first byte of their codes.
     codes_at: usize,
     /// The first vector of those that end with the last column.
@@ -201,7 +201,7 @@ struct InPanel<'a, C, const WEIGHTED: bool, const TAIL: bool, const N: usize, co
 }
 
 impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> AddRows
-    for InPanel<'_, C, WEIGHTED, TAIL, N, ENDING>
+    for InPanel<C, WEIGHTED, TAIL, N, ENDING>
 {
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
@@ -212,9 +212,9 @@ impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const END
 
     #[inline(always)]
     fn add(&mut self, row: BagRow<'_>) {
-        let InPanel { level, shape, codes_at, ending, ref tail, .. } = *self;
+        let InPanel { level, params_at, codes_at, ending, ref tail, .. } = *self;
         let bytes = row.bytes();
-        let (scale, bias) = C::params(level, bytes, shape);
+        let (scale, bias) = C::params(level, bytes, params_at);
         let weight = __m256::splat(level, if WEIGHTED { row.weight() } else { 0.0 });
         for (vector, sum) in self.sums.iter_mut().enumerate() {
             let codes = if TAIL && vector == N - 1 {
@@ -231,7 +231,7 @@ impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const END
 }
 
 impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize>
-    InPanel<'_, C, WEIGHTED, TAIL, N, ENDING>
+    InPanel<C, WEIGHTED, TAIL, N, ENDING>
 {
     /// Begins sums with what is at `Sums::from`, or with 0.
     #[inline]
@@ -280,6 +280,9 @@ impl Sums {
     }
 }
 
+/// The first byte of the scale and the bias of a row, and whether these are `f32`.
+type ParamsAt = (usize, bool);
+
 /// Eight columns of a row, as vectors of AVX2 hold them.
 pub(in crate::kernels::reduce) trait Eight: Coding {
     /// The columns before they are scaled.
@@ -287,7 +290,7 @@ pub(in crate::kernels::reduce) trait Eight: Coding {
 
     /// The scale and the bias of a row, in every element; zeros, where there are none.
     #[inline(always)]
-    fn params(level: Avx2, _: &[u8], _: &FusedRow) -> (__m256, __m256) {
+    fn params(level: Avx2, _: &[u8], _: ParamsAt) -> (__m256, __m256) {
         [__m256::splat(level, 0.0); 2].into()
     }
 
@@ -305,8 +308,8 @@ impl<const PER: usize> Eight for Codes<PER> {
     type Bits = u64;
 
     #[inline(always)]
-    fn params(level: Avx2, row: &[u8], shape: &FusedRow) -> (__m256, __m256) {
-        if PER == 1 { params::<true>(level, row, shape) } else { params::<false>(level, row, shape) }
+    fn params(level: Avx2, row: &[u8], at: ParamsAt) -> (__m256, __m256) {
+        if PER == 1 { params::<true>(level, row, at) } else { params::<false>(level, row, at) }
     }
 
     #[inline(always)]
@@ -423,17 +426,16 @@ impl Tail {
 
 /// The scale and the bias of a row of a format, in every element.
 #[inline(always)]
-fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], shape: &FusedRow) -> (__m256, __m256) {
+fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): ParamsAt) -> (__m256, __m256) {
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     fn of_halves(both: i32) -> (__m256, __m256) {
         let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both));
         (_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both)))
     }
-    debug_assert_eq!(row.len(), shape.bytes(), "F1");
-    let (at, is_single) = shape.params_at();
     // Codes of few bits have halves in every format.
     let is_single = MAY_BE_SINGLE && is_single;
+    debug_assert!(at + if is_single { 8 } else { 4 } <= row.len(), "F1");
     let params = row.as_ptr().wrapping_add(at);
     if is_single {
         // Each is read by itself, so that it can be broadcast from memory.

@@ -237,17 +237,17 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Adds each of some rows that counts, in order, and prefetches one ahead of each. There is one form of the loop,
-    /// whose branches are foreseen: of a position that is negative, and of whether rows are prefetched.
+    /// Adds each of some rows that counts, in order, and prefetches one ahead of each. The loop has one branch on a
+    /// position: whether it is negative.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn each(&self, rows: Range<usize>, by: &mut impl AddRows) {
         let BagArgs { data, distance, stride, weights, weight_step, .. } = *self.bag;
         let [data, zeros] = [data, self.bag.zeros.unwrap_or(data)].map(|row| row.wrapping_add(self.start));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(stride));
-        let n = if distance > 0 { rows.len() } else { 0 };
-        let ahead = self.bag.positions_of(rows.start + distance..rows.start + distance + n);
-        for (i, &position) in self.bag.positions_of(rows.clone()).iter().enumerate() {
-            if let Some(&later) = ahead.get(i) {
+        let these = self.bag.positions_of(rows.clone());
+        let ahead = self.bag.positions_of(rows.start + distance..rows.end + distance);
+        for (i, (&position, &later)) in these.iter().zip(ahead).enumerate() {
+            if distance > 0 {
                 by.prefetch(at(later));
             }
             let at = match position {
