@@ -36,6 +36,34 @@ pub struct Lists {
     pub reprs: &'static [IndexType],
     /// The kernels of every level.
     pub levels: &'static [LevelTable],
+    /// The sets that have what this one lacks.
+    pub rests: Rests,
+}
+
+/// The sets that run what a set of a user's has no kernel for. A set that they are not named for has all of them.
+#[derive(Clone, Copy)]
+pub struct Rests {
+    /// By [`Lists::reprs`]; empty for a set that lacks nothing.
+    pub(crate) by_repr: &'static [IndexRest],
+    /// Of the operators that rearrange space.
+    pub(crate) space: Option<&'static KernelSet>,
+}
+
+impl Rests {
+    /// Of a set that lacks nothing.
+    pub const NONE: Self = Rests { by_repr: &[], space: None };
+}
+
+/// [`Rests`] for indices.
+#[derive(Clone, Copy)]
+pub struct IndexRest {
+    pub(crate) gathers: Option<&'static KernelSet>,
+    pub(crate) scatters: Option<&'static KernelSet>,
+}
+
+impl IndexRest {
+    /// Of a set that lacks nothing.
+    pub const NONE: Self = IndexRest { gathers: None, scatters: None };
 }
 
 /// A data type and its width.
@@ -273,8 +301,18 @@ impl KernelSet {
     #[doc(hidden)]
     #[must_use]
     pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
-        let tables =
-            Lists { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
+        let rests = Rests::NONE;
+        let tables = Lists {
+            name,
+            elements: &[],
+            indices: &[],
+            ranks: &[],
+            ops: &[],
+            widths: &[],
+            reprs: &[],
+            levels: &[],
+            rests,
+        };
         let lookup = TableLookup::new(&tables);
         KernelSet { tables, lookup, shaped }
     }
@@ -342,6 +380,25 @@ impl KernelSet {
     fn repr(&self, index: IndexType) -> Option<usize> {
         let reprs = &self.lookup.reprs;
         reprs[index as usize].or(reprs[index.fixed_width() as usize]).map(usize::from)
+    }
+
+    /// The set that runs gathers by an index type which this one has no kernel for; itself, where it lacks none.
+    pub(crate) fn rest_of_gathers(&'static self, index: IndexType) -> &'static KernelSet {
+        self.index_rest(index).and_then(|rest| rest.gathers).unwrap_or(self)
+    }
+
+    /// The set that runs scatters, likewise.
+    pub(crate) fn rest_of_scatters(&'static self, index: IndexType) -> &'static KernelSet {
+        self.index_rest(index).and_then(|rest| rest.scatters).unwrap_or(self)
+    }
+
+    /// The set that rearranges space, likewise.
+    pub(crate) fn rest_of_space(&'static self) -> &'static KernelSet {
+        self.tables.rests.space.unwrap_or(self)
+    }
+
+    fn index_rest(&self, index: IndexType) -> Option<&IndexRest> {
+        self.tables.rests.by_repr.get(self.repr(index)?)
     }
 
     /// Whether loop nests of a rank have kernels of their own.

@@ -165,7 +165,7 @@ fn request<K: Unconverted, I: IndexKind>(
     index: IndexType,
 ) -> Result<IndexRequest, Error> {
     let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
-    let kernels = K::kernels(op.registry.0, (op.op(), dtype), || I::gathers(index), found)?;
+    let kernels = K::kernels(op.registry.0, (op.op(), dtype, Some(index)), || I::gathers::<K>(index), found)?;
     Ok(op.request((kernels, index), dtype, None))
 }
 

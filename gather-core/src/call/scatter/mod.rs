@@ -121,7 +121,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         let (op, reduction, policy, options) = (self.attributes().op(), self.reduction, self.policy(), self.options);
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
-        let kernels = K::kernels(self.registry.0, (op, dtype), || I::scatters(index), found)?;
+        let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
         let include_self = self.include_self || reduction.replaces();

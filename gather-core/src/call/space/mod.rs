@@ -133,7 +133,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
 
     #[inline(always)]
     fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
-        K::kernels(self.registry.0, (self.attributes().op(), dtype), Kernels::space, Registry::space_kernels)
+        let call = (self.attributes().op(), dtype, None);
+        K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
 
     /// Runs into an output.

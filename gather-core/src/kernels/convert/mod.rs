@@ -50,7 +50,7 @@ use crate::kernels::nest::args::{Conversion, IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
-use crate::types::index::{Index, IndexType, by_index};
+use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 
@@ -80,9 +80,9 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     }
 }
 
-/// As [`kernel`], for an index type that is known at run time.
-pub(crate) fn kernel_of(index: IndexType) -> fn(Level, Method) -> IndexKernel {
-    by_index!(index, I => kernel::<I>)
+/// As [`kernel`], for an index type that is known at run time; `None` where the library does not hold it.
+pub(crate) fn kernel_of(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
+    by_compiled_index!(index, I => kernel::<I>)
 }
 
 /// A kernel that converts block by block.

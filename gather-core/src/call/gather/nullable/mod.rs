@@ -170,7 +170,7 @@ impl<A: IndexAttributes> Nullable<A> {
         let operands = operands(&data, &indices, out)?;
         let reading = data.reading();
         S::Kind::check_data(&op, &reading.described)?;
-        let facts = Facts::of::<X::Kind>(&op, operands.indices().1);
+        let facts = Facts::of::<X::Kind>(&op, data.dtype(), operands.indices().1)?;
         run(&Call { facts, nulls, runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading)) }, operands)
     }
 
