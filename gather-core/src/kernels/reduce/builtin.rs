@@ -106,6 +106,7 @@ macro_rules! reductions {
             }
 
             /// Those of a type that is known at run time; `None` where the library does not hold them.
+            #[inline(never)]
             pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
                 let number = dtype.number();
                 let find = match number.built_in() {

@@ -385,6 +385,7 @@ impl Resolvers {
     }
 
     /// Those of an index type that is known at run time; `None` where the library does not hold them.
+    #[inline(never)]
     pub(crate) fn by_type(index: IndexType) -> Option<Self> {
         by_compiled_index!(index, I => Self::of::<I>())
     }

@@ -78,6 +78,7 @@ pub(crate) const fn positions<I: Index>() -> ByLevel<CompiledPositionsFn> {
 }
 
 /// The function that resolves indices of a type that is known at run time; `None` where the library does not hold it.
+#[inline(never)]
 pub(crate) fn positions_of(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
     by_compiled_index!(index, I => positions::<I>())
 }
