@@ -1,8 +1,8 @@
 //! The built-in kernels: two sets for each representation of indices, one for gathers and one for scatters, so that a
 //! program links only those that it uses.
 //!
-//! Without the feature `registry` the library holds those of the usual indices. Of all others, and of the operators that
-//! rearrange space, it has constants of generic types, which are compiled in the crate whose call names the types.
+//! Without the feature `registry` the library holds those of the usual indices. Of all others, and of the operators
+//! that rearrange space, it has constants of generic types, which are compiled in the crate whose call names the types.
 //!
 //! CONTRIBUTING.md lists what to touch for a new data type, index type or rank: its name below, and more.
 
@@ -115,7 +115,13 @@ macro_rules! name {
 
 /// A set of the kernels of every level for loop nests of any rank: few functions.
 macro_rules! any_rank {
-    ($name:literal, $Of:ident<$I:ident>::$TABLE:ident, ($indices:expr, $reprs:expr), $ops:expr, [$($width:literal: $bytes:expr),*]) => {
+    (
+        $name:literal,
+        $Of:ident<$I:ident>::$TABLE:ident,
+        ($indices:expr, $reprs:expr),
+        $ops:expr,
+        [$($width:literal: $bytes:expr),*]
+    ) => {
         KernelSet::new(Lists {
             name: $name,
             elements: &[],

@@ -59,8 +59,8 @@ pub struct KernelKey {
 }
 
 impl Registry {
-    /// The built-in kernels: those of all built-in types. Without the feature `registry` there are none, and the registry
-    /// has what is added to it alone.
+    /// The built-in kernels: those of all built-in types. Without the feature `registry` there are none, and the
+    /// registry has what is added to it alone.
     #[must_use]
     pub const fn builtin() -> Self {
         Registry { added: [None; MOST_SETS], len: 0 }

@@ -88,7 +88,8 @@ fn data_of_a_known_type_takes_the_usual_indices_of_run_time() -> Result<(), Erro
             let ids = DynView::from(&ids);
             let (mapped, nulls) = (Gather::new(0).run(&table.map(&same, ()), &ids), Nulls::default());
             let (mapped, nullable) = (mapped.map(drop), Gather::new(0).nullable().run(&table, &ids, nulls).map(drop));
-            let bag = sum.run(&table, &Bags::new(&ids, &[0i64])).map(|sums| assert_eq!(sums.as_slice(), [6.0, 8.0, 10.0]));
+            let bag = sum.run(&table, &Bags::new(&ids, &[0i64]));
+            let bag = bag.map(|sums| assert_eq!(sums.as_slice(), [6.0, 8.0, 10.0]));
             let scattered = ScatterElements::new(0).run(&[1u8, 2, 3], &ids, &[5, 6]);
             let scattered = scattered.map(|found| assert_eq!(found.as_slice(), [6, 2, 5]));
             let gathered = Gather::new(0).run(&table, &ids).map(|found| assert_eq!(found.as_slice(), FOUND));

@@ -56,7 +56,7 @@ pub trait Gathered: Kind {
     /// compiler does not know, and the sizes of a format.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`], [`Error::BlockSizeOutOfRange`].
+    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
     #[doc(hidden)]
     #[inline(always)]
     fn check_data(_op: &Operation<'_>, _data: &Described<'_, Self>) -> Result<(), Error> {

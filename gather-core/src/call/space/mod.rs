@@ -64,7 +64,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// Cost: one pass over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for a type that is known at run time. As for [`Self::output_shape`], then
+    /// [`Error::UnknownDType`] for a type that is known at run time; without the feature `registry`,
+    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and
     /// [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
