@@ -339,7 +339,7 @@ pub(crate) const fn rearrange<T>(bytes: usize) -> &'static KernelSet {
 }
 
 impl IndexRest {
-    /// What runs gathers and scatters of elements of `sizes` bytes by indices `I` that a set has no kernel for.
+    /// The sets that run gathers and scatters of elements of `sizes` bytes by indices `I` which a set has no kernel for.
     #[must_use]
     pub const fn of<I: Index>(sizes: &[usize], has: [bool; 2]) -> Self {
         let [has_gathers, has_scatters] = has;
@@ -351,7 +351,7 @@ impl IndexRest {
 }
 
 impl Rests {
-    /// What runs calls that a set has no kernel for, by the representation of indices; and where it rearranges space,
+    /// The sets that run what a set has no kernel for, by the representation of indices; and where it rearranges space,
     /// for elements of `sizes` bytes.
     #[must_use]
     pub const fn of<T>(by_repr: &'static [IndexRest], sizes: &[usize], has_space: bool) -> Self {
