@@ -375,6 +375,19 @@ const fn least_width(sizes: &[usize]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::table::ElementRow;
+    use crate::types::element::Element;
+
+    /// A set of bytes that has no kernels of its own for them: rows of 4 bytes would run that for rows of any length.
+    #[test]
+    #[should_panic(expected = "what runs the rest of a set lacks kernels too")]
+    fn a_set_without_kernels_for_all_rows_is_refused() {
+        const ELEMENTS: &[ElementRow] = &[ElementRow { dtype: u8::DTYPE, width: 0 }];
+        let bytes = SetsOf::<i32>::X8.tables();
+        let _ = KernelSet::new(Lists { elements: ELEMENTS, ..*bytes });
+        let rests = Rests { by_repr: &[IndexRest { gathers: Some(SetsOf::<i32>::X64), scatters: None }], space: None };
+        let _ = KernelSet::new(Lists { elements: ELEMENTS, rests, ..*bytes });
+    }
 
     /// So that the registry asks one of them.
     #[test]
