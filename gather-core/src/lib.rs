@@ -95,6 +95,7 @@
 //! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
+//! | `registry` | yes | the kernels of all built-in types, for [types known at run time](guide::runtime_types) |
 //! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, which your program depends on too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
 //! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |

@@ -21,7 +21,9 @@ pub use crate::kernels::reduce::scatter::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};
-pub use crate::kernels::{ElementRow, Fixed, IndexRow, Kernel, KernelSet, LevelTable, Lists, Rows, Scalar, WidthRow};
+pub use crate::kernels::{
+    ElementRow, Fixed, IndexRest, IndexRow, Kernel, KernelSet, LevelTable, Lists, Rests, Rows, Scalar, WidthRow,
+};
 pub use crate::specialize::{batch_to_space, cannot_fail, gather, gather_map};
 pub use crate::types::asserts::with_width;
 pub use crate::types::declared::{ANY, Declaration, Declared, size};

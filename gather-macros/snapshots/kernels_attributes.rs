@@ -174,5 +174,29 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i32,
+                >(
+                    &[
+                        #[cfg(feature = "half")]
+                        __ELEMENT0.size(),
+                        #[cfg(feature = "pixels")]
+                        __ELEMENT1.size(),
+                    ],
+                    [true, false],
+                ),
+            ],
+            &[
+                #[cfg(feature = "half")]
+                __ELEMENT0.size(),
+                #[cfg(feature = "pixels")]
+                __ELEMENT1.size(),
+            ],
+            false,
+        ),
     })
 };

@@ -140,5 +140,16 @@ static BLOCKS: ::gather_core::KernelSet = {
                 ],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i32,
+                >(&[__ELEMENT0.size()], [false, false]),
+            ],
+            &[__ELEMENT0.size()],
+            true,
+        ),
     })
 };

@@ -122,5 +122,16 @@ pub static ONE: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i32,
+                >(&[__ELEMENT0.size()], [true, false]),
+            ],
+            &[__ELEMENT0.size()],
+            false,
+        ),
     })
 };

@@ -118,5 +118,16 @@ static POINTS: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::u32,
+                >(&[__ELEMENT0.size()], [true, false]),
+            ],
+            &[__ELEMENT0.size()],
+            false,
+        ),
     })
 };

@@ -161,5 +161,19 @@ static REPRS: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i32,
+                >(&[__ELEMENT0.size()], [true, false]),
+                private::IndexRest::of::<
+                    private::i64,
+                >(&[__ELEMENT0.size()], [true, false]),
+            ],
+            &[__ELEMENT0.size()],
+            false,
+        ),
     })
 };

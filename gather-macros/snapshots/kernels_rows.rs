@@ -155,5 +155,16 @@ static ROWS: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i64,
+                >(&[__ELEMENT0.size()], [true, false]),
+            ],
+            &[__ELEMENT0.size()],
+            false,
+        ),
     })
 };

@@ -140,5 +140,16 @@ static SCATTERS: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i32,
+                >(&[__ELEMENT0.size()], [false, true]),
+            ],
+            &[__ELEMENT0.size()],
+            false,
+        ),
     })
 };

@@ -172,5 +172,19 @@ static WIDTHS: ::gather_core::KernelSet = {
                 space: &[],
             },
         ],
+        rests: private::Rests::of::<
+            (),
+        >(
+            &[
+                private::IndexRest::of::<
+                    private::i64,
+                >(
+                    &[__ELEMENT0.size(), __ELEMENT1.size(), __ELEMENT2.size()],
+                    [true, false],
+                ),
+            ],
+            &[__ELEMENT0.size(), __ELEMENT1.size(), __ELEMENT2.size()],
+            false,
+        ),
     })
 };

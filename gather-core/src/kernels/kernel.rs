@@ -149,6 +149,7 @@ fn no_one_pass(_: RowSize, _: bool) -> IndexKernel {
 ///
 /// # Safety
 /// As for [`IndexKernel`].
+#[inline(never)]
 unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
     nest(args, body::<W, I, L>(args))
@@ -158,6 +159,7 @@ unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexAr
 ///
 /// # Safety
 /// As for [`IndexKernel`].
+#[inline(never)]
 unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
     nest(args, scatter_body::<I, L>(args))
@@ -167,6 +169,7 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
 ///
 /// # Safety
 /// K6 and K7: rows have the width, and the machine the level.
+#[inline(never)]
 unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
     nest(args, space_plane::<W, L>);

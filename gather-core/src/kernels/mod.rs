@@ -169,7 +169,7 @@ pub(crate) use prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};
-pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Lists, WidthRow};
+pub use table::{ElementRow, IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -12,6 +12,9 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
+/// Whether the built-in sets are there, for all built-in types.
+const HOLDS_ALL: bool = cfg!(feature = "registry");
+
 /// The most sets of kernels that are added to a registry.
 const MOST_SETS: usize = 16;
 
@@ -56,7 +59,8 @@ pub struct KernelKey {
 }
 
 impl Registry {
-    /// The built-in kernels.
+    /// The built-in kernels: those of all built-in types. Without the feature `registry` there are none, and the
+    /// registry has what is added to it alone.
     #[must_use]
     pub const fn builtin() -> Self {
         Registry { added: [None; MOST_SETS], len: 0 }
@@ -82,13 +86,13 @@ impl Registry {
 
     /// Every row: data type x index type x rank x operator x level.
     pub fn kernels(&self) -> impl Iterator<Item = KernelInfo> + '_ {
-        BUILTIN.into_iter().chain(self.added()).flat_map(|set| rows(set).chain(shaped_rows(set)))
+        BUILTIN.iter().copied().chain(self.added()).flat_map(|set| rows(set).chain(shaped_rows(set)))
     }
 
     /// The row of a key; `None` when no set has one. A rank without a kernel of its own gets the kernel for any rank.
     #[must_use]
     pub fn select(&self, key: &KernelKey) -> Option<KernelInfo> {
-        self.added().rev().chain(BUILTIN).find_map(|set| {
+        self.added().rev().chain(BUILTIN.iter().copied()).find_map(|set| {
             let KernelKey { op, dtype, index, rank, level } = *key;
             let name = kernel_name(set, op, set.width_of(dtype)?, index, rank, level)?;
             Some(KernelInfo { op, dtype, index, rank: set.has_rank(rank).then_some(rank), level, name })
@@ -101,7 +105,7 @@ impl Registry {
         let kernels = match self.own(dtype, |set| set.takes(op, index)) {
             Some(set) => Kernels::with(set, index),
             // The built-in kernels move rows of any length.
-            None if shaped.is_some() || self.knows(dtype) => Kernels::builtin(index),
+            None if shaped.is_some() || self.knows(dtype) => Kernels::builtin(index).filter(|_| HOLDS_ALL)?,
             None => return None,
         };
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
@@ -109,10 +113,12 @@ impl Registry {
 
     /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
-        let own = self.own(dtype, |set| set.takes(op.scatter(), index));
+        if let Some(own) = self.own(dtype, |set| set.takes(op.scatter(), index)) {
+            return Some(Kernels::scatters_with(own, index));
+        }
         // An adjoint may be that of a gather which has declared shapes alone.
-        let known = own.is_some() || self.knows(dtype) || self.shaped(op, dtype, Some(index)).is_some();
-        known.then(|| Kernels::scatters(own, index))
+        let known = self.knows(dtype) || self.shaped(op, dtype, Some(index)).is_some();
+        Kernels::builtin_scatters(index).filter(|_| HOLDS_ALL && known)
     }
 
     /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
@@ -120,7 +126,8 @@ impl Registry {
         let shaped = self.shaped(op, dtype, None);
         let kernels = match self.own(dtype, |set| set.lists(op)) {
             Some(set) => Kernels::space_with(set),
-            None if shaped.is_some() || self.knows(dtype) => Kernels::space(),
+            #[cfg(feature = "registry")]
+            None if shaped.is_some() || self.knows(dtype) => Kernels::space::<()>(),
             None => return None,
         };
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
@@ -139,7 +146,7 @@ impl Registry {
 
     /// Whether any set knows a data type. All built-in ones know the same.
     fn knows(&self, dtype: DType) -> bool {
-        self.added().chain([BUILTIN[0]]).any(|set| set.width_of(dtype).is_some())
+        self.added().chain(BUILTIN.first().copied()).any(|set| set.width_of(dtype).is_some())
     }
 }
 

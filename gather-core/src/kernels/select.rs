@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{REARRANGE, gathers_of, rows_of, scatters_of};
+use crate::kernels::builtin::{compiled_gathers, compiled_scatters, gathers, rearrange, rows, scatters};
 use crate::kernels::kernel::{IndexEntry, ScatterEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
@@ -20,47 +20,62 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// The built-in kernels of the gathers for an index type that is known to the compiler, which links no others.
+    /// The built-in kernels of a set alone.
     #[inline(always)]
-    pub(crate) fn of<I: Index>() -> Self {
-        Kernels { own: None, builtin: gathers_of(I::TYPE), shaped: &[] }
+    const fn alone(builtin: &'static KernelSet) -> Self {
+        Kernels { own: None, builtin, shaped: &[] }
     }
 
-    /// The built-in kernels of the gathers for an index type.
-    pub(crate) fn builtin(index: IndexType) -> Self {
-        Kernels { own: None, builtin: gathers_of(index), shaped: &[] }
+    /// The built-in kernels of the gathers of elements `T` for an index type that is known to the compiler, which links
+    /// no others.
+    #[inline(always)]
+    pub(crate) fn of<T, I: Index>() -> Self {
+        Self::alone(const { gathers::<I>(size_of::<T>()) })
+    }
+
+    /// The built-in kernels of the gathers for an index type that is known at run time; `None` where the library does
+    /// not hold them.
+    pub(crate) fn builtin(index: IndexType) -> Option<Self> {
+        compiled_gathers(index).map(Self::alone)
     }
 
     /// The kernels of a set for the gathers, and the built-in ones for what it lacks.
     pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
-        Kernels { own: Some(own), builtin: gathers_of(index), shaped: &[] }
+        Kernels { own: Some(own), ..Self::alone(own.rest_of_gathers(index)) }
     }
 
     /// The built-in kernels of the gathers for rows of any length, likewise.
     #[inline(always)]
     pub(crate) fn of_rows<I: Index>() -> Self {
-        Kernels { own: None, builtin: rows_of(I::TYPE), shaped: &[] }
+        Self::alone(const { rows::<I>() })
     }
 
     /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.
     #[inline(always)]
     pub(crate) fn scatters_of<I: Index>() -> Self {
-        Kernels { own: None, builtin: scatters_of(I::TYPE), shaped: &[] }
+        Self::alone(const { scatters::<I>() })
     }
 
-    /// The kernels of a set for the scatters, if there is one, and the built-in ones for what it lacks.
-    pub(crate) fn scatters(own: Option<&'static KernelSet>, index: IndexType) -> Self {
-        Kernels { own, builtin: scatters_of(index), shaped: &[] }
+    /// The built-in kernels of the scatters for an index type that is known at run time; `None` where the library does
+    /// not hold them.
+    pub(crate) fn builtin_scatters(index: IndexType) -> Option<Self> {
+        compiled_scatters(index).map(Self::alone)
     }
 
-    /// The built-in kernels of the operators that rearrange space.
-    pub(crate) fn space() -> Self {
-        Kernels { own: None, builtin: &REARRANGE, shaped: &[] }
+    /// The kernels of a set for the scatters, and the built-in ones for what it lacks.
+    pub(crate) fn scatters_with(own: &'static KernelSet, index: IndexType) -> Self {
+        Kernels { own: Some(own), ..Self::alone(own.rest_of_scatters(index)) }
+    }
+
+    /// The built-in kernels of the operators that rearrange space, for elements `T`.
+    #[inline(always)]
+    pub(crate) fn space<T>() -> Self {
+        Self::alone(const { rearrange::<T>(size_of::<T>()) })
     }
 
     /// The kernels of a set for the operators that rearrange space, and the built-in ones for what it lacks.
     pub(crate) fn space_with(own: &'static KernelSet) -> Self {
-        Kernels { own: Some(own), builtin: &REARRANGE, shaped: &[] }
+        Kernels { own: Some(own), ..Self::alone(own.rest_of_space()) }
     }
 
     /// With kernels for declared shapes.

@@ -36,6 +36,34 @@ pub struct Lists {
     pub reprs: &'static [IndexType],
     /// The kernels of every level.
     pub levels: &'static [LevelTable],
+    /// The sets that have what this one lacks.
+    pub rests: Rests,
+}
+
+/// The sets that run what a set of a user's has no kernel for. A set that they are not named for has all of them.
+#[derive(Clone, Copy)]
+pub struct Rests {
+    /// By [`Lists::reprs`]; empty for a set that lacks nothing.
+    pub(crate) by_repr: &'static [IndexRest],
+    /// Of the operators that rearrange space.
+    pub(crate) space: Option<&'static KernelSet>,
+}
+
+impl Rests {
+    /// Of a set that lacks nothing.
+    pub const NONE: Self = Rests { by_repr: &[], space: None };
+}
+
+/// [`Rests`] for indices.
+#[derive(Clone, Copy)]
+pub struct IndexRest {
+    pub(crate) gathers: Option<&'static KernelSet>,
+    pub(crate) scatters: Option<&'static KernelSet>,
+}
+
+impl IndexRest {
+    /// Of a set that lacks nothing.
+    pub const NONE: Self = IndexRest { gathers: None, scatters: None };
 }
 
 /// A data type and its width.
@@ -266,15 +294,72 @@ impl KernelSet {
             level += 1;
         }
         let lookup = TableLookup::new(&tables);
-        KernelSet { tables, lookup, shaped: &[] }
+        let set = KernelSet { tables, lookup, shaped: &[] };
+        set.check_rests();
+        set
+    }
+
+    /// Asserts that a plan finds a kernel for every row of the set's elements: in the set, or in what runs what it
+    /// lacks. Rows of a width that has a kernel of its own are not run by that for rows of any length (K9).
+    #[track_caller]
+    const fn check_rests(&self) {
+        let Lists { ops, reprs, elements, rests, .. } = &self.tables;
+        let mut at = 0;
+        while at < ops.len() {
+            let op = ops[at];
+            if op.rearranges() {
+                let rest = if let Some(rest) = rests.space { rest } else { self };
+                assert!(rest.runs_all(op, elements), "what runs the rest of a set lacks kernels too");
+            }
+            let mut repr = 0;
+            while !op.rearranges() && repr < reprs.len() {
+                let rest = if repr < rests.by_repr.len() { rests.by_repr[repr] } else { IndexRest::NONE };
+                let rest = if op.scatters() { rest.scatters } else { rest.gathers };
+                let rest = if let Some(rest) = rest { rest } else { self };
+                assert!(rest.repr(reprs[repr]).is_some(), "what runs the rest of a set has other index types");
+                assert!(rest.runs_all(op, elements), "what runs the rest of a set lacks kernels too");
+                repr += 1;
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether there is a kernel of an operator for rows of any number of any of the elements, in loop nests of any
+    /// rank.
+    const fn runs_all(&self, op: Op, elements: &[ElementRow]) -> bool {
+        let TableLookup { widths, rows, ranks, ops, .. } = &self.lookup;
+        if !ops[op as usize] || ranks[0].is_none() {
+            return false;
+        }
+        let (mut width, mut has_all) = (1, op.scatters() || rows.is_some());
+        while width <= NARROW && !op.scatters() {
+            let mut at = 0;
+            while at < elements.len() {
+                let is_row = width.is_multiple_of(elements[at].dtype.size());
+                has_all &= !is_row || widths[width].is_some();
+                at += 1;
+            }
+            width *= 2;
+        }
+        has_all
     }
 
     /// A set of kernels for declared shapes: what [`specialize!`](crate::specialize!) makes a static of.
     #[doc(hidden)]
     #[must_use]
     pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
-        let tables =
-            Lists { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
+        let rests = Rests::NONE;
+        let tables = Lists {
+            name,
+            elements: &[],
+            indices: &[],
+            ranks: &[],
+            ops: &[],
+            widths: &[],
+            reprs: &[],
+            levels: &[],
+            rests,
+        };
         let lookup = TableLookup::new(&tables);
         KernelSet { tables, lookup, shaped }
     }
@@ -339,9 +424,32 @@ impl KernelSet {
 
     /// The position of an index type's representation: of a pointer-sized type, its own or that of its width.
     #[inline]
-    fn repr(&self, index: IndexType) -> Option<usize> {
+    const fn repr(&self, index: IndexType) -> Option<usize> {
         let reprs = &self.lookup.reprs;
-        reprs[index as usize].or(reprs[index.fixed_width() as usize]).map(usize::from)
+        let own = reprs[index as usize];
+        match if own.is_some() { own } else { reprs[index.fixed_width() as usize] } {
+            Some(repr) => Some(repr as usize),
+            None => None,
+        }
+    }
+
+    /// The set that runs gathers by an index type which this one has no kernel for; itself, where it lacks none.
+    pub(crate) fn rest_of_gathers(&'static self, index: IndexType) -> &'static KernelSet {
+        self.index_rest(index).and_then(|rest| rest.gathers).unwrap_or(self)
+    }
+
+    /// The set that runs scatters, likewise.
+    pub(crate) fn rest_of_scatters(&'static self, index: IndexType) -> &'static KernelSet {
+        self.index_rest(index).and_then(|rest| rest.scatters).unwrap_or(self)
+    }
+
+    /// The set that rearranges space, likewise.
+    pub(crate) fn rest_of_space(&'static self) -> &'static KernelSet {
+        self.tables.rests.space.unwrap_or(self)
+    }
+
+    fn index_rest(&self, index: IndexType) -> Option<&IndexRest> {
+        self.tables.rests.by_repr.get(self.repr(index)?)
     }
 
     /// Whether loop nests of a rank have kernels of their own.

@@ -140,6 +140,31 @@ macro_rules! by_index {
 
 pub(crate) use by_index;
 
+/// As [`by_index`], of the types whose kernels the library holds; `None` for others. Without the feature `registry` these
+/// are the usual ones, and those of others are compiled where a type is named.
+macro_rules! by_compiled_index {
+    ($index:expr, $I:ident => $make:expr) => {{
+        #[cfg(feature = "registry")]
+        {
+            Some($crate::types::index::by_index!($index, $I => $make))
+        }
+        #[cfg(not(feature = "registry"))]
+        match $index.fixed_width() {
+            $crate::types::index::IndexType::I32 => {
+                type $I = i32;
+                Some($make)
+            }
+            $crate::types::index::IndexType::I64 => {
+                type $I = i64;
+                Some($make)
+            }
+            _ => None,
+        }
+    }};
+}
+
+pub(crate) use by_compiled_index;
+
 /// Reads one index exactly.
 ///
 /// # Safety

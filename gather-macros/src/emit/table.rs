@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use crate::attrs;
 use crate::emit::Source;
 use crate::emit::kernels::{gathers, rearranges, scatters, width_bytes};
+use crate::grid::Size;
 use crate::name;
 
 /// The `KernelSet` of a grid.
@@ -50,6 +51,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         );
         quote!(#private::WidthRow { name: #name, bytes: #bytes })
     });
+    let rests = rests(source);
     let levels = name::LEVELS.iter().map(|level| {
         let (variant, cfg) = (format_ident!("{}", level.variant), level.cfg());
         let (index, scatter, space) = (gathers(source, level), scatters(source, level), rearranges(source, level));
@@ -73,6 +75,30 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
             widths: &[#(#widths),*],
             reprs: &[#(#reprs),*],
             levels: &[#(#levels),*],
+            rests: #rests,
         })
     }
+}
+
+/// The sets that run what this one has no kernel for: rows of other lengths, and loop nests of other ranks.
+fn rests(source: Source<'_>) -> TokenStream {
+    let Source { grid, private } = source;
+    let has_width =
+        |bytes: usize| grid.widths.iter().any(|width| matches!(width.size, Size::Bytes(own) if own == bytes));
+    let has_rows = grid.widths.iter().any(|width| matches!(width.size, Size::Any));
+    if grid.ranks.contains(&0) && has_rows && [1, 2, 4, 8, 16].into_iter().all(has_width) {
+        return quote!(#private::Rests::NONE);
+    }
+    let sizes = grid.elements.iter().map(|element| {
+        let (conditions, name) = (attrs::conditions(&element.attrs), &element.name);
+        quote!(#conditions #name.size())
+    });
+    let sizes = quote!(&[#(#sizes),*]);
+    let (gathers, scatters) = (!grid.index_ops.is_empty(), !grid.scatter_ops.is_empty());
+    let by_repr = grid.reprs.iter().map(|repr| {
+        let repr = format_ident!("{repr}");
+        quote!(#private::IndexRest::of::<#private::#repr>(#sizes, [#gathers, #scatters]))
+    });
+    let space = !grid.space_ops.is_empty();
+    quote!(#private::Rests::of::<()>(&[#(#by_repr),*], #sizes, #space))
 }

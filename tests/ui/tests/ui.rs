@@ -89,6 +89,8 @@ const MESSAGES: [&str; 200] = [
     "an element of another size than its width",
     "an index type with other values than its representation",
     "a kernel table of another length",
+    "what runs the rest of a set lacks kernels too",
+    "what runs the rest of a set has other index types",
     "more widths, index types, ranks or levels than a set can have",
     "a set of kernels cannot be `mut`",
     "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",

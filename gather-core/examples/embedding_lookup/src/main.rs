@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! cargo run --release -p embedding_lookup
-//! cargo run --release -p embedding_lookup -- \
+//! cargo run --release -p embedding_lookup --features files -- \
 //!     --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
-//! cargo run --release -p embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
-//! cargo run --release -p embedding_lookup -- \
+//! cargo run --release -p embedding_lookup --features files -- \
+//!     --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
+//! cargo run --release -p embedding_lookup --features files -- \
 //!     --table FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
 //! ```
 //!
@@ -13,7 +14,7 @@
 //! into ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what
 //! for. The example fails if a plain loop finds other rows, or if neighbours are not those expected.
 //!
-//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
+//! With the feature `files` and `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
 //! with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as `f32`.
 //! Codes of four bits lie in `U8` or `I32`, the lowest first, and mean `(code - zero point) * scale`; without
 //! `--zero-points` the zero point is 8.
@@ -21,20 +22,18 @@
 #[macro_use]
 #[path = "../../common/print.rs"]
 mod print;
+#[cfg(feature = "files")]
 #[path = "../../common/mod.rs"]
 mod common;
+#[cfg(feature = "files")]
+mod files;
 mod lookup;
 mod neighbours;
+#[cfg(feature = "files")]
 mod numbers;
 mod vocab;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use lexopt::{Arg, ValueExt};
-
-const USAGE: &str = "usage: embedding_lookup [--table FILE --tensor NAME (--indices FILE.npy | --ids N,N,..) \
-    [--scales NAME [--zero-points NAME]] [--out FILE.npy]]";
 
 /// Words of the text, and the three that are nearest to each.
 const NEIGHBOURS: [(&str, [&str; 3]); 4] = [
@@ -43,18 +42,6 @@ const NEIGHBOURS: [(&str, [&str; 3]); 4] = [
     ("never", ["ever", "always", "not"]),
     ("government", ["federal", "political", "administration"]),
 ];
-
-/// The command line.
-#[derive(Default)]
-struct Options {
-    table: Option<PathBuf>,
-    tensor: Option<String>,
-    indices: Option<PathBuf>,
-    ids: Option<Vec<i64>>,
-    scales: Option<String>,
-    zero_points: Option<String>,
-    out: Option<PathBuf>,
-}
 
 fn main() -> ExitCode {
     match run() {
@@ -67,71 +54,31 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let options = options().map_err(|error| format!("{error} ({USAGE})"))?;
-    let Some(options) = options else {
-        say!("{USAGE}");
-        return Ok(());
-    };
-    let Options { table, tensor, indices, ids, scales, zero_points, out } = options;
-    match (table, tensor, indices, ids) {
-        (None, None, None, None) if out.is_none() && scales.is_none() && zero_points.is_none() => shipped(),
-        (Some(table), Some(tensor), Some(indices), None) if scales.is_none() && !is_gguf(&table) => {
-            lookup::on_files(&table, &tensor, &indices, out.as_deref())
-        }
-        (Some(table), Some(tensor), indices, ids) if indices.is_some() != ids.is_some() => {
-            let ids = match indices {
-                Some(file) => numbers::ids_of(&file)?,
-                None => ids.unwrap_or_default(),
-            };
-            let names = numbers::Names { tensor, scales, zero_points };
-            numbers::print(&table, &names, &ids, out.as_deref())
-        }
-        _ => Err(format!("--table and --tensor go together, with --indices or --ids ({USAGE})")),
+    if std::env::args_os().len() == 1 {
+        return shipped();
     }
-}
-
-fn is_gguf(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
-}
-
-/// The options, or `None` for `--help`.
-fn options() -> Result<Option<Options>, lexopt::Error> {
-    let mut options = Options::default();
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Long("table") => options.table = Some(parser.value()?.into()),
-            Arg::Long("tensor") => options.tensor = Some(parser.value()?.string()?),
-            Arg::Long("indices") => options.indices = Some(parser.value()?.into()),
-            Arg::Long("ids") => {
-                let ids = parser.value()?.string()?;
-                let ids = ids.split(',').map(|id| id.trim().parse::<i64>());
-                options.ids = Some(ids.collect::<Result<_, _>>().map_err(|error| format!("--ids: {error}"))?);
-            }
-            Arg::Long("scales") => options.scales = Some(parser.value()?.string()?),
-            Arg::Long("zero-points") => options.zero_points = Some(parser.value()?.string()?),
-            Arg::Long("out") | Arg::Short('o') => options.out = Some(parser.value()?.into()),
-            Arg::Long("help") | Arg::Short('h') => return Ok(None),
-            other => return Err(other.unexpected()),
-        }
+    #[cfg(feature = "files")]
+    {
+        files::run()
     }
-    Ok(Some(options))
+    #[cfg(not(feature = "files"))]
+    Err("files take a feature: cargo run --release -p embedding_lookup --features files -- --help".into())
 }
 
 /// The lookup on the data that comes with the repository.
 fn shipped() -> Result<(), String> {
-    let table =
-        common::safetensors::parse(include_bytes!("../../data/word_embeddings.safetensors"), "word_embeddings")?;
+    let table = lookup::table(include_bytes!("../../data/word_embeddings.safetensors"))?;
     let vocab = vocab::Vocabulary::new(include_str!("../../data/vocab.txt"));
     let text = vocab.encode(include_str!("../../data/text.txt"));
-    if table.shape.first() != Some(&vocab.len()) {
-        return Err(format!("{} tokens for a table of {:?}", vocab.len(), table.shape));
+    if !table.len().is_multiple_of(vocab.len()) {
+        return Err(format!("{} tokens for a table of {} numbers", vocab.len(), table.len()));
     }
-    say!("table  {} {:?}: word embeddings of all-MiniLM-L6-v2, {} tokens", table.dtype, table.shape, vocab.len());
+    let shape = [vocab.len(), table.len() / vocab.len()];
+    say!("table  f16 {shape:?}: word embeddings of all-MiniLM-L6-v2, {} tokens", vocab.len());
     say!("text   the Gettysburg Address: {} tokens, {} of them unknown to this slice", text.ids.len(), text.unknown);
     say!("");
 
-    let found = lookup::shipped(&table, &text.ids)?;
+    let found = lookup::shipped(table, shape, &text.ids)?;
     say!("");
     for (word, expected) in NEIGHBOURS {
         let id = vocab.id(word).ok_or_else(|| format!("`{word}` is no token"))?;

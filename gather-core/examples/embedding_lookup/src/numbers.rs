@@ -7,7 +7,7 @@ use gather_core::{Codes, Gather, Tensor, View};
 
 use crate::common::table::{Scales, Table};
 use crate::common::{self, gguf, safetensors};
-use crate::is_gguf;
+use crate::files::is_gguf;
 
 /// Numbers of a row that are shown.
 const SHOWN: usize = 8;

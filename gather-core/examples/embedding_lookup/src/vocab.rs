@@ -5,12 +5,12 @@ use std::collections::HashMap;
 /// Tokens in the order of their rows. The first one stands for all words that are not there.
 pub(crate) struct Vocabulary {
     tokens: Vec<&'static str>,
-    ids: HashMap<&'static str, u32>,
+    ids: HashMap<&'static str, i64>,
 }
 
 /// A text as rows of the table.
 pub(crate) struct Encoded {
-    pub(crate) ids: Vec<u32>,
+    pub(crate) ids: Vec<i64>,
     /// How many of them are the unknown token.
     pub(crate) unknown: usize,
 }
@@ -27,7 +27,7 @@ impl Vocabulary {
         self.tokens.len()
     }
 
-    pub(crate) fn id(&self, token: &str) -> Option<u32> {
+    pub(crate) fn id(&self, token: &str) -> Option<i64> {
         self.ids.get(token).copied()
     }
 
@@ -52,7 +52,7 @@ impl Vocabulary {
         encoded
     }
 
-    fn pieces(&self, word: &str) -> Option<Vec<u32>> {
+    fn pieces(&self, word: &str) -> Option<Vec<i64>> {
         let mut pieces = Vec::new();
         let mut start = 0;
         while start < word.len() {

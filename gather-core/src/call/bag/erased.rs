@@ -236,6 +236,7 @@ impl<'a> BagCallRequest<'a> {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], also where there is no output of the data type.
+    #[cfg_attr(not(feature = "registry"), inline)]
     pub(super) fn fused(
         op: &'a BagOperator<Reduction>,
         row: FusedRow,

@@ -4,7 +4,7 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{BagCallRequest, BagTensors, Erased, ErasedBags, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::kinds::{Bagged, BaggedBy, positions};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::fused::check_format;
@@ -96,7 +96,7 @@ macro_rules! fused {
             ) -> Result<BagCallRequest<'a>, Error> {
                 let (dtype, index) = (data.dtype, one(bags).index);
                 let output = (dtype, <$U as Reduced>::output(dtype));
-                BagCallRequest::fused(op, data.facts.row(), output, (index, I::positions(index)))
+                BagCallRequest::fused(op, data.facts.row(), output, positions::<I>(dtype, index)?)
             }
         }
     )*};

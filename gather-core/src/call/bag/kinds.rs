@@ -4,15 +4,18 @@ use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{BagCallRequest, BagTensors, ErasedBags, Found, one};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
-use crate::call::source::kind::{IndexKind, Kind};
+use crate::call::source::kind::{IndexKind, Kind, not_compiled};
 use crate::call::source::{Described, Opened, Reading, Source};
+use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::Reductions;
-use crate::kernels::reduce::bag::BagFns;
+use crate::kernels::reduce::bag::{BagFns, CompiledPositionsFn};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::output::Output;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::op::Op;
 use crate::types::reduction::Reduction;
 
 /// A kind of rows that bags reduce: elements, [`Any`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
@@ -188,15 +191,37 @@ macro_rules! plain {
             ) -> Result<BagCallRequest<'a>, Error> {
                 let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.reduction);
                 let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
-                Ok(BagCallRequest::new(op, found, $dtype, (index, I::positions(index))))
+                Ok(BagCallRequest::new(op, found, $dtype, positions::<I>($dtype, index)?))
             }
         }
     )*};
 }
 plain! {
     [T: Element] T: T::Number, |dtype| { let _ = dtype; T::Number::DTYPE }, of_elements::<T>();
-    [] Any: Any, |dtype| dtype.number(), Reductions::<BagFns>::of_dtype(dtype);
+    [] Any: Any, |dtype| dtype.number(), of_dtype(dtype)?;
 }
+
+/// The built-in reductions of elements whose type is known at run time.
+///
+/// # Errors
+/// [`Error::KernelsNotCompiled`].
+fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
+    let found = Reductions::<BagFns>::of_dtype(dtype);
+    found.ok_or(Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
+}
+
+/// The functions that resolve indices, and their type.
+///
+/// # Errors
+/// [`Error::KernelsNotCompiled`].
+#[inline(always)]
+pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<Positions, Error> {
+    let found = I::positions(index);
+    Ok((index, found.ok_or_else(not_compiled(Op::EmbeddingBag, dtype, index))?))
+}
+
+/// An index type, and the functions that resolve its indices.
+pub(super) type Positions = (IndexType, ByLevel<CompiledPositionsFn>);
 
 /// The built-in reductions of elements.
 #[inline(always)]
@@ -216,6 +241,6 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
         const { IsElement::<T>::CHECK };
         let (index, reducer) = (one(bags).index, op.reduction);
         let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
-        Ok(BagCallRequest::new(op, found, T::DTYPE, (index, I::positions(index))))
+        Ok(BagCallRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Found, Made, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::kinds::{Bagged, BaggedBy, positions};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::check_params;
@@ -61,7 +61,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
         let (index, reduction) = (one(bags).index, op.reduction);
         let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
         let converting = BagConverting { convert_fns: data.facts.convert_fns, size_in: size_of::<T>() };
-        Ok(BagCallRequest::new(op, found, U::DTYPE, (index, I::positions(index))).converting(converting))
+        Ok(BagCallRequest::new(op, found, U::DTYPE, positions::<I>(U::DTYPE, index)?).converting(converting))
     }
 }
 

@@ -159,7 +159,8 @@ impl<R> BagOperator<R> {
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
-    /// [`Error::DTypeMismatch`] for weights. [`Error::ReductionUnavailable`], errors of attributes and shapes,
+    /// [`Error::DTypeMismatch`] for weights; without the feature `registry`, [`Error::KernelsNotCompiled`].
+    /// [`Error::ReductionUnavailable`], errors of attributes and shapes,
     /// [`Error::TooManyElements`], [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// those of what the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for
     /// the first such index of a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error)

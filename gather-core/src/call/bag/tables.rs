@@ -10,11 +10,11 @@ use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PerTable;
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Rules, Starts};
 use crate::call::bag::fused::{Reduced, check_rows};
-use crate::call::bag::kinds::{Bagged, BaggedBy};
+use crate::call::bag::kinds::{Bagged, BaggedBy, Positions};
 use crate::call::bag::plan::PlannedBags;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
-use crate::call::source::kind::{IndexKind, Tables};
+use crate::call::source::kind::{IndexKind, Tables, not_compiled};
 use crate::call::source::{Described, Reading};
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
@@ -27,18 +27,28 @@ use crate::tensor::typing::Any;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::fused::FusedFormat;
+use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
+
+/// Makes the request of a table.
+type OfTable<'a> = fn(
+    &'a BagOperator<Reduction>,
+    FusedRow,
+    (DType, Option<FusedOutput>),
+    Positions,
+) -> Result<BagCallRequest<'a>, Error>;
 
 /// A call of several tables without its tensors: what makes the request of each table.
 pub struct TablesRequest<'a> {
     op: &'a BagOperator<Reduction>,
     dtype: DType,
     output: Option<FusedOutput>,
-    positions: fn(IndexType) -> ByLevel<CompiledPositionsFn>,
+    positions: fn(IndexType) -> Option<ByLevel<CompiledPositionsFn>>,
+    /// [`BagCallRequest::fused`], so that the functions of formats are compiled where the request is made.
+    of_table: OfTable<'a>,
 }
 
 /// Implements both traits for several tables.
@@ -91,7 +101,7 @@ macro_rules! tables {
                 _: &[ErasedBags<'_>],
             ) -> Result<TablesRequest<'a>, Error> {
                 let output = <$U as Reduced>::output(data.dtype);
-                Ok(TablesRequest { op, dtype: data.dtype, output, positions: I::positions })
+                Ok(TablesRequest { op, dtype: data.dtype, output, positions: I::positions, of_table: BagCallRequest::fused })
             }
         }
     )*};
@@ -165,15 +175,17 @@ impl Plans {
         bags: &[ErasedBags<'_>],
         row: Option<isize>,
     ) -> Result<Self, Error> {
-        let &TablesRequest { op, dtype, output, positions } = request;
+        let &TablesRequest { op, dtype, output, positions, of_table } = request;
         let columns = tables.iter().fold(0, |columns: usize, table| columns.wrapping_add(table.columns()));
         let row = row.unwrap_or(columns as isize);
         let include_last_offset = op.settings.include_last_offset;
         let (mut start, mut rules) = (0usize, Rules { unweighted: None, include_last_offset });
         let mut plans = Vec::with_capacity(tables.len());
         for (number, (table, bags)) in tables.iter().zip(bags).enumerate() {
-            let index = (bags.index, positions(bags.index));
-            let plan = BagCallRequest::fused(op, table.row(), (dtype, output), index).and_then(|request| {
+            let found = positions(bags.index).ok_or_else(not_compiled(Op::EmbeddingBag, dtype, bags.index));
+            let request =
+                found.and_then(|positions| of_table(op, table.row(), (dtype, output), (bags.index, positions)));
+            let plan = request.and_then(|request| {
                 rules = request.rules();
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
                 BagPlan::new(&request.of_data(table.layout())?, table.layout(), &out)

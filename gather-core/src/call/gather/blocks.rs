@@ -10,7 +10,7 @@ use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::Planned;
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
-use crate::call::source::kind::{Blocks, IndexKind};
+use crate::call::source::kind::{Blocks, IndexKind, not_compiled};
 use crate::call::source::{Described, Reading};
 use crate::exec::Operands;
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, convert_fns};
@@ -101,8 +101,10 @@ fn plan<U: Float, I: IndexKind>(
     let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
     facts.check(op.op())?;
     let rows = convert_fns::<U>(codes).rows;
-    let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
-    let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
+    let found = I::converts(index).zip(I::gathers::<()>(index));
+    let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), U::DTYPE, index))?;
+    let converting = Converting { rows, whole: None, size_in: 1, kernel };
+    let planned = op.request((kernels, index), bytes_values::<U>(codes), Some(converting));
     let planned = Planned::new(&Request { attributes, planned: &planned, data, indices }, outputs)?;
     shapes(&planned, facts).map(|shapes| (planned, shapes))
 }

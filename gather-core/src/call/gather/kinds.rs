@@ -56,7 +56,7 @@ pub trait Gathered: Kind {
     /// compiler does not know, and the sizes of a format.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`], [`Error::BlockSizeOutOfRange`].
+    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
     #[doc(hidden)]
     #[inline(always)]
     fn check_data(_op: &Operation<'_>, _data: &Described<'_, Self>) -> Result<(), Error> {
@@ -165,7 +165,7 @@ fn request<K: Unconverted, I: IndexKind>(
     index: IndexType,
 ) -> Result<IndexRequest, Error> {
     let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
-    let kernels = K::kernels(op.registry.0, (op.op(), dtype), || I::gathers(index), found)?;
+    let kernels = K::kernels(op.registry.0, (op.op(), dtype, Some(index)), || I::gathers::<K>(index), found)?;
     Ok(op.request((kernels, index), dtype, None))
 }
 

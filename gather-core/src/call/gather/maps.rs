@@ -5,7 +5,7 @@ use crate::call::gather::Operation;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::source::kind::{IndexKind, Mapped};
+use crate::call::source::kind::{IndexKind, Mapped, not_compiled};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};
 use crate::exec::{self, Operands};
@@ -29,7 +29,7 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
         operands: Operands<'_, Target<'_>>,
     ) -> Result<(), Error> {
         let map = data.described.facts;
-        let planned = request::<T, U, I>(op, map, operands.indices().1);
+        let planned = request::<T, U, I>(op, map, operands.indices().1)?;
         run(op.attributes, &planned, (map, data.given), operands)
     }
 
@@ -40,7 +40,7 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
         (index, indices): (IndexType, &Layout),
         outputs: Outputs<'_>,
     ) -> Result<GatherPlan, Error> {
-        let planned = request::<T, U, I>(op, facts, index);
+        let planned = request::<T, U, I>(op, facts, index)?;
         let request = Request { attributes: op.attributes, planned: &planned, data: layout, indices };
         GatherPlan::new(&request, outputs, Reads::Mapped(facts.params))
     }
@@ -52,10 +52,16 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
 }
 
 #[inline(always)]
-fn request<T: Element, U: Element, I: IndexKind>(op: &Operation<'_>, map: &Erased, index: IndexType) -> IndexRequest {
+fn request<T: Element, U: Element, I: IndexKind>(
+    op: &Operation<'_>,
+    map: &Erased,
+    index: IndexType,
+) -> Result<IndexRequest, Error> {
     let rows = map.convert_fns.rows;
-    let converting = Converting { rows, size_in: size_of::<T>(), kernel: I::converts(index), whole: None };
-    op.request((I::gathers(index), index), U::DTYPE, Some(converting))
+    let found = I::converts(index).zip(I::gathers::<()>(index));
+    let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), T::DTYPE, index))?;
+    let converting = Converting { rows, size_in: size_of::<T>(), kernel, whole: None };
+    Ok(op.request((kernels, index), U::DTYPE, Some(converting)))
 }
 
 /// Runs a call with a map, and with what a source gives for its parameters, for a request of the map's types.

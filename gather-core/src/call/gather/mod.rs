@@ -96,9 +96,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Cost: one pass over the indices and one over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time. Errors of attributes
-    /// and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], those of what
-    /// the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time; without the feature
+    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], those of what the source's adaptor is given,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such
     /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no elements.
     ///
     /// # Panics

@@ -136,8 +136,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Cost: depends on ranks, not on sizes.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time, then as for
-    /// [`Self::run`], without those of memory, of what an adaptor is given, and of index values.
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time, without the feature
+    /// `registry` [`Error::KernelsNotCompiled`], then as for [`Self::run`], without those of memory, of what an adaptor
+    /// is given, and of index values.
     pub fn plan<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,

@@ -12,7 +12,7 @@ use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::{Params, Planned};
-use crate::call::source::kind::{ByRow, IndexKind};
+use crate::call::source::kind::{ByRow, IndexKind, not_compiled};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};
 use crate::exec::{self, Operands};
@@ -132,11 +132,19 @@ impl<'a> WholeRow<'a> {
         Ok(WholeRow { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
     }
 
-    fn request<I: IndexKind>(&self, op: &Operation<'_>, function: &Erased, index: IndexType) -> IndexRequest {
+    /// # Errors
+    /// [`Error::KernelsNotCompiled`].
+    fn request<I: IndexKind>(
+        &self,
+        op: &Operation<'_>,
+        function: &Erased,
+        index: IndexType,
+    ) -> Result<IndexRequest, Error> {
         let (from, to) = function.types;
-        let (kernel, whole) = (I::converts(index), Some(self.shape.rows));
-        let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole };
-        op.request((I::gathers(index), index), to, Some(converting))
+        let found = I::converts(index).zip(I::gathers::<()>(index));
+        let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), from, index))?;
+        let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole: Some(self.shape.rows) };
+        Ok(op.request((kernels, index), to, Some(converting)))
     }
 }
 
@@ -152,7 +160,7 @@ pub(super) fn run<I: IndexKind>(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let whole = WholeRow::new(op.attributes, function, operands.data().1)?;
-    let planned = whole.request::<I>(op, function.erased, operands.indices().1);
+    let planned = whole.request::<I>(op, function.erased, operands.indices().1)?;
     run_request(&whole, &planned, function, given, operands)
 }
 
@@ -202,7 +210,7 @@ pub(super) fn plan<I: IndexKind>(
     reads: impl FnOnce(RowShape) -> Reads,
 ) -> Result<GatherPlan, Error> {
     let whole = WholeRow::new(op.attributes, function, data)?;
-    let planned = whole.request::<I>(op, function.erased, index);
+    let planned = whole.request::<I>(op, function.erased, index)?;
     let request = Request { attributes: &whole, planned: &planned, data, indices };
     let mut plan = GatherPlan::new(&request, outputs, Reads::Elements)?;
     function.fill.inspect(|fill| plan.planned.set_fill(fill));

@@ -108,7 +108,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// The request for data of a type, and for indices and updates of layouts.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
+    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
     #[inline(always)]
     fn request<'a, K: Unconverted, I: IndexKind>(
         &'a self,
@@ -121,7 +121,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         let (op, reduction, policy, options) = (self.attributes().op(), self.reduction, self.policy(), self.options);
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
-        let kernels = K::kernels(self.registry.0, (op, dtype), || I::scatters(index), found)?;
+        let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
         let include_self = self.include_self || reduction.replaces();
@@ -137,9 +137,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// [`Method::Panels`](crate::Method::Panels).
     ///
     /// # Errors
-    /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates and
-    /// [`Error::UnknownDType`]. [`Error::ReductionUnavailable`], errors of attributes and shapes,
-    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
+    /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates,
+    /// [`Error::UnknownDType`] and, without the feature `registry`, [`Error::KernelsNotCompiled`].
+    /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
     /// [`ScatterOutOfBounds::Error`] indices are checked even when updates have no elements.
     ///

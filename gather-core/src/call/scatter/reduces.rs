@@ -2,6 +2,7 @@
 
 use crate::call::scatter::ScatterOperator;
 use crate::call::source::kind::Unconverted;
+use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::types::element::{DType, Element};
@@ -47,7 +48,12 @@ pub unsafe trait Reduces<K>: Sealed + Copy {
 unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     #[inline(always)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
-        let found = K::reductions(dtype).scatters(self);
+        let reductions = match K::reductions(dtype) {
+            // What is replaced needs no functions of its type.
+            None if self == Reduction::None => Reductions::NONE,
+            found => found.ok_or(Error::KernelsNotCompiled { op, dtype, index: None })?,
+        };
+        let found = reductions.scatters(self);
         found.ok_or(Error::ReductionUnavailable { op, reduction: self, dtype: Some(dtype) })
     }
 

@@ -75,18 +75,18 @@ pub trait Unconverted: Kind {
     /// in a registry.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for [`Any`].
+    /// [`Error::UnknownDType`] for [`Any`]; [`Error::KernelsNotCompiled`] where types are known at run time.
     #[doc(hidden)]
     fn kernels(
         registry: Option<&'static Registry>,
-        call: (Op, DType),
-        typed: impl FnOnce() -> Kernels,
+        call: (Op, DType, Option<IndexType>),
+        typed: impl FnOnce() -> Option<Kernels>,
         found: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error>;
 
-    /// The built-in reductions of data of a type.
+    /// The built-in reductions of data of a type; `None` where the library does not hold them.
     #[doc(hidden)]
-    fn reductions(dtype: DType) -> Reductions<ScatterFns>;
+    fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
 }
 
 /// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
@@ -106,25 +106,30 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn index(dtype: DType) -> Result<IndexType, Error>;
 
-    /// The built-in kernels of gathers.
+    /// The built-in kernels of gathers of a kind; `None` where the library does not hold them, here and below.
     #[doc(hidden)]
-    fn gathers(index: IndexType) -> Kernels;
+    fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
     /// The built-in kernels of scatters.
     #[doc(hidden)]
-    fn scatters(index: IndexType) -> Kernels;
+    fn scatters(index: IndexType) -> Option<Kernels>;
 
     /// The kernels of maps and row functions.
     #[doc(hidden)]
-    fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel;
+    fn converts(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel>;
 
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
-    fn positions(index: IndexType) -> ByLevel<CompiledPositionsFn>;
+    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>>;
 
     /// The functions that resolve indices some of which are null.
     #[doc(hidden)]
-    fn resolvers(index: IndexType) -> Resolvers;
+    fn resolvers(index: IndexType) -> Option<Resolvers>;
+}
+
+/// The error of a call whose kernels the library does not hold: types known at run time, without the feature `registry`.
+pub(in crate::call) fn not_compiled(op: Op, dtype: DType, index: IndexType) -> impl FnOnce() -> Error {
+    move || Error::KernelsNotCompiled { op, dtype, index: Some(index) }
 }
 
 macro_rules! kinds {
@@ -232,32 +237,36 @@ impl<T: Element> Unconverted for T {
     #[inline(always)]
     fn kernels(
         _: Option<&'static Registry>,
-        _: (Op, DType),
-        typed: impl FnOnce() -> Kernels,
+        (op, dtype, index): (Op, DType, Option<IndexType>),
+        typed: impl FnOnce() -> Option<Kernels>,
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        Ok(typed())
+        typed().ok_or(Error::KernelsNotCompiled { op, dtype, index })
     }
 
     #[inline(always)]
-    fn reductions(_: DType) -> Reductions<ScatterFns> {
-        Reductions::<ScatterFns>::of::<T>()
+    fn reductions(_: DType) -> Option<Reductions<ScatterFns>> {
+        Some(Reductions::<ScatterFns>::of::<T>())
     }
 }
 
 impl Unconverted for Any {
     fn kernels(
         registry: Option<&'static Registry>,
-        (op, dtype): (Op, DType),
-        _: impl FnOnce() -> Kernels,
+        (op, dtype, index): (Op, DType, Option<IndexType>),
+        _: impl FnOnce() -> Option<Kernels>,
         found: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         static BUILTIN: Registry = Registry::builtin();
-        found(registry.unwrap_or(&BUILTIN), op, dtype).ok_or(Error::UnknownDType { op, dtype })
+        let error = || match cfg!(feature = "registry") {
+            true => Error::UnknownDType { op, dtype },
+            false => Error::KernelsNotCompiled { op, dtype, index },
+        };
+        found(registry.unwrap_or(&BUILTIN), op, dtype).ok_or_else(error)
     }
 
-    fn reductions(dtype: DType) -> Reductions<ScatterFns> {
+    fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>> {
         Reductions::<ScatterFns>::of_dtype(dtype)
     }
 }
@@ -269,28 +278,28 @@ impl<I: Index> IndexKind for I {
     }
 
     #[inline(always)]
-    fn gathers(_: IndexType) -> Kernels {
-        Kernels::of::<I>()
+    fn gathers<K>(_: IndexType) -> Option<Kernels> {
+        Some(Kernels::of::<K, I>())
     }
 
     #[inline(always)]
-    fn scatters(_: IndexType) -> Kernels {
-        Kernels::scatters_of::<I>()
+    fn scatters(_: IndexType) -> Option<Kernels> {
+        Some(Kernels::scatters_of::<I>())
     }
 
     #[inline(always)]
-    fn converts(_: IndexType) -> fn(Level, Method) -> IndexKernel {
-        convert::kernel::<I>
+    fn converts(_: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
+        Some(convert::kernel::<I>)
     }
 
     #[inline(always)]
-    fn positions(_: IndexType) -> ByLevel<CompiledPositionsFn> {
-        reduce::bag::positions::<I>()
+    fn positions(_: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
+        Some(reduce::bag::positions::<I>())
     }
 
     #[inline(always)]
-    fn resolvers(_: IndexType) -> Resolvers {
-        Resolvers::of::<I>()
+    fn resolvers(_: IndexType) -> Option<Resolvers> {
+        Some(Resolvers::of::<I>())
     }
 }
 
@@ -300,23 +309,23 @@ impl IndexKind for Any {
         index_type(dtype)
     }
 
-    fn gathers(index: IndexType) -> Kernels {
+    fn gathers<K>(index: IndexType) -> Option<Kernels> {
         Kernels::builtin(index)
     }
 
-    fn scatters(index: IndexType) -> Kernels {
-        Kernels::scatters(None, index)
+    fn scatters(index: IndexType) -> Option<Kernels> {
+        Kernels::builtin_scatters(index)
     }
 
-    fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel {
+    fn converts(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
         convert::kernel_of(index)
     }
 
-    fn positions(index: IndexType) -> ByLevel<CompiledPositionsFn> {
+    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
         reduce::bag::positions_of(index)
     }
 
-    fn resolvers(index: IndexType) -> Resolvers {
+    fn resolvers(index: IndexType) -> Option<Resolvers> {
         Resolvers::by_type(index)
     }
 }

@@ -64,7 +64,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// Cost: one pass over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for a type that is known at run time. As for [`Self::output_shape`], then
+    /// [`Error::UnknownDType`] for a type that is known at run time; without the feature `registry`,
+    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and
     /// [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
@@ -133,7 +134,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
 
     #[inline(always)]
     fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
-        K::kernels(self.registry.0, (self.attributes().op(), dtype), Kernels::space, Registry::space_kernels)
+        let call = (self.attributes().op(), dtype, None);
+        K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
 
     /// Runs into an output.

@@ -24,6 +24,7 @@ use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
+#[inline(never)]
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
@@ -32,6 +33,7 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
+#[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
@@ -40,6 +42,7 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
 }
 
 /// The body of [`Method::Table`](crate::Method::Table).
+#[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
@@ -53,6 +56,7 @@ pub(super) fn are_bytes(args: &IndexArgs<'_>) -> bool {
 }
 
 /// The body of [`Method::Table`](crate::Method::Table) for bytes, straight from indices.
+#[inline(never)]
 pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     debug_assert!(are_bytes(plane.args()) && size_of::<I>() == 1);
     // SAFETY: K7: kernels of the level alone name this body.
@@ -74,6 +78,7 @@ pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) 
 }
 
 /// [`IndexWidth::move_rows`] as a [`MoveFn`].
+#[inline(never)]
 pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
@@ -81,6 +86,7 @@ pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<
 }
 
 /// [`StreamRows`] as a [`MoveFn`], which prefetches rows of the same block.
+#[inline(never)]
 fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
@@ -88,6 +94,7 @@ fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
 }
 
 /// [`IndexWidth::look_up`] as a [`MoveFn`], with the rest moved one by one.
+#[inline(never)]
 fn look_up<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };

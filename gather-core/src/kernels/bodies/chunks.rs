@@ -13,6 +13,7 @@ use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
+#[inline(never)]
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };

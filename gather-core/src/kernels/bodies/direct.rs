@@ -22,6 +22,7 @@ use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// The body of [`Method::Direct`](crate::Method::Direct) where one pass does not do.
+#[inline(never)]
 pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     if let Some(one_by_one) = W::one_by_one::<I>()
         && elements::takes(plane.args())

@@ -82,6 +82,7 @@ pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
 }
 
 /// [`one_by_one`] as the kernel of a plane (K9).
+#[inline(never)]
 pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     Outcome { out_of_range: one_by_one::<BYTES, I>(Plane::of(args)) }

@@ -6,6 +6,7 @@ use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 
 /// The body of [`Method::Gathered`](crate::Method::Gathered).
+#[inline(never)]
 pub(super) fn gathered<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };

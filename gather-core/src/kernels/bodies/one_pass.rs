@@ -74,10 +74,8 @@ fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usi
         let rest = Left::new(strip.from(done), later);
         if const { size_of::<I>() >= 4 } {
             level.entry::<MoveOrFill<C, I, false>>()(rest);
-        } else if const { I::TYPE.is_signed() } {
-            level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         } else {
-            level.entry::<MoveOrFill<C, u32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
+            level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         }
     }
     Outcome { out_of_range: true }

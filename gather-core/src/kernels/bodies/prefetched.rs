@@ -36,6 +36,7 @@ const INDICES_AHEAD: usize = 4 << 10;
 const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
+#[inline(never)]
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
@@ -45,6 +46,7 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
+#[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };

@@ -44,6 +44,7 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 }
 
 /// Runs a plane of a scatter in blocks of up to `N` rows.
+#[inline(never)]
 fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, plane: Plane<'_>) {
     const { assert!(N <= BLOCK) };
     // SAFETY: K7: kernels of the level alone name this body.
@@ -147,6 +148,7 @@ fn prefetch_streams(strip: &Strip<'_>) {
 }
 
 /// Runs a plane of a scatter in rounds: the rows of the next indices are prefetched while those of some are taken.
+#[inline(never)]
 fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
@@ -243,6 +245,7 @@ impl Resolver {
 }
 
 /// Checks the indices of a plane, whose rows are not taken: those that are not valid are resolved.
+#[inline(never)]
 fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let planes = if plane.args().outer().index == 0 { 1 } else { plane.args().outer().n };
     for strip in plane.strips().take(planes) {
@@ -259,6 +262,7 @@ fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
 }
 
 /// Runs a plane of a scatter row by row, in 64 bits.
+#[inline(never)]
 fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
     let sink = sink(plane);
     for mut strip in plane.strips() {

@@ -12,6 +12,7 @@ use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
+#[inline(never)]
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };

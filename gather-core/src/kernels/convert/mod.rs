@@ -50,7 +50,7 @@ use crate::kernels::nest::args::{Conversion, IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
-use crate::types::index::{Index, IndexType, by_index};
+use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 
@@ -65,6 +65,7 @@ pub(crate) struct ConvertFns {
 
 /// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks` or `Streamed`, which
 /// run alike except for how rows are written.
+#[inline(never)]
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
         _ if method == Method::Direct => nest_direct::<I>,
@@ -80,17 +81,20 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     }
 }
 
-/// As [`kernel`], for an index type that is known at run time.
-pub(crate) fn kernel_of(index: IndexType) -> fn(Level, Method) -> IndexKernel {
-    by_index!(index, I => kernel::<I>)
+/// As [`kernel`], for an index type that is known at run time; `None` where the library does not hold it.
+#[inline(never)]
+pub(crate) fn kernel_of(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
+    by_compiled_index!(index, I => kernel::<I>)
 }
 
 /// A kernel that converts block by block.
+#[inline(never)]
 fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
     index_nest_any(args, blocks::<I, L>)
 }
 
 /// A kernel that converts row by row, of any shape.
+#[inline(never)]
 fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
     index_nest_any(args, direct::<I>)
 }

@@ -352,7 +352,7 @@ fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: InRange, plac
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     let (data, packed, n, next) = (job.data(), job.packed(), job.n(), job.next());

@@ -31,7 +31,7 @@ fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX-512.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn move_rows(job: &MoveJob<'_>) {
     let (out_step, row, next) = (job.out_step(), job.row(), job.next());

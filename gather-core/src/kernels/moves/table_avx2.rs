@@ -52,7 +52,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 }
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2: as many elements as make whole vectors.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let table_entries = job.table_entries();
@@ -122,7 +122,7 @@ fn pairs(job: &MoveJob<'_>) -> usize {
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
     if size_of::<I>() != 1 {

@@ -92,7 +92,7 @@ impl VectorTable<4> {
 }
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let (table_entries, n) = (job.table_entries(), job.n());
@@ -166,7 +166,7 @@ fn load_positions<const BYTES: usize>(positions: Numbers<'_, i32>, at: usize, n:
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
     if size_of::<I>() != 1 {

@@ -47,56 +47,81 @@ impl<F> Reductions<F> {
 macro_rules! reductions {
     ($finders:ident: $Fns:ty) => {
         impl Reductions<$Fns> {
-            const fn finder(number: Option<BuiltIn>) -> Option<Finder<$Fns>> {
-                let Some(number) = number else { return None };
+            /// The finder of a number that is hot, which the library holds whatever its features are.
+            const fn hot(number: BuiltIn) -> Option<Finder<$Fns>> {
                 Some(match number {
-                    BuiltIn::Bool => $finders::boolean,
-                    BuiltIn::I8 => $finders::rare::<i8, u8>,
-                    BuiltIn::I16 => $finders::rare::<i16, u16>,
                     BuiltIn::I32 => $finders::integer::<i32, u32>,
                     BuiltIn::I64 => $finders::integer::<i64, u64>,
-                    BuiltIn::U8 => $finders::rare::<u8, u8>,
-                    BuiltIn::U16 => $finders::rare::<u16, u16>,
-                    BuiltIn::U32 => $finders::rare::<u32, u32>,
-                    BuiltIn::U64 => $finders::rare::<u64, u64>,
                     #[cfg(target_pointer_width = "64")]
                     BuiltIn::Isize => $finders::integer::<i64, u64>,
-                    #[cfg(target_pointer_width = "64")]
-                    BuiltIn::Usize => $finders::rare::<u64, u64>,
                     #[cfg(target_pointer_width = "32")]
                     BuiltIn::Isize => $finders::integer::<i32, u32>,
-                    #[cfg(target_pointer_width = "32")]
-                    BuiltIn::Usize => $finders::rare::<u32, u32>,
                     BuiltIn::F32 => $finders::float::<f32>,
                     BuiltIn::F64 => $finders::float::<f64>,
                     #[cfg(feature = "half")]
                     BuiltIn::F16 => $finders::half::<half::f16>,
                     #[cfg(feature = "half")]
                     BuiltIn::Bf16 => $finders::half::<half::bf16>,
+                    _ => return None,
+                })
+            }
+
+            /// The finder of a number. What it names is compiled where it is evaluated.
+            #[inline]
+            const fn finder(number: BuiltIn) -> Finder<$Fns> {
+                match number {
+                    BuiltIn::Bool => $finders::boolean,
+                    BuiltIn::I8 => $finders::rare::<i8, u8>,
+                    BuiltIn::I16 => $finders::rare::<i16, u16>,
+                    BuiltIn::U8 => $finders::rare::<u8, u8>,
+                    BuiltIn::U16 => $finders::rare::<u16, u16>,
+                    BuiltIn::U32 => $finders::rare::<u32, u32>,
+                    BuiltIn::U64 => $finders::rare::<u64, u64>,
+                    #[cfg(target_pointer_width = "64")]
+                    BuiltIn::Usize => $finders::rare::<u64, u64>,
+                    #[cfg(target_pointer_width = "32")]
+                    BuiltIn::Usize => $finders::rare::<u32, u32>,
                     #[cfg(feature = "num-complex")]
                     BuiltIn::Complex64 => $finders::complex::<num_complex::Complex<f32>>,
                     #[cfg(feature = "num-complex")]
                     BuiltIn::Complex128 => $finders::complex::<num_complex::Complex<f64>>,
-                })
+                    hot => match Self::hot(hot) {
+                        Some(finder) => finder,
+                        None => panic!("every number has a finder"),
+                    },
+                }
             }
 
             /// Those of a type that is known to the compiler, which links no others.
             #[inline(always)]
             pub(crate) fn of<T: Element>() -> Self {
-                const { Self::made_of(size_of::<T>(), <T::Number as Element>::DTYPE) }
+                const {
+                    let number = <T::Number as Element>::DTYPE;
+                    let find = match number.built_in() {
+                        Some(built_in) => Some(Self::finder(built_in)),
+                        None => None,
+                    };
+                    Self::made_of(size_of::<T>(), number.size(), find)
+                }
             }
 
-            /// Those of a type that is known at run time.
-            pub(crate) fn of_dtype(dtype: DType) -> Self {
-                Self::made_of(dtype.size(), dtype.number())
+            /// Those of a type that is known at run time; `None` where the library does not hold them.
+            #[inline(never)]
+            pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
+                let number = dtype.number();
+                let find = match number.built_in() {
+                    None => None,
+                    #[cfg(feature = "registry")]
+                    Some(built_in) => Some(Self::finder(built_in)),
+                    #[cfg(not(feature = "registry"))]
+                    Some(built_in) => Some(Self::hot(built_in)?),
+                };
+                Some(Self::made_of(dtype.size(), number.size(), find))
             }
 
             /// Those of a type of `size` bytes that is made of numbers; none where the bytes are not whole numbers.
-            const fn made_of(size: usize, number: DType) -> Self {
-                if !size.is_multiple_of(number.size()) {
-                    return Self::NONE;
-                }
-                Reductions { find: Self::finder(number.built_in()), values: size / number.size() }
+            const fn made_of(size: usize, number: usize, find: Option<Finder<$Fns>>) -> Self {
+                if size.is_multiple_of(number) { Reductions { find, values: size / number } } else { Self::NONE }
             }
         }
     };
@@ -267,7 +292,8 @@ mod scatters {
         }
     }
 
-    #[inline(never)]
+    #[cfg_attr(feature = "registry", inline(never))]
+    #[cfg_attr(not(feature = "registry"), inline)]
     pub(super) fn boolean(reduction: Reduction) -> Option<&'static ScatterFns> {
         match reduction {
             Reduction::Add | Reduction::Max => Some(const { &ScatterFns::cold::<Or>() }),
@@ -361,7 +387,8 @@ mod bags {
         }
     }
 
-    #[inline(never)]
+    #[cfg_attr(feature = "registry", inline(never))]
+    #[cfg_attr(not(feature = "registry"), inline)]
     pub(super) fn boolean(reduction: Reduction) -> Option<&'static BagFns> {
         match reduction {
             Reduction::Add => Some(const { &BagFns::weighted::<Or>() }),

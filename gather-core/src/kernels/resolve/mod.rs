@@ -28,7 +28,7 @@ use crate::kernels::nest::plane::{Indices, Strip};
 use crate::kernels::nest::positions::{BLOCK, Positions};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{self, Eight, Words};
-use crate::types::index::{Index, IndexType, by_index};
+use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
@@ -384,9 +384,10 @@ impl Resolvers {
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 
-    /// Those of an index type that is known at run time.
-    pub(crate) fn by_type(index: IndexType) -> Self {
-        by_index!(index, I => Self::of::<I>())
+    /// Those of an index type that is known at run time; `None` where the library does not hold them.
+    #[inline(never)]
+    pub(crate) fn by_type(index: IndexType) -> Option<Self> {
+        by_compiled_index!(index, I => Self::of::<I>())
     }
 
     /// A [`ResolveFn`] for a level.

@@ -158,7 +158,7 @@ mod tests {
         let is_few = |row: usize, par: Par| {
             let request = IndexRequest {
                 op: Op::Gather,
-                kernels: Kernels::builtin(IndexType::I32),
+                kernels: Kernels::of::<f32, i32>(),
                 dtype: f32::DTYPE,
                 index: IndexType::I32,
                 policy: IndexPolicy::default(),

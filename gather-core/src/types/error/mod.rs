@@ -8,6 +8,7 @@ use alloc::string::String;
 use crate::types::codes::Codes;
 use crate::types::element::DType;
 use crate::types::fused::FusedFormat;
+use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -524,6 +525,16 @@ pub enum Error {
         op: Op,
         /// The data type.
         dtype: DType,
+    },
+    /// Types are known at run time, and the library was built without the feature `registry`: it does not hold the
+    /// kernels for them, nor does a set of the caller's.
+    KernelsNotCompiled {
+        /// The operator.
+        op: Op,
+        /// The data type.
+        dtype: DType,
+        /// The index type; `None` for operators without indices, and for reductions, which do not depend on it.
+        index: Option<IndexType>,
     },
     /// A string names no reduction, mode or policy.
     UnknownName {

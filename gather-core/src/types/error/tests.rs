@@ -3,6 +3,7 @@
 use super::Error;
 use crate::types::element::Element;
 use crate::types::fused::FusedFormat;
+use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -259,6 +260,22 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::UnknownDType { op, dtype },
             "gather: the registry has no kernels for the data type [u8; 34]; add them by `Registry::with`",
+        ),
+        (
+            Error::KernelsNotCompiled { op, dtype: f32::DTYPE, index: Some(IndexType::U8) },
+            concat!(
+                "gather: the kernels for f32 by indices u8 are not compiled, and the types are known at run time only: ",
+                "switch on the feature `registry` of gather-core, or list the types in `kernels!` and add the set by ",
+                "`Registry::with`",
+            ),
+        ),
+        (
+            Error::KernelsNotCompiled { op: Op::DepthToSpace, dtype: f32::DTYPE, index: None },
+            concat!(
+                "depth_to_space: the kernels for f32 are not compiled, and the types are known at run time only: ",
+                "switch on the feature `registry` of gather-core, or list the types in `kernels!` and add the set by ",
+                "`Registry::with`",
+            ),
         ),
         (
             Error::UnknownName { what: "mode", name: "rcd".into(), known: &["dcr", "crd"] },

@@ -302,6 +302,15 @@ impl fmt::Display for Error {
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
             }
+            Error::KernelsNotCompiled { op, dtype, index } => {
+                write!(f, "{op}: the kernels for {dtype}")?;
+                if let Some(index) = index {
+                    write!(f, " by indices {index}")?;
+                }
+                f.write_str(" are not compiled, and the types are known at run time only: switch on the feature ")?;
+                f.write_str("`registry` of gather-core, or list the types in `kernels!` and add the set by ")?;
+                f.write_str("`Registry::with`")
+            }
             Error::UnknownName { what, name, known } => {
                 write!(f, "{name:?} names no {what}; there are ")?;
                 list(f, known)

@@ -1,8 +1,10 @@
-// Lists that safe code writes down by hand: kernels of another rank, an element of another width, too few kernels.
+// Lists that safe code writes down by hand: kernels of another rank, an element of another width, too few kernels, and
+// rows that would be run by what is made for others.
 #![forbid(unsafe_code)]
 
 use gather_core::__private_0_1_0::{
-    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Lists, Op, Scalar, WidthRow,
+    ElementRow, Fixed, IndexRest, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Lists, Op, Rests, Scalar,
+    WidthRow,
 };
 use gather_core::Element;
 
@@ -20,6 +22,7 @@ const TABLES: Lists = Lists {
         scatter: &[],
         space: &[],
     }],
+    rests: Rests::of::<()>(&[IndexRest::of::<i32>(&[4], [true, false])], &[4], false),
 };
 
 pub static GOOD: KernelSet = KernelSet::new(TABLES);
@@ -40,5 +43,12 @@ pub static OTHER: KernelSet = KernelSet::new(Lists { ops: &[Op::ScatterNd], ..TA
 
 pub static NARROW: KernelSet =
     KernelSet::new(Lists { widths: &[WidthRow { name: "x32", bytes: Some(4) }; 70_000], ..TABLES });
+
+pub static REST: KernelSet = KernelSet::new(Lists { rests: Rests::NONE, ..TABLES });
+
+pub static REST_BY_OTHER_INDICES: KernelSet = KernelSet::new(Lists {
+    rests: Rests::of::<()>(&[IndexRest::of::<u32>(&[4], [true, false])], &[4], false),
+    ..TABLES
+});
 
 fn main() {}

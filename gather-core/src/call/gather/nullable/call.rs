@@ -10,7 +10,7 @@ use crate::call::gather::kinds::Gathered;
 use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::source::Reading;
-use crate::call::source::kind::{IndexKind, Kind};
+use crate::call::source::kind::{IndexKind, Kind, not_compiled};
 use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::{Ids, NullIndices, Operands, PositionRoom, gather_bits};
 use crate::kernels::Resolvers;
@@ -18,6 +18,7 @@ use crate::plan::IndexLowered;
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
@@ -36,9 +37,10 @@ pub(super) struct Facts {
 
 impl Facts {
     #[inline(always)]
-    pub(super) fn of<I: IndexKind>(op: &Operation<'_>, index: IndexType) -> Self {
+    pub(super) fn of<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Self, Error> {
         let Operation { policy, options, .. } = *op;
-        Facts { op: op.op(), policy, level: options.level, index, resolvers: I::resolvers(index) }
+        let resolvers = I::resolvers(index).ok_or_else(not_compiled(op.op(), dtype, index))?;
+        Ok(Facts { op: op.op(), policy, level: options.level, index, resolvers })
     }
 }
 

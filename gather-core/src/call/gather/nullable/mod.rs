@@ -101,9 +101,9 @@ impl<A: IndexAttributes> Nullable<A> {
     /// are more than 512 indices.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time. Errors of attributes
-    /// and shapes,
-    /// [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time; without the feature
+    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::TooManyElements`],
+    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and
     /// [`Error::BitmapLengthMismatch`] for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`],
     /// [`Error::IndexOutOfRange`] for the first valid index out of range in row-major order, then those of
     /// [`IndexOperator::run`] under [`OutOfBounds::Zero`].
@@ -170,7 +170,7 @@ impl<A: IndexAttributes> Nullable<A> {
         let operands = operands(&data, &indices, out)?;
         let reading = data.reading();
         S::Kind::check_data(&op, &reading.described)?;
-        let facts = Facts::of::<X::Kind>(&op, operands.indices().1);
+        let facts = Facts::of::<X::Kind>(&op, data.dtype(), operands.indices().1)?;
         run(&Call { facts, nulls, runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading)) }, operands)
     }
 

@@ -71,6 +71,7 @@ impl NullablePlanned {
         let sizes = NullableSizes::new(op.attributes, data.layout, indices, &mut lowered)?;
         let mut by_rows = lowered.clone();
         sizes.step_by_rows(data.layout, &mut by_rows);
+        let facts = Facts::of::<I>(&op, data.dtype, index)?;
         let plan = K::plan::<I>(&op, data, (index, indices), outputs)?;
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
         // The planes of components are as far apart as there are tuples.
@@ -83,7 +84,7 @@ impl NullablePlanned {
         } else {
             K::plan::<i32>(&by, data, (i32::TYPE, &layout), outputs)
         }?;
-        Ok(NullablePlanned { facts: Facts::of::<I>(&op, index), plan, by_position, sizes, lowered: [lowered, by_rows] })
+        Ok(NullablePlanned { facts, plan, by_position, sizes, lowered: [lowered, by_rows] })
     }
 
     fn output_shape(&self) -> &[usize] {

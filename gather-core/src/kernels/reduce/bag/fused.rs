@@ -99,6 +99,7 @@ impl<U: Float> LevelFn for RoundSums<U> {
 }
 
 /// The functions that reduce bags of fused rows of a format; `None` where there is no such reduction.
+#[cfg_attr(not(feature = "registry"), inline)]
 pub(crate) fn fused(format: FusedFormat, reduction: Reduction) -> Option<&'static BagFns> {
     by_coding!(format, C => by_reduction::<C>(reduction))
 }

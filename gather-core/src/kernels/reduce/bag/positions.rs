@@ -7,7 +7,7 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
-use crate::types::index::{Index, IndexType, by_index};
+use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// The indices of all bags, one bag after the other, and the rule that makes positions of them.
@@ -77,9 +77,10 @@ pub(crate) const fn positions<I: Index>() -> ByLevel<CompiledPositionsFn> {
     by_level!(fn ResolveRuns<I>)
 }
 
-/// The function that resolves indices of a type that is known at run time.
-pub(crate) fn positions_of(index: IndexType) -> ByLevel<CompiledPositionsFn> {
-    by_index!(index, I => positions::<I>())
+/// The function that resolves indices of a type that is known at run time; `None` where the library does not hold it.
+#[inline(never)]
+pub(crate) fn positions_of(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
+    by_compiled_index!(index, I => positions::<I>())
 }
 
 /// Resolves indices run by run.
