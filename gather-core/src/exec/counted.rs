@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::exec::index::{IndexPart, Operands, Written, run_in_parts};
-use crate::kernels::{Loop, MoveFn};
+use crate::kernels::Loop;
+use crate::kernels::convert::Functions;
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -69,8 +70,8 @@ impl CountedPlan {
     }
 
     /// [`IndexPlan::set_conversion`] for all plans.
-    pub(crate) fn set_conversion(&mut self, rows: MoveFn) {
-        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(rows));
+    pub(crate) fn set_conversion(&mut self, by: Functions) {
+        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(by));
     }
 
     /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
 use crate::call::gather::Operation;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
@@ -13,8 +14,8 @@ use crate::call::source::blocks::{BlockFacts, BlocksGiven};
 use crate::call::source::kind::{Blocks, IndexKind};
 use crate::call::source::{Described, Reading};
 use crate::exec::Operands;
-use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, convert_fns};
-use crate::plan::Converting;
+use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, decode_fns};
+use crate::plan::{Converting, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::view::View;
@@ -51,16 +52,15 @@ impl<U: Float> Gathered for Blocks<U> {
         if let Outputs::Of(out) = outputs {
             check_values(op.op(), &blocks.output, out)?;
         }
-        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
+        let reads = Reads::of(Encoding::Blocks(Box::new(blocks)));
+        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads })
     }
 
     fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let GatherPlan { planned, reads: Reads::Blocks(blocks), .. } = plan else { unreachable!("a plan of blocks") };
-        let (expected, got) = (blocks.facts, data.described.facts);
-        if expected != got {
-            let [expected, got] = [expected, got].map(|facts| (facts.codes, facts.block_size));
-            return Err(Error::PlanBlocksMismatch { op: planned.plan.op(), expected, got });
-        }
+        let GatherPlan { planned, reads: Reads { encoding: Encoding::Blocks(blocks), .. }, .. } = plan else {
+            unreachable!("a plan of blocks")
+        };
+        blocks.check_facts(planned.plan.op(), data.described.facts)?;
         run(planned, blocks, data.given, operands)
     }
 
@@ -84,7 +84,8 @@ pub(super) struct BlockShapes {
     block_log2: u32,
     scales: Shape,
     zero_points: Shape,
-    /// The shape of the result; of a plan for any count, that of the expected count.
+    /// The shape of the result; of a plan for any count, that of the expected count. Empty for rows that a row function
+    /// reads.
     pub(super) output: Shape,
 }
 
@@ -100,53 +101,11 @@ fn plan<U: Float, I: IndexKind>(
 ) -> Result<(Planned, BlockShapes), Error> {
     let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
     facts.check(op.op())?;
-    let rows = convert_fns::<U>(codes).rows;
+    let rows = decode_fns::<U>(codes).rows;
     let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
     let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
     let planned = Planned::new(&Request { attributes, planned: &planned, data, indices }, outputs)?;
-    shapes(&planned, facts).map(|shapes| (planned, shapes))
-}
-
-/// Checks data and the output of a plan, and finds the shapes of what is given.
-///
-/// # Errors
-/// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
-/// [`Error::TooManyElements`].
-fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
-    let BlockFacts { codes, block_size } = facts;
-    let (op, per_byte, data) = (planned.plan.op(), codes.per_byte(), &planned.data);
-    let whole_rows = codes.is_float() && block_size == 0;
-    let last = data.rank().saturating_sub(1);
-    if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
-        return Err(Error::QuantizedAxis { op, axis: axis.axis });
-    }
-    if data.rank() == 0 {
-        return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
-    }
-    let in_values = |size: usize, dim| {
-        let values = size.checked_mul(per_byte);
-        values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
-    };
-    let values = in_values(data.shape()[last], last)?;
-    // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
-    let bytes = planned.output_shape();
-    let wide = in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1))?;
-    if !data.is_contiguous() {
-        return Err(Error::NotRowMajor { op, argument: Argument::Data });
-    }
-    let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
-    let (output, scales) = (with_last(bytes, wide), with_last(data.shape(), blocks));
-    Shape::checked_len(&output)?;
-    let zero_points = if codes.is_float() {
-        [0].into()
-    } else if codes.lists_zero_points() {
-        [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
-    } else {
-        with_last(&scales, blocks.div_ceil(per_byte))
-    };
-    // A block that no row reaches the end of.
-    let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
-    Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
+    BlockShapes::new(&planned.plan, data, facts, Some(planned.output_shape())).map(|shapes| (planned, shapes))
 }
 
 /// Runs a plan with scales and zero points, on operands of the planned types.
@@ -179,6 +138,65 @@ fn run<U: Float>(
 }
 
 impl BlockShapes {
+    /// Checks data of a plan, and an output of bytes that become values; finds the shapes of what is given.
+    ///
+    /// # Errors
+    /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
+    /// [`Error::TooManyElements`].
+    pub(super) fn new(
+        plan: &IndexPlan,
+        data: &Layout,
+        facts: BlockFacts,
+        bytes: Option<&[usize]>,
+    ) -> Result<Self, Error> {
+        let BlockFacts { codes, block_size } = facts;
+        let (op, per_byte) = (plan.op(), codes.per_byte());
+        let whole_rows = codes.is_float() && block_size == 0;
+        let last = data.rank().saturating_sub(1);
+        if let Some(axis) = plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
+            return Err(Error::QuantizedAxis { op, axis: axis.axis });
+        }
+        if data.rank() == 0 {
+            return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
+        }
+        let in_values = |size: usize, dim| {
+            let values = size.checked_mul(per_byte);
+            values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
+        };
+        let values = in_values(data.shape()[last], last)?;
+        // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
+        let wide = |bytes: &[usize]| in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1));
+        let output = bytes.map(|bytes| Ok(with_last(bytes, wide(bytes)?))).transpose()?.unwrap_or_default();
+        if !data.is_contiguous() {
+            return Err(Error::NotRowMajor { op, argument: Argument::Data });
+        }
+        Shape::checked_len(&output)?;
+        let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
+        let scales = with_last(data.shape(), blocks);
+        let zero_points = if codes.is_float() {
+            [0].into()
+        } else if codes.lists_zero_points() {
+            [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
+        } else {
+            with_last(&scales, blocks.div_ceil(per_byte))
+        };
+        // A block that no row reaches the end of.
+        let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
+        Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
+    }
+
+    /// Checks that data has the codes and the size of blocks that a plan was made for.
+    ///
+    /// # Errors
+    /// [`Error::PlanBlocksMismatch`].
+    pub(super) fn check_facts(&self, op: Op, got: BlockFacts) -> Result<(), Error> {
+        if self.facts == got {
+            return Ok(());
+        }
+        let [expected, got] = [self.facts, got].map(|facts| (facts.codes, facts.block_size));
+        Err(Error::PlanBlocksMismatch { op, expected, got })
+    }
+
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     ///
     /// # Errors
@@ -195,7 +213,7 @@ impl BlockShapes {
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
-    fn given<'a, U: Float>(
+    pub(super) fn given<'a, U: Float>(
         &self,
         op: Op,
         data: usize,
@@ -216,7 +234,8 @@ impl BlockShapes {
             _ => ZeroPoints::All(codes.default_zero_point().into()),
         };
         let row = shape.last().copied().unwrap_or(0).max(1);
-        Ok(Quantized { data, row, block_log2: self.block_log2, scales, scale_rows, zero_points })
+        let (block_log2, per_byte) = (self.block_log2, codes.per_byte());
+        Ok(Quantized { data, row, block_log2, per_byte, scales, scale_rows, zero_points })
     }
 
     /// The scales, and how rows of data find theirs.

@@ -6,15 +6,17 @@ use core::marker::PhantomData;
 
 use crate::call::checks::mismatch;
 use crate::call::gather::Operation;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::rows::{self, RowAttributes};
+use crate::call::gather::plan::GatherPlan;
+use crate::call::gather::rows::{self, RowAttributes, Rows};
 use crate::call::source::kind::{Fused, IndexKind};
-use crate::call::source::rows::RowsParams;
+use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};
 use crate::exec::Operands;
-use crate::kernels::convert::given::Given;
-use crate::kernels::convert::row::{Function, RowFunction, Rowwise};
+use crate::kernels::convert::DecodeFns;
+use crate::kernels::convert::fused::InFusedRows;
+use crate::kernels::convert::row::{Erased, Function, Misfit, Placed, RowShapes};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
@@ -38,8 +40,7 @@ trait Decoded {
 
 impl<U: Float> Decoded for U {
     fn decoder(_: DType, row: FusedRow) -> Result<Function<'static>, Error> {
-        let Function { erased, len, .. } = decoder::<U>(row).erased();
-        Ok(Function { erased, len, fill: None })
+        Ok(decoder::<U>(row))
     }
 }
 
@@ -67,7 +68,7 @@ macro_rules! fused {
                 check_axis(op, layout)?;
                 let function = <$U>::decoder(dtype, row)?;
                 check_target(operands.out(), dtype)?;
-                rows::run::<I>(op, function, &RowsParams::<(FusedRow,)>((Given::All(row),)), operands)
+                rows::run::<I>(op, Rows::as_they_are(function, &GivenFormat(row)), operands)
             }
 
             fn plan<I: IndexKind>(
@@ -79,7 +80,9 @@ macro_rules! fused {
                 check_axis(op, layout)?;
                 let row = table.row();
                 let function = <$U>::decoder(dtype, row)?;
-                rows::plan::<I>(op, function, layout, indices, outputs, |shape| Reads::Fused(row, shape))
+                let mut plan = rows::plan::<I>(op, function, None, layout, indices, outputs)?;
+                plan.reads.encoding = Encoding::Fused(row);
+                Ok(plan)
             }
 
             #[inline]
@@ -88,12 +91,11 @@ macro_rules! fused {
                 data: &Reading<'_, Self>,
                 operands: Operands<'_, Target<'_>>,
             ) -> Result<(), Error> {
-                let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
+                let Encoding::Fused(row) = &plan.reads.encoding else { unreachable!("a plan of fused rows") };
                 check_same(row, data.described.facts.row(), data.described.layout)?;
                 let function = <$U>::decoder(plan.dtype, *row)?;
                 check_target(operands.out(), plan.dtype)?;
-                let given = RowsParams::<(FusedRow,)>((Given::All(*row),));
-                rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, operands)
+                rows::run_plan(plan, Rows::as_they_are(function, &GivenFormat(*row)), operands)
             }
 
             const READS_ROWS: bool = true;
@@ -111,7 +113,7 @@ fused! {
 }
 
 /// Checks that rows lie along the axis: axis 0.
-fn check_axis(op: &Operation<'_>, data: &Layout) -> Result<(), Error> {
+pub(super) fn check_axis(op: &Operation<'_>, data: &Layout) -> Result<(), Error> {
     match op.attributes.dims_before_row(data)? {
         1 => Ok(()),
         dims => Err(Error::QuantizedAxis { op: op.op(), axis: dims - 1 }),
@@ -124,7 +126,7 @@ fn check_target(out: &Target<'_>, dtype: DType) -> Result<(), Error> {
 }
 
 /// Checks that a table has the format and the columns that a plan was made for.
-fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), Error> {
+pub(super) fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), Error> {
     if got.format() != expected.format() {
         return Err(Error::FusedFormatMismatch { expected: expected.format(), got: got.format() });
     }
@@ -139,27 +141,46 @@ fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), E
 /// The parameters of what decodes rows.
 const DECODER_PARAMS: &[&str] = &["format"];
 
-/// Decodes a row of a coding.
-struct DecodeFused<U, C>(PhantomData<(U, C)>);
+/// What decodes fused rows to `U`, as a row function.
+struct DecodesRows<U, C>(PhantomData<(U, C)>);
 
-impl<U: Float, C: Coding> Rowwise for DecodeFused<U, C> {
-    type In = u8;
-    type Out = U;
-    type Params = (FusedRow,);
-    const NAME: &'static str = "fused rows";
-    const PARAMS: &'static [&'static str] = DECODER_PARAMS;
-    const ONE: bool = false;
-
-    #[inline(always)]
-    fn write(row: &[u8], out: &mut [U], (format,): (FusedRow,)) {
-        format.decode::<C, U>(row, 0, out);
-    }
+impl<U: Float, C: Coding> DecodesRows<U, C> {
+    const ERASED: &'static Erased = &Erased {
+        name: "fused rows",
+        params: DECODER_PARAMS,
+        rows: DecodeFns::of::<InFusedRows<U, C>>().rows,
+        one: false,
+        types: (u8::DTYPE, U::DTYPE),
+    };
 }
 
 /// The function that decodes rows.
-fn decoder<U: Float>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
-    let function = by_coding!(row.format(), C => RowFunction::new::<DecodeFused<U, C>>());
-    function.with_len(row.columns())
+fn decoder<U: Float>(row: FusedRow) -> Function<'static> {
+    let erased = by_coding!(row.format(), C => DecodesRows::<U, C>::ERASED);
+    Function { erased, len: Some(row.columns()), fill: None }
+}
+
+/// A row's format, given as to a row function.
+struct GivenFormat(FusedRow);
+
+impl GivenToRows for GivenFormat {
+    fn with(
+        &self,
+        _: &RowShapes<'_>,
+        run: &mut dyn FnMut(&mut dyn RowLookups) -> Result<(), Error>,
+    ) -> Result<Result<(), Error>, (usize, Misfit)> {
+        Ok(run(&mut GivenFormat(self.0)))
+    }
+}
+
+impl RowLookups for GivenFormat {
+    fn by_index(&self) -> bool {
+        false
+    }
+
+    fn place(&mut self, _: Placed) -> *const () {
+        (&raw const self.0).cast()
+    }
 }
 
 /// Checks that a table has the format that a plan was made for.

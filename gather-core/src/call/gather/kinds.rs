@@ -1,6 +1,7 @@
 //! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
 
 use crate::call::attributes::IndexAttributes;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::{IndexOperator, Operation};
@@ -193,7 +194,7 @@ macro_rules! plain {
             ) -> Result<GatherPlan, Error> {
                 let planned = request::<Self, I>(op, data.dtype, index)?;
                 let request = Request { attributes: op.attributes, planned: &planned, data: data.layout, indices };
-                GatherPlan::new(&request, outputs, Reads::Elements)
+                GatherPlan::new(&request, outputs, Reads::of(Encoding::Plain))
             }
 
             #[inline(always)]

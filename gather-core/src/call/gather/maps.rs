@@ -2,13 +2,16 @@
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::Operation;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::Params;
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};
 use crate::exec::{self, Operands};
+use crate::kernels::convert::Functions;
 use crate::kernels::convert::map::{Count, Erased, MAX_PARAMS};
 use crate::plan::{Axis, Converting, IndexRequest};
 use crate::tensor::layout::Layout;
@@ -42,7 +45,7 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
     ) -> Result<GatherPlan, Error> {
         let planned = request::<T, U, I>(op, facts, index);
         let request = Request { attributes: op.attributes, planned: &planned, data: layout, indices };
-        GatherPlan::new(&request, outputs, Reads::Mapped(facts.params))
+        GatherPlan::new(&request, outputs, Reads::of(Encoding::Mapped(facts.params)))
     }
 
     #[inline(always)]
@@ -53,7 +56,7 @@ impl<T: Element, U: Element> Gathered for Mapped<T, U> {
 
 #[inline(always)]
 fn request<T: Element, U: Element, I: IndexKind>(op: &Operation<'_>, map: &Erased, index: IndexType) -> IndexRequest {
-    let rows = map.convert_fns.rows;
+    let rows = map.decode_fns.rows;
     let converting = Converting { rows, size_in: size_of::<T>(), kernel: I::converts(index), whole: None };
     op.request((I::gathers(index), index), U::DTYPE, Some(converting))
 }
@@ -97,8 +100,11 @@ fn run_plan(
     (map, given): (&Erased, &dyn GivenToMap),
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    let GatherPlan { planned, reads: Reads::Mapped(params), .. } = plan else { unreachable!("a plan of a map") };
-    let runs = planned.converting_by((params, map.params), map.name, map.convert_fns.rows)?;
+    let GatherPlan { planned, reads: Reads { encoding: Encoding::Mapped(expected), .. }, .. } = plan else {
+        unreachable!("a plan of a map")
+    };
+    let by = Functions { rows: map.decode_fns.rows.at(planned.plan.spec().level), row_fn: None };
+    let runs = planned.converting_by(by, || check_names(planned.plan.op(), (map.name, map.params), expected))?;
     let count = planned.check_operands(&operands)?;
     check_params(planned.plan.op(), (map.name, map.params), planned.plan.axes(), &planned.data, given.counts())?;
     let (data, mut operands) = (operands.data().0, Some(operands));
@@ -108,6 +114,21 @@ fn run_plan(
         // map's parameters, and reaches a value for every position or element, as just checked (K8).
         unsafe { runs.run_on_inputs(operands.given(params.given), count) }
     })
+}
+
+/// Checks that a map or a row function has the parameters that a plan was made for.
+///
+/// # Errors
+/// [`Error::PlanParametersMismatch`].
+pub(in crate::call) fn check_names(
+    op: Op,
+    (function, got): (&'static str, Params),
+    expected: Params,
+) -> Result<(), Error> {
+    if core::ptr::eq(expected, got) || expected == got {
+        return Ok(());
+    }
+    Err(Error::PlanParametersMismatch { op, function, expected, got })
 }
 
 /// Checks that parameters which are given per row have a value for every position along the axis, and those which are

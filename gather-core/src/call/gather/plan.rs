@@ -1,14 +1,14 @@
 //! Plans of gathers, by kinds: what a caller holds.
 
-use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks::BlockShapes;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::planned::Planned;
+use crate::call::gather::planned::{Params, Planned};
 use crate::call::gather::rows::RowShape;
 use crate::call::gather::{IndexOperator, will_need};
 use crate::call::plan_type::plan_type;
@@ -22,7 +22,6 @@ use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Any, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::fused::FusedRow;
 use crate::types::index::{Index, IndexType};
 
 /// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
@@ -88,17 +87,26 @@ pub struct GatherPlan {
 
 /// How a plan reads data: what the kind of its data says.
 #[derive(Clone)]
-pub(super) enum Reads {
-    /// Elements as they are.
-    Elements,
-    /// Elements by a map with these parameters.
-    Mapped(&'static [&'static str]),
-    /// Rows by a row function with these parameters.
-    Rows(&'static [&'static str], RowShape),
-    /// Fused rows.
-    Fused(FusedRow, RowShape),
-    /// Codes with scales.
-    Blocks(Box<BlockShapes>),
+pub(super) struct Reads {
+    pub(super) encoding: Encoding,
+    /// The parameters of the row function that reads rows, and the shapes of these.
+    pub(super) rows: Option<(Params, RowShape)>,
+}
+
+impl Reads {
+    /// Elements, and not whole rows.
+    #[inline(always)]
+    pub(super) fn of(encoding: Encoding) -> Self {
+        Reads { encoding, rows: None }
+    }
+
+    /// The blocks whose values are the output, if it is such.
+    fn blocks(&self) -> Option<&BlockShapes> {
+        match (&self.encoding, &self.rows) {
+            (Encoding::Blocks(blocks), None) => Some(blocks),
+            _ => None,
+        }
+    }
 }
 
 impl GatherPlan {
@@ -111,17 +119,14 @@ impl GatherPlan {
 
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
-        match &self.reads {
-            Reads::Blocks(blocks) => blocks.check_output(&self.planned, out, count),
-            _ => self.planned.check_output(out, count),
+        match self.reads.blocks() {
+            Some(blocks) => blocks.check_output(&self.planned, out, count),
+            None => self.planned.check_output(out, count),
         }
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
-        match &self.reads {
-            Reads::Blocks(blocks) => &blocks.output,
-            _ => self.planned.output_shape(),
-        }
+        self.reads.blocks().map_or(self.planned.output_shape(), |blocks| &blocks.output)
     }
 
     pub(super) fn explain(&self) -> Explain<'_> {

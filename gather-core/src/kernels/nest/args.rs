@@ -211,6 +211,15 @@ impl<'a> IndexArgs<'a> {
         self.params
     }
 
+    /// The same with other parameters.
+    ///
+    /// # Safety
+    /// K8 holds for them.
+    #[inline(always)]
+    pub(crate) unsafe fn given(self, params: *const ()) -> Self {
+        IndexArgs { params, ..self }
+    }
+
     /// The loops.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &'a [Loop] {
@@ -391,6 +400,23 @@ pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 level_pointers! { fn(&IndexArgs<'_>, &MoveJob); }
 
+/// The place of an element in data.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its position along the axis.
+    pub(crate) row: usize,
+    /// Its position in row-major data.
+    pub(crate) element: usize,
+}
+
+/// Decodes elements to another address. The first one comes from a place.
+///
+/// # Safety
+/// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
+/// uses, and both are aligned. K7. All that they become is written.
+pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
+
 /// Converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
@@ -400,12 +426,55 @@ pub(crate) struct Conversion {
     pub(crate) elements: usize,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
+    /// The rows that a row function reads, where those of data are decoded first.
+    pub(crate) decoded: Option<DecodedRow>,
+}
+
+/// A row of data as a row function reads it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecodedRow {
+    /// The map, or the format, at the plan's level.
+    pub(crate) row_fn: RowFn,
+    /// The numbers of a row, and the bytes of a number.
+    pub(crate) numbers: usize,
+    pub(crate) size: usize,
+}
+
+/// The functions that convert the rows of a plan: those of a map or a row function, and of what decodes for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions {
+    pub(crate) rows: MoveFn,
+    pub(crate) row_fn: Option<RowFn>,
+}
+
+impl PartialEq for Functions {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let same = match (self.row_fn, other.row_fn) {
+            (Some(one), Some(other)) => core::ptr::fn_addr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        same && core::ptr::fn_addr_eq(self.rows, other.rows)
+    }
 }
 
 impl Conversion {
     /// Bytes of data that a row is converted from.
     pub(crate) fn bytes_in(&self) -> usize {
         self.elements.saturating_mul(self.size_in)
+    }
+
+    #[inline]
+    pub(crate) fn functions(&self) -> Functions {
+        Functions { rows: self.rows, row_fn: self.decoded.map(|decoded| decoded.row_fn) }
+    }
+
+    /// Converts by other functions of the same types and lengths.
+    pub(crate) fn set_functions(&mut self, Functions { rows, row_fn }: Functions) {
+        self.rows = rows;
+        if let (Some(decoded), Some(row_fn)) = (&mut self.decoded, row_fn) {
+            decoded.row_fn = row_fn;
+        }
     }
 }
 

@@ -68,7 +68,8 @@ impl IndexPlan {
         let (elements, reused) = plan.fold_loops(lowered, request, out, sizes);
         if let Some(map) = request.converting {
             let elements = whole.map_or(elements, |rows| rows.elements);
-            let conversion = Conversion { rows: map.rows.at(level), elements, size_in };
+            let decoded = whole.and_then(|rows| rows.decoding).map(|decoding| decoding.at(level));
+            let conversion = Conversion { rows: map.rows.at(level), elements, size_in, decoded };
             if whole.is_some() {
                 plan.work.read = plan.work.rows.saturating_mul(conversion.bytes_in());
             }

@@ -10,17 +10,18 @@ pub(crate) use few_rows::FewRows;
 
 use core::ops::{Deref, DerefMut};
 
+use crate::kernels::CompiledMoveFn;
 use crate::kernels::IndexKernel;
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::{DecodeFns, DecodedRow, Functions};
 use crate::kernels::select::Kernels;
-use crate::kernels::{CompiledMoveFn, MoveFn};
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Shape;
 use crate::types::element::DType;
 use crate::types::index::IndexType;
-use crate::types::level::Level;
+use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options};
@@ -59,6 +60,26 @@ pub(crate) struct WholeRows {
     pub(crate) elements: usize,
     /// Elements of a row of the output.
     pub(crate) results: usize,
+    /// What the function reads, where rows are decoded first.
+    pub(crate) decoding: Option<Decoding>,
+}
+
+/// A map or a format that decodes rows for a row function.
+#[derive(Clone, Copy)]
+pub(crate) struct Decoding {
+    pub(crate) fns: &'static DecodeFns,
+    /// Bytes of an element of data.
+    pub(crate) size_in: usize,
+    /// The numbers of a row, and bytes of one.
+    pub(crate) numbers: usize,
+    pub(crate) size: usize,
+}
+
+impl Decoding {
+    /// The rows that a function reads, at a level.
+    fn at(&self, level: Available) -> DecodedRow {
+        DecodedRow { row_fn: *self.fns.row.get(*level), numbers: self.numbers, size: self.size }
+    }
 }
 
 /// The plan of an operator on indices.
@@ -82,7 +103,7 @@ pub(crate) struct IndexPlan {
     /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
-    /// have none, and need a stand-in), and work for one thread.
+    /// have none, and need a stand-in), no rows that are decoded in a room, and work for one thread.
     whole: bool,
 }
 
@@ -105,17 +126,26 @@ impl IndexPlan {
     }
 
     /// Converts by other functions of the same types and lengths (K8).
-    pub(crate) fn set_conversion(&mut self, rows: MoveFn) {
+    pub(crate) fn set_conversion(&mut self, by: Functions) {
         debug_assert!(self.spec.conversion.is_some(), "K8");
         if let Some(conversion) = &mut self.spec.conversion {
-            conversion.rows = rows;
+            conversion.set_functions(by);
         }
     }
 
     /// Whether the plan converts by these functions.
     #[inline]
-    pub(crate) fn converts_by(&self, rows: MoveFn) -> bool {
-        self.spec.conversion.is_some_and(|conversion| core::ptr::fn_addr_eq(conversion.rows, rows))
+    pub(crate) fn converts_by(&self, by: Functions) -> bool {
+        self.spec.conversion.is_some_and(|conversion| conversion.functions() == by)
+    }
+
+    /// Bytes of the numbers of a row, where rows are decoded for a row function.
+    #[inline]
+    pub(crate) fn decoded_bytes(&self) -> Option<usize> {
+        let decoded = self.spec.conversion?.decoded?;
+        // Of an axis without elements no row is read.
+        let reads = self.axes.iter().all(|axis| axis.dim > 0);
+        Some(if reads { decoded.numbers.saturating_mul(decoded.size) } else { 0 })
     }
 
     /// Whether rows that are out of range are filled by these bytes, where they are filled.
@@ -141,7 +171,11 @@ impl IndexPlan {
     /// Whether a call that is so much work is one call of the kernel.
     #[inline]
     pub(crate) fn is_one_call(&self, work: Work) -> bool {
-        !self.blocked && self.panels.is_none() && !self.axes.is_empty() && work.is_for_one(self.options.par)
+        !self.blocked
+            && self.panels.is_none()
+            && !self.axes.is_empty()
+            && !self.spec.conversion.is_some_and(|conversion| conversion.decoded.is_some())
+            && work.is_for_one(self.options.par)
     }
 }
 
