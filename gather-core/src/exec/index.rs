@@ -5,7 +5,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
 use crate::exec::rooms::RowRooms;
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::convert::row::GivenDecoded;
+use crate::kernels::convert::row::DecodingJob;
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
@@ -486,11 +486,12 @@ impl<'a> IndexPart<'a> {
 
     /// Runs the part as a worker, which decodes rows in a room of its own.
     fn run_in(self, rooms: &RowRooms, worker: usize) -> Outcome {
-        let Some(room) = rooms.of(worker) else { return self.run() };
-        // SAFETY: K8: there are rooms where the rows of the plan are decoded.
-        let given = unsafe { GivenDecoded::in_room(&self.args, room) };
-        // SAFETY: K8: what the call is given, and the room of this worker, which has memory for the numbers of a row.
-        let args = unsafe { self.args.given((&raw const given).cast()) };
+        let (Some(decoded), Some(room)) = (self.plan.decoded(), rooms.of(worker)) else { return self.run() };
+        // SAFETY: K8: the arguments and the rows are those of the plan, for which there are rooms: this one is for the
+        // worker alone.
+        let job = unsafe { DecodingJob::new(&self.args, *decoded, room) };
+        // SAFETY: K8: the parameters of a kernel that decodes rows.
+        let args = unsafe { self.args.given((&raw const job).cast()) };
         IndexPart { plan: self.plan, args }.run()
     }
 

@@ -22,7 +22,7 @@ impl Line {
     }
 }
 
-/// Room for a row that is decoded, for each worker of a call.
+/// Room for rows that are decoded, for each worker of a call.
 pub(super) struct RowRooms {
     /// Only its capacity is used.
     memory: Vec<Line>,
@@ -40,10 +40,11 @@ impl RowRooms {
     /// [`Error::AllocationFailed`].
     #[inline(always)]
     pub(super) fn new(plan: &IndexPlan, workers: usize) -> Result<Self, Error> {
-        match plan.decoded_bytes() {
-            None => Ok(RowRooms { memory: Vec::new(), lines: None }),
-            Some(bytes) => Self::of_lines(bytes.div_ceil(LINE), workers),
-        }
+        let Some(decoded) = plan.decoded() else { return Ok(RowRooms { memory: Vec::new(), lines: None }) };
+        // Of an axis without elements no row is read.
+        let reads = plan.axes().iter().all(|axis| axis.dim > 0);
+        let bytes = if reads { decoded.rows.saturating_mul(decoded.stride) } else { 0 };
+        Self::of_lines(bytes.div_ceil(LINE), workers)
     }
 
     #[cold]

@@ -88,9 +88,8 @@
 //!   order;
 //!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
 //!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
-//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`. Where `decoded` says that rows
-//!   are decoded first, K8 holds for what does so, and `params` points to a `GivenDecoded` with what both are given, and
-//!   room for the numbers of a row, aligned to a line, which this thread alone uses.
+//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`. Where rows are decoded first, K8
+//!   holds for what does so, and `params` points to a `DecodingJob`, whose room this thread alone uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices are
 //!   contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
@@ -162,8 +161,8 @@ pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use moves::{MOST_ELEMENT, table_entries};
 pub(crate) use nest::args::{
-    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, Outcome, fits_i32,
-    start_of_part,
+    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, MoveFn, Outcome,
+    fits_i32, start_of_part,
 };
 pub(crate) use nest::plane::{Indices, OutputRows};
 pub(crate) use nest::positions::BLOCK;

@@ -1,80 +1,21 @@
-//! Gathering from block-quantised data: codes of a few bits, with a scale and a zero point for each block.
-
-use alloc::boxed::Box;
+//! The shapes of block-quantised data that is gathered: codes of a few bits, with a scale and a zero point for each
+//! block.
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
-use crate::call::gather::Operation;
-use crate::call::gather::decoded::Encoding;
-use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::Planned;
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
-use crate::call::source::kind::{Blocks, IndexKind};
-use crate::call::source::{Described, Reading};
-use crate::exec::Operands;
-use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, decode_fns};
-use crate::plan::{Converting, IndexPlan};
+use crate::call::source::kind::Blocks;
+use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
+use crate::plan::IndexPlan;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
 use crate::tensor::view::View;
-use crate::types::codes::{Codes, Float};
-use crate::types::element::{DType, Element};
+use crate::types::codes::Float;
 use crate::types::error::Error;
-use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
-
-impl<U: Float> Gathered for Blocks<U> {
-    fn run<I: IndexKind>(
-        op: &Operation<'_>,
-        data: &Reading<'_, Self>,
-        operands: Operands<'_, Target<'_>>,
-    ) -> Result<(), Error> {
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let (indices, index) = operands.indices();
-        let planned = plan::<U, I>(op, data.described, (index, indices), Outputs::RowMajor);
-        let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
-        run(planned, blocks, data.given, operands)
-    }
-
-    fn plan<I: IndexKind>(
-        op: &Operation<'_>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        outputs: Outputs<'_>,
-    ) -> Result<GatherPlan, Error> {
-        // The plan is one of bytes: a layout of values is compared behind it.
-        let of_bytes = if let Outputs::Of(_) = outputs { Outputs::RowMajor } else { outputs };
-        let (planned, blocks) = plan::<U, I>(op, data, indices, of_bytes)?;
-        if let Outputs::Of(out) = outputs {
-            check_values(op.op(), &blocks.output, out)?;
-        }
-        let reads = Reads::of(Encoding::Blocks(Box::new(blocks)));
-        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads })
-    }
-
-    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let GatherPlan { planned, reads: Reads { encoding: Encoding::Blocks(blocks), .. }, .. } = plan else {
-            unreachable!("a plan of blocks")
-        };
-        blocks.check_facts(planned.plan.op(), data.described.facts)?;
-        run(planned, blocks, data.given, operands)
-    }
-
-    const READS_ROWS: bool = true;
-
-    fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
-        data.facts.check(op.op())
-    }
-
-    fn results(data: &Described<'_, Self>, output: &[usize], _row: &[usize]) -> Option<Shape> {
-        let last = output.last()?.saturating_mul(data.facts.codes.per_byte());
-        Some(with_last(output, last))
-    }
-}
 
 /// The blocks of a plan's data, and the values of its output.
 #[derive(Clone)]
@@ -87,54 +28,6 @@ pub(super) struct BlockShapes {
     /// The shape of the result; of a plan for any count, that of the expected count. Empty for rows that a row function
     /// reads.
     pub(super) output: Shape,
-}
-
-/// Plans for an output of arrays: the values of a byte.
-///
-/// # Errors
-/// Those of [`View::blocks`] before what is given.
-fn plan<U: Float, I: IndexKind>(
-    op: &Operation<'_>,
-    Described { layout: data, facts, .. }: Described<'_, Blocks<U>>,
-    (index, indices): (IndexType, &Layout),
-    outputs: Outputs<'_>,
-) -> Result<(Planned, BlockShapes), Error> {
-    let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
-    facts.check(op.op())?;
-    let rows = decode_fns::<U>(codes).rows;
-    let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
-    let planned = op.request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
-    let planned = Planned::new(&Request { attributes, planned: &planned, data, indices }, outputs)?;
-    BlockShapes::new(&planned.plan, data, facts, Some(planned.output_shape())).map(|shapes| (planned, shapes))
-}
-
-/// Runs a plan with scales and zero points, on operands of the planned types.
-///
-/// # Errors
-/// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for a fixed output, for scales and for
-/// zero points; [`Error::AllocationFailed`], then those of the run.
-fn run<U: Float>(
-    planned: &Planned,
-    blocks: &BlockShapes,
-    given: BlocksGiven<'_, U>,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let op = planned.plan.op();
-    let count = planned.check_operands(&operands)?;
-    let mut buffer = Shape::default();
-    let (arrays, _) = planned.fresh(count, &mut buffer)?;
-    let output = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
-    if let Some(layout) = operands.out_layout() {
-        check_values(op, &output, layout)?;
-    }
-    let given = blocks.given(op, operands.data().0.addr(), planned.data.shape(), given)?;
-    operands.given((&raw const given).cast()).write(
-        || Ok((&output, Shape::checked_len(&output)?)),
-        // SAFETY: X1: the layouts of the inputs have just been checked. An array of values is aligned as a value, so
-        // that a row-major output of values is one of arrays. What is given is `Sync`, of the type that the plan's
-        // functions take, and data is row-major (K8).
-        |operands| unsafe { planned.execute(operands, count) },
-    )
 }
 
 impl BlockShapes {
@@ -275,7 +168,7 @@ fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result
 }
 
 /// Checks that an output is row-major, of a shape.
-fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
+pub(super) fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
     check_output(op, expected, out.shape())?;
     check_row_major(op, Argument::Output, out)
 }
@@ -285,16 +178,7 @@ fn check_row_major(op: Op, argument: Argument, layout: &Layout) -> Result<(), Er
 }
 
 /// A shape with another last dimension.
-fn with_last(shape: &[usize], last: usize) -> Shape {
+pub(super) fn with_last(shape: &[usize], last: usize) -> Shape {
     let rest = shape.len().saturating_sub(1);
     shape[..rest].iter().copied().chain([last]).collect()
-}
-
-/// The data type of the values of a byte of codes.
-fn bytes_values<T: Float>(codes: Codes) -> DType {
-    match codes.per_byte() {
-        1 => <[T; 1]>::DTYPE,
-        2 => <[T; 2]>::DTYPE,
-        _ => <[T; 4]>::DTYPE,
-    }
 }

@@ -1,9 +1,9 @@
 //! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::decoded::Encoding;
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Described, Opened, Reading, Source};
@@ -194,7 +194,8 @@ macro_rules! plain {
             ) -> Result<GatherPlan, Error> {
                 let planned = request::<Self, I>(op, data.dtype, index)?;
                 let request = Request { attributes: op.attributes, planned: &planned, data: data.layout, indices };
-                GatherPlan::new(&request, outputs, Reads::of(Encoding::Plain))
+                let (planned, dtype) = (Planned::new(&request, outputs)?, data.dtype);
+                Ok(GatherPlan { planned, dtype, index, reads: Reads::PLAIN })
             }
 
             #[inline(always)]

@@ -6,16 +6,15 @@ use core::marker::PhantomData;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks::BlockShapes;
 use crate::call::gather::decoded::Encoding;
-use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::planned::{Params, Planned};
+use crate::call::gather::planned::Planned;
 use crate::call::gather::rows::RowShape;
 use crate::call::gather::{IndexOperator, will_need};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Described, Reading, Source};
 use crate::exec::{self, Ids, Operands, Written};
-use crate::plan::{Explain, IndexRequest};
+use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::pages::WillNeed;
@@ -89,19 +88,16 @@ pub struct GatherPlan {
 #[derive(Clone)]
 pub(super) struct Reads {
     pub(super) encoding: Encoding,
-    /// The parameters of the row function that reads rows, and the shapes of these.
-    pub(super) rows: Option<(Params, RowShape)>,
+    /// The shapes of rows that are taken whole.
+    pub(super) rows: Option<RowShape>,
 }
 
 impl Reads {
-    /// Elements, and not whole rows.
-    #[inline(always)]
-    pub(super) fn of(encoding: Encoding) -> Self {
-        Reads { encoding, rows: None }
-    }
+    /// Elements that are moved as they are.
+    pub(super) const PLAIN: Self = Reads { encoding: Encoding::Plain, rows: None };
 
-    /// The blocks whose values are the output, if it is such.
-    fn blocks(&self) -> Option<&BlockShapes> {
+    /// The blocks whose values are the output.
+    pub(super) fn blocks(&self) -> Option<&BlockShapes> {
         match (&self.encoding, &self.rows) {
             (Encoding::Blocks(blocks), None) => Some(blocks),
             _ => None,
@@ -110,13 +106,6 @@ impl Reads {
 }
 
 impl GatherPlan {
-    /// A plan for a request whose results are of the data type that it names.
-    pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>, reads: Reads) -> Result<Self, Error> {
-        let planned = Planned::new(request, outputs)?;
-        let &IndexRequest { dtype, index, .. } = request.planned;
-        Ok(GatherPlan { planned, dtype, index, reads })
-    }
-
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         match self.reads.blocks() {

@@ -65,7 +65,7 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
     ) -> Result<Result<(), Error>, (usize, Misfit)> {
         let lookups = P::lookups(&self.0, shapes)?;
         let placed = Placed { out: 0, out_step: 1, by_index: P::by_index(&lookups) };
-        Ok(run(&mut GivenRows::<P> { lookups, placed }))
+        Ok(run(&mut GivenRows::<P> { lookups, placed, elements: shapes.row }))
     }
 }
 

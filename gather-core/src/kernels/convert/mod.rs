@@ -41,7 +41,7 @@ use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::STREAMED_AT_ONCE;
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Outcome};
-pub(crate) use crate::kernels::nest::args::{DecodedRow, Functions, Place, RowFn};
+pub(crate) use crate::kernels::nest::args::{Place, RowFn};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::types::index::{Index, IndexType, by_index};

@@ -420,61 +420,18 @@ pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize,
 /// Converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// The map, or the row function, at the plan's level.
+    /// The map, or the row function, at the plan's level; or what decodes rows for one.
     pub(crate) rows: MoveFn,
     /// Elements of a row of data.
     pub(crate) elements: usize,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
-    /// The rows that a row function reads, where those of data are decoded first.
-    pub(crate) decoded: Option<DecodedRow>,
-}
-
-/// A row of data as a row function reads it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DecodedRow {
-    /// The map, or the format, at the plan's level.
-    pub(crate) row_fn: RowFn,
-    /// The numbers of a row, and the bytes of a number.
-    pub(crate) numbers: usize,
-    pub(crate) size: usize,
-}
-
-/// The functions that convert the rows of a plan: those of a map or a row function, and of what decodes for it.
-#[derive(Clone, Copy)]
-pub(crate) struct Functions {
-    pub(crate) rows: MoveFn,
-    pub(crate) row_fn: Option<RowFn>,
-}
-
-impl PartialEq for Functions {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        let same = match (self.row_fn, other.row_fn) {
-            (Some(one), Some(other)) => core::ptr::fn_addr_eq(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        same && core::ptr::fn_addr_eq(self.rows, other.rows)
-    }
 }
 
 impl Conversion {
     /// Bytes of data that a row is converted from.
     pub(crate) fn bytes_in(&self) -> usize {
         self.elements.saturating_mul(self.size_in)
-    }
-
-    #[inline]
-    pub(crate) fn functions(&self) -> Functions {
-        Functions { rows: self.rows, row_fn: self.decoded.map(|decoded| decoded.row_fn) }
-    }
-
-    /// Converts by other functions of the same types and lengths.
-    pub(crate) fn set_functions(&mut self, Functions { rows, row_fn }: Functions) {
-        self.rows = rows;
-        if let (Some(decoded), Some(row_fn)) = (&mut self.decoded, row_fn) {
-            decoded.row_fn = row_fn;
-        }
     }
 }
 

@@ -55,7 +55,8 @@ impl IndexPlan {
         let level = Level::resolve(request.options.level)?;
         let bytes = Shape::checked_bytes(&lowered.output, request.dtype.size())?;
         let nest = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
-        let mut plan = IndexPlan { nest, output: lowered.output.clone(), panels: None, blocked: false, whole: false };
+        let output = lowered.output.clone();
+        let mut plan = IndexPlan { nest, output, panels: None, decoded: None, blocked: false, whole: false };
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let whole = request.converting.and_then(|map| map.whole);
@@ -68,8 +69,7 @@ impl IndexPlan {
         let (elements, reused) = plan.fold_loops(lowered, request, out, sizes);
         if let Some(map) = request.converting {
             let elements = whole.map_or(elements, |rows| rows.elements);
-            let decoded = whole.and_then(|rows| rows.decoding).map(|decoding| decoding.at(level));
-            let conversion = Conversion { rows: map.rows.at(level), elements, size_in, decoded };
+            let conversion = Conversion { rows: map.rows.at(level), elements, size_in };
             if whole.is_some() {
                 plan.work.read = plan.work.rows.saturating_mul(conversion.bytes_in());
             }

@@ -1,105 +1,92 @@
 //! Rows that are decoded before a row function reads them.
+//!
+//! ```text
+//! for some rows of a job:                  as many as fit in a part of the first-level cache
+//!     for each of them:
+//!         prefetch a later row             and what is given for decoding it
+//!         decode it into the room          by the map or the format, which knows its types
+//!     call the row function on these       which reads the room in place of data
+//! ```
+//!
+//! The row function is that of rows as they are: its job alone says where rows lie.
 
 use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::row::MOST_AHEAD;
-use crate::kernels::nest::args::{DecodedRow, IndexArgs, Place};
+use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Place, RowFn};
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
 
 /// The parameters of a row function, and those of what decodes its rows.
 #[derive(Clone, Copy)]
 pub(crate) struct GivenDecoded<'a> {
     /// The `GivenRows` of the row function.
-    rows: *const (),
-    decoder: ErasedParams<'a>,
-    /// Memory for the numbers of a row, which one thread has at a time; null until a worker of the call has its own.
+    pub(crate) rows: *const (),
+    pub(crate) decoder: ErasedParams<'a>,
+}
+
+/// Rows of data as a row function reads them: decoded, some at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecodedRows {
+    /// The map or the format that decodes a row, and the row function, at the plan's level.
+    pub(crate) row_fn: RowFn,
+    pub(crate) function: MoveFn,
+    /// The most rows that are decoded at a time, and bytes from one to the next: whole lines.
+    pub(crate) rows: usize,
+    pub(crate) stride: usize,
+}
+
+/// The parameters of a kernel that decodes rows, which one worker has.
+pub(crate) struct DecodingJob<'a> {
+    given: GivenDecoded<'a>,
+    decoded: DecodedRows,
+    /// Memory for the rows that are decoded at a time.
     room: *mut u8,
 }
 
-impl<'a> GivenDecoded<'a> {
-    pub(crate) fn new(rows: *const (), decoder: ErasedParams<'a>) -> Self {
-        GivenDecoded { rows, decoder, room: core::ptr::null_mut() }
-    }
-
-    /// What the arguments of a kernel have, with room for the numbers of a row.
+impl<'a> DecodingJob<'a> {
+    /// The job of a worker for a part of a plan whose rows are decoded thus.
     ///
     /// # Safety
-    /// The rows of the kernel's plan are decoded (K8).
+    /// K8: `args` are those of the plan, with a `GivenDecoded` for parameters, of what the rows are decoded by. There is
+    /// room for these, aligned to a line, which nothing else uses.
     #[inline(always)]
-    pub(crate) unsafe fn in_room(args: &IndexArgs<'a>, room: *mut u8) -> Self {
+    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, room: *mut u8) -> Self {
         // SAFETY: K8: the parameters of a plan whose rows are decoded.
-        let given = unsafe { *args.params().cast::<Self>() };
-        GivenDecoded { room, ..given }
+        let given = unsafe { *args.params().cast::<GivenDecoded<'a>>() };
+        DecodingJob { given, decoded, room }
     }
 }
 
-/// The rows of a kernel's data: as they are, or decoded one by one.
-#[derive(Clone, Copy)]
-pub(super) struct RowsOfData<'a> {
-    /// Elements of a row of data, and bytes of one.
-    elements: usize,
-    size_in: usize,
-    /// K8: what decodes a row, and what it is given.
-    decoded: Option<(DecodedRow, GivenDecoded<'a>)>,
-}
-
-impl<'a> RowsOfData<'a> {
-    /// For a kernel of a row function; and the parameters of that.
-    #[inline(always)]
-    pub(super) fn new(args: &IndexArgs<'a>) -> (Self, *const ()) {
-        let conversion = conversion(args);
-        let decoded = conversion.decoded.map(|decoded| {
-            // SAFETY: K8: the parameters where rows are decoded.
-            (decoded, unsafe { *args.params().cast::<GivenDecoded<'a>>() })
-        });
-        let rows = decoded.map_or(args.params(), |(_, given)| given.rows);
-        (RowsOfData { elements: conversion.elements, size_in: conversion.size_in, decoded }, rows)
-    }
-
-    /// Prefetches a row, and what is given for decoding it.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, from: *const u8, row: usize) {
-        prefetch(from, (self.elements * self.size_in).min(MOST_AHEAD));
-        if let Some(ahead) = self.decoded.and_then(|(_, given)| given.decoder.ahead) {
-            ahead.prefetch(row, self.element(from), self.elements);
+/// Decodes the rows of a job, and calls the row function on them.
+pub(crate) fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+    let Conversion { elements, size_in, .. } = conversion(args);
+    // SAFETY: K8: the parameters where rows are decoded.
+    let DecodingJob { given, decoded, room } = unsafe { &*args.params().cast::<DecodingJob<'_>>() };
+    let (GivenDecoded { rows, decoder }, DecodedRows { row_fn, function, rows: most, stride }) = (*given, *decoded);
+    // SAFETY: K8: the parameters of the row function.
+    let args = unsafe { args.given(rows) };
+    for first in (0..job.n()).step_by(most) {
+        let some = job.from(first).first(most.min(job.n() - first));
+        for i in 0..some.n() {
+            let later = first + i + job.prefetch_distance();
+            if later > first + i && later < job.n() {
+                let from = job.source(later);
+                prefetch(from, elements.saturating_mul(size_in).min(MOST_AHEAD));
+                if let Some(ahead) = decoder.ahead {
+                    ahead.prefetch(job.row_of_data(later), decoder.element(from, size_in), elements);
+                }
+            }
+            let (from, to) = (some.source(i), room.wrapping_add(i * stride));
+            let place = Place { row: some.row_of_data(i), element: decoder.element(from, size_in) };
+            if stride > 0 {
+                // SAFETY: K2 and K8: the elements of a row of data, what is given for them, and room for what they
+                // become, aligned to a line, which nothing else uses. K7: the function is that of the plan's level.
+                unsafe { row_fn(from, to, elements, decoder.given, place) };
+            }
         }
-    }
-
-    /// Where the numbers of a row are, and how many; those of the row before are gone.
-    ///
-    /// # Safety
-    /// K2 and K8 for the row of data at `from`, which comes from position `row` of the axis.
-    #[inline(always)]
-    pub(super) unsafe fn numbers(&self, from: *const u8, row: usize) -> (*const u8, usize) {
-        match &self.decoded {
-            None => (from, self.elements),
-            // SAFETY: the caller's promise.
-            Some(_) => unsafe { self.decode(from, row) },
-        }
-    }
-
-    /// Decodes a row into the room of this thread.
-    ///
-    /// # Safety
-    /// As for [`Self::numbers`]; rows are decoded.
-    #[inline(never)]
-    unsafe fn decode(&self, from: *const u8, row: usize) -> (*const u8, usize) {
-        let Some((DecodedRow { row_fn, numbers, .. }, GivenDecoded { decoder, room, .. })) = self.decoded else {
-            unreachable!("rows are decoded")
-        };
-        if numbers > 0 {
-            debug_assert!(!room.is_null(), "K8: no room");
-            let place = Place { row, element: self.element(from) };
-            // SAFETY: K2 and K8: the elements of a row of data, what is given for them, and room for what they become,
-            // aligned to a line, which nothing else uses. K7: the function is that of the plan's level.
-            unsafe { row_fn(from, room, self.elements, decoder.given, place) };
-        }
-        (room, numbers)
-    }
-
-    /// The place of an element of data, where it matters to what decodes.
-    #[inline(always)]
-    fn element(&self, at: *const u8) -> usize {
-        self.decoded.map_or(0, |(_, given)| given.decoder.element(at, self.size_in))
+        // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay there
+        // until the function returns.
+        function(&args, &unsafe { some.read_at(*room, stride as isize) });
     }
 }

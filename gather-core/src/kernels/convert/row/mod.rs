@@ -4,13 +4,12 @@
 //! ```text
 //! for each row of a job:                   resolved, block by block, as those of maps are
 //!     prefetch a later row                 and what is given for it alone
-//!     decode the row                       of data that a map or a format is chained before: into a scratch
 //!     zero the row of the output           the function sees initialised elements, whatever the output held
 //!     call the function                    compiled for its types and the level, inlined into this loop
 //! ```
 //!
 //! To the plan a row is one element, so that a row function runs by the kernels of maps: policies, fills, threads and
-//! the first bad index are theirs. Under `Streamed` the function writes to memory in the first-level cache, whose lines
+//! the first bad index are theirs. Rows of data that are codes are decoded first (`decoded.rs`). Under `Streamed` the function writes to memory in the first-level cache, whose lines
 //! are then written by non-temporal stores.
 
 mod decoded;
@@ -20,8 +19,7 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::GivenDecoded;
-use crate::kernels::convert::row::decoded::RowsOfData;
+pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded, decode_first};
 pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -33,6 +31,7 @@ use crate::kernels::nest::args::IndexArgs;
 use crate::kernels::nest::rows::MoveJob;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::prefetch::LINE;
+use crate::kernels::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, DType, Element, IsElement};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
@@ -214,12 +213,11 @@ levels! {
 /// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    let (data, given) = RowsOfData::new(args);
     // SAFETY: K8: what is given for this row function's parameters.
-    let given = unsafe { *given.cast::<GivenRows<'_, R::Params>>() };
-    let results = if R::ONE { 1 } else { job.row() / size_of::<R::Out>() };
+    let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
+    let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
     // A copy: the compiler need not load its fields again after each store.
-    let rows = JobRows::<R> { given, job: *job, data, results };
+    let rows = JobRows::<R> { given, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
@@ -243,8 +241,8 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
 struct JobRows<'a, R: Rowwise> {
     given: GivenRows<'a, R::Params>,
     job: MoveJob<'a>,
-    data: RowsOfData<'a>,
-    /// Elements of a row of the output.
+    /// Elements of a row that is read, and of the output.
+    elements: usize,
     results: usize,
 }
 
@@ -255,12 +253,12 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// `to` may be written for a row of the output, is aligned, and nothing else uses it.
     #[inline(always)]
     unsafe fn run(&self, i: usize, to: *mut u8) {
-        let JobRows { given, job, data, results } = self;
+        let JobRows { given, job, elements, results } = self;
         let (from, row) = self.row(i);
         let later = i + job.prefetch_distance();
         if later > i && later < job.n() {
             let (from, row) = self.row(later);
-            data.prefetch(from, row);
+            prefetch(from.cast(), (elements * size_of::<R::In>()).min(MOST_AHEAD));
             R::Params::prefetch(&given.lookups, row);
         }
         let mut index = 0;
@@ -270,16 +268,12 @@ impl<R: Rowwise> JobRows<'_, R> {
             index = offset.wrapping_div(out_step) as usize;
         }
         let params = R::Params::args(&given.lookups, Place { row, index });
-        // SAFETY: K2 and K8: row `i` of data, and its position.
-        let (from, numbers) = unsafe { data.numbers(from, row) };
-        let from = from.cast::<R::In>();
-        let from: &[R::In] = if numbers == 0 {
+        let from: &[R::In] = if *elements == 0 {
             &[]
         } else {
             debug_assert!(from.is_aligned(), "K8: alignment");
-            // SAFETY: K2 and K8: the values of a row of data, contiguous and aligned, which nothing writes (K4); or the
-            // numbers that one has been decoded to, of the function's type, which stay until the next one is.
-            unsafe { core::slice::from_raw_parts(from, numbers) }
+            // SAFETY: K2 and K8: the values of a row of data, contiguous and aligned, which nothing writes (K4).
+            unsafe { core::slice::from_raw_parts(from, *elements) }
         };
         let to = to.cast::<R::Out>();
         debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row(), "K8: a row of the output");
@@ -294,7 +288,7 @@ impl<R: Rowwise> JobRows<'_, R> {
 
     /// Where row `i` lies, and its position along the axis.
     #[inline(always)]
-    fn row(&self, i: usize) -> (*const u8, usize) {
-        (self.job.source(i), self.job.row_of_data(i))
+    fn row(&self, i: usize) -> (*const R::In, usize) {
+        (self.job.source(i).cast(), self.job.row_of_data(i))
     }
 }
