@@ -316,9 +316,9 @@ pub(super) static NO_INDEX: u64 = 0;
 /// Runs a plan.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for the scratch of panels and of rows that are decoded. [`Error::IndexOutOfRange`] for the first such index in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then holds moved elements,
-/// or what it held before, in an unspecified mix.
+/// [`Error::AllocationFailed`] for the scratch of panels and of rows that are decoded. [`Error::IndexOutOfRange`] for
+/// the first such index in row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then
+/// holds moved elements, or what it held before, in an unspecified mix.
 ///
 /// # Safety
 /// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. For the plan of
@@ -485,6 +485,7 @@ impl<'a> IndexPart<'a> {
     }
 
     /// Runs the part as a worker, which decodes rows in a room of its own.
+    #[inline]
     fn run_in(self, rooms: &RowRooms, worker: usize) -> Outcome {
         let (Some(decoded), Some(room)) = (self.plan.decoded(), rooms.of(worker)) else { return self.run() };
         // SAFETY: K8: the arguments and the rows are those of the plan, for which there are rooms: this one is for the

@@ -9,6 +9,8 @@
 //!
 //! Behind the kind nothing depends on a type: one function runs all calls, and one all plans.
 
+use alloc::boxed::Box;
+
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::Operation;
 use crate::call::gather::blocks::{check_values, with_last};
@@ -279,19 +281,20 @@ fn plan_request(
     if let Some(shape) = &mut shape {
         shape.space(&made.plan, converter.made.size(), data, out)?;
     }
-    Ok((made, Reads { encoding, rows: shape }))
+    Ok((made, Reads { encoding: Some(Box::new(encoding)), rows: shape }))
 }
 
 /// Runs a plan on what converts as planned, or on another map or function of the planned types.
 ///
 /// # Errors
-/// Those of [`Decoder::check`], [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`]; [`Error::ShapeMismatch`] and
-/// [`Error::NotRowMajor`] for an output of arrays; those of [`Conversion::give`], [`Error::AllocationFailed`], then
-/// those of the run.
+/// Those of [`Decoder::check`], [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`]; for an output of arrays
+/// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; those of [`Conversion::give`], [`Error::AllocationFailed`],
+/// then those of the run.
 #[inline(never)]
 fn run_plan(plan: &GatherPlan, conversion: &Conversion<'_>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
     let (GatherPlan { planned, reads: Reads { encoding, rows: shape }, dtype, .. }, converter) =
         (plan, &conversion.converter);
+    let encoding = encoding.as_deref().unwrap_or(&Encoding::Plain);
     let (op, (start, data)) = (planned.plan.op(), operands.data());
     if let Target::Fixed(out, _) = operands.out() {
         check_aligned(*dtype, *out)?;

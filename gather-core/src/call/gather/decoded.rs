@@ -8,8 +8,6 @@
 
 #![forbid(unsafe_code)]
 
-use alloc::boxed::Box;
-
 use crate::call::gather::Operation;
 use crate::call::gather::blocks::BlockShapes;
 use crate::call::gather::planned::Params;
@@ -82,7 +80,7 @@ impl Decoder {
         Ok(match self.format {
             Format::Mapped(map, _) => Encoding::Mapped(map.params),
             Format::Fused(row) => Encoding::Fused(row),
-            Format::Blocks(facts) => Encoding::Blocks(Box::new(BlockShapes::new(plan, data, facts, bytes)?)),
+            Format::Blocks(facts) => Encoding::Blocks(BlockShapes::new(plan, data, facts, bytes)?),
         })
     }
 
@@ -111,7 +109,7 @@ pub(super) enum Encoding {
     /// Elements of a map with these parameters.
     Mapped(Params),
     Fused(FusedRow),
-    Blocks(Box<BlockShapes>),
+    Blocks(BlockShapes),
 }
 
 impl Encoding {

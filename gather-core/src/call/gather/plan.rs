@@ -1,5 +1,6 @@
 //! Plans of gathers, by kinds: what a caller holds.
 
+use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
@@ -87,19 +88,20 @@ pub struct GatherPlan {
 /// How a plan reads data: what the kind of its data says.
 #[derive(Clone)]
 pub(super) struct Reads {
-    pub(super) encoding: Encoding,
+    /// `None` for elements as they are.
+    pub(super) encoding: Option<Box<Encoding>>,
     /// The shapes of rows that are taken whole.
     pub(super) rows: Option<RowShape>,
 }
 
 impl Reads {
     /// Elements that are moved as they are.
-    pub(super) const PLAIN: Self = Reads { encoding: Encoding::Plain, rows: None };
+    pub(super) const PLAIN: Self = Reads { encoding: None, rows: None };
 
     /// The blocks whose values are the output.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
-        match (&self.encoding, &self.rows) {
-            (Encoding::Blocks(blocks), None) => Some(blocks),
+        match (self.encoding.as_deref(), &self.rows) {
+            (Some(Encoding::Blocks(blocks)), None) => Some(blocks),
             _ => None,
         }
     }

@@ -151,8 +151,8 @@ kinds! {
     /// The kind of elements `T` that a [`Map`](crate::Map) makes elements `U`: that of [`View::map`](crate::View::map).
     Mapped<T, U>;
     /// The kind of rows of `K` of which a [`RowFunction`](crate::RowFunction) makes elements `U`: that of
-    /// [`View::rows`](crate::View::rows), and of [`MappedView::rows`](crate::MappedView::rows) and its like, which decode
-    /// the rows first: `ByRow<Mapped<u8, f32>, f32>`.
+    /// [`View::rows`](crate::View::rows), and of [`MappedView::rows`](crate::MappedView::rows) and its like, which
+    /// decode the rows first: `ByRow<Mapped<u8, f32>, f32>`.
     ByRow<K, U>;
     /// The kind of [`FusedRows`](crate::FusedRows) that are read as floats `U`, or as [`Any`].
     Fused<U>;

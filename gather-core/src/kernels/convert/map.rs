@@ -382,7 +382,8 @@ impl<C: Convert> Decode for EachElement<C> {
             debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
             // Valid for row-major data; unused otherwise.
             let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-            // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies (K2).
+            // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies
+            // (K2).
             let params = unsafe { given.at(Place { row: job.row_of_data(i), element }) };
             // SAFETY: K2 and K8: a value of the map's input, aligned for it.
             let value = unsafe { from.read() };

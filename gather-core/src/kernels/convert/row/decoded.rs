@@ -48,8 +48,8 @@ impl<'a> DecodingJob<'a> {
     /// The job of a worker for a part of a plan whose rows are decoded thus.
     ///
     /// # Safety
-    /// K8: `args` are those of the plan, with a `GivenDecoded` for parameters, of what the rows are decoded by. There is
-    /// room for these, aligned to a line, which nothing else uses.
+    /// K8: `args` are those of the plan, with a `GivenDecoded` for parameters, of what the rows are decoded by. The room
+    /// has memory for `decoded`, is aligned to a line, and nothing else uses it.
     #[inline(always)]
     pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, room: *mut u8) -> Self {
         // SAFETY: K8: the parameters of a plan whose rows are decoded.
@@ -85,8 +85,8 @@ pub(crate) fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
                 unsafe { row_fn(from, to, elements, decoder.given, place) };
             }
         }
-        // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay there
-        // until the function returns.
+        // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay
+        // there until the function returns.
         function(&args, &unsafe { some.read_at(*room, stride as isize) });
     }
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! To the plan a row is one element, so that a row function runs by the kernels of maps: policies, fills, threads and
-//! the first bad index are theirs. Rows of data that are codes are decoded first (`decoded.rs`). Under `Streamed` the function writes to memory in the first-level cache, whose lines
-//! are then written by non-temporal stores.
+//! the first bad index are theirs. Rows that are stored as codes are decoded first (`decoded.rs`). Under `Streamed` the
+//! function writes to memory in the first-level cache, whose lines are then written by non-temporal stores.
 
 mod decoded;
 mod params;
