@@ -88,7 +88,7 @@ where
     T: TableOf<Gather, U>,
 {
     let within: Vec<i32> =
-        (0..70).map(|at| (mixed(3, at) % dim as u64) as i32 - if at % 5 == 0 { dim as i32 } else { 0 }).collect();
+        (0..45).map(|at| (mixed(3, at) % dim as u64) as i32 - if at % 5 == 0 { dim as i32 } else { 0 }).collect();
     let beyond: Vec<i32> =
         within.iter().enumerate().map(|(at, &id)| if at % 7 == 3 { id + dim as i32 * 3 } else { id }).collect();
     for (op, errors) in operators(axis) {
@@ -100,10 +100,10 @@ where
                 if let Err(error) = &expected {
                     assert!(errors && bad || matches!(error, Error::MethodUnavailable { .. }), "{op:?}: {error}");
                 }
-                let plan = op.plan(chain, ids);
-                assert_eq!(bits(plan.and_then(|plan| plan.run(chain, ids))), expected, "{op:?}, planned");
             }
             let expected = bits(op.run(decoded, ids));
+            let plan = op.plan(chain, ids);
+            assert_eq!(bits(plan.and_then(|plan| plan.run(chain, ids))), expected, "{op:?}, planned");
             let few = &ids[..5];
             let expected_few = bits(op.run(decoded, few));
             match op.plan_any_count(chain, &Spec::<i32>::new(&[20]).unwrap()) {

@@ -65,7 +65,7 @@ pub struct Operands<'a, O = *mut u8> {
     index: *const u8,
     indices: &'a Layout,
     of: IndexType,
-    /// What is given for the parameters of what converts (K8); null where nothing does.
+    /// The parameters of what converts, as the call gives them (K8); null where nothing converts.
     params: *const (),
     made: ElementsMade,
 }

@@ -40,7 +40,7 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::level::Available;
 
-/// What converts data: a decoder, a row function, or one after the other.
+/// The converter of data: a decoder, a row function, or one after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Converter<'a> {
     pub(super) decoder: Option<Decoder>,
@@ -121,7 +121,7 @@ impl<'a> Converter<'a> {
 #[derive(Clone, Copy)]
 struct Conversion<'a> {
     converter: Converter<'a>,
-    /// What is given for decoding, and for the row function.
+    /// The parameters for decoding, and for the row function.
     decoding: &'a dyn Gives,
     computing: Option<&'a dyn GivenToRows>,
 }
@@ -383,7 +383,7 @@ impl<K: Decoded + ReadByRow, U: Element> Converted for ByRow<K, U> {
     }
 }
 
-/// What is read of a source, and the row function that reads it, if there is one.
+/// The data that is read of a source, and the row function that reads it, if there is one.
 #[inline(always)]
 fn read_of<'s, K: Converted>(data: &Described<'s, K>) -> (Described<'s, K::Read>, Option<Function<'s>>) {
     let (facts, function) = K::facts(data.facts);

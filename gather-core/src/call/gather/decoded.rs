@@ -26,7 +26,7 @@ use crate::types::error::Error;
 use crate::types::fused::FusedRow;
 use crate::types::op::Op;
 
-/// What decodes data: for a result, or for a row function.
+/// The decoder of data: for a result, or for a row function.
 #[derive(Clone, Copy)]
 pub struct Decoder {
     format: Format,
@@ -141,7 +141,7 @@ pub trait Decoded: Kind {
         Self::check_data(op, data)
     }
 
-    /// What decodes data; `None` where it is read as it is.
+    /// The decoder of data; `None` where data is read as it is.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for a type known at run time that is no [`Float`].

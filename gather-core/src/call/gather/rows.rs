@@ -37,7 +37,7 @@ pub(super) struct RowShape {
     /// Dimensions of data before a row.
     lead: usize,
     pub(super) rows: WholeRows,
-    /// What the function reads, where rows are decoded first.
+    /// The numbers that the function reads, where rows are decoded first.
     pub(super) decoding: Option<Decoding>,
     /// The names of the function's parameters.
     pub(super) params: Params,
