@@ -72,7 +72,7 @@ impl<'a> Converted<'a> {
                 distance: 0,
                 out: rows.out.wrapping_add(start),
                 elements: elements * plan.values(),
-                zeros: rows.zeros.wrapping_add(start),
+                zeros: rows.zeros.map(|zeros| zeros.wrapping_add(start)),
                 part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
                 ..*rows
             };

@@ -368,7 +368,9 @@ impl<'a> Piece<'a> {
                 out_stride: plan.out_stride(),
                 elements,
                 divides: plan.request().fns.divides,
-                zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
+                zeros: plan
+                    .zeros()
+                    .map(|zeros| zeros[if fused.is_some() { 0 } else { columns.start * size }..].as_ptr()),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
                 fused,
             };
@@ -409,7 +411,7 @@ impl<'a> Piece<'a> {
                         out_stride: 0,
                         elements: columns.len(),
                         divides: false,
-                        zeros: core::ptr::null(),
+                        zeros: None,
                         part: None,
                         fused: Some((fused, columns.start)),
                     })

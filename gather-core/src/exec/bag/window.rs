@@ -7,7 +7,7 @@ use crate::kernels::reduce::bag::{BagIndices, PositionsFn};
 /// The most rows that are reduced at a time.
 pub(super) const PART: usize = 512;
 /// The most rows that are prefetched.
-pub(super) const AHEAD: usize = 64;
+pub(super) const AHEAD: usize = 32;
 /// Positions of a window: those of two parts, so that fewer positions are moved along with a window than are resolved.
 const ROOM: usize = 2 * PART + AHEAD;
 

@@ -8,7 +8,7 @@ pub(crate) use bounds::Bounds;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::ops::Deref;
+use core::ops::{Deref, RangeInclusive};
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{DecodeFns, RowFn};
@@ -317,8 +317,8 @@ impl BagPlan {
     }
 
     /// A row of zeros, where the policy asks for one.
-    pub(crate) fn zeros(&self) -> *const u8 {
-        self.zeros.as_ref().map_or(core::ptr::null(), |zeros| zeros.as_ptr())
+    pub(crate) fn zeros(&self) -> Option<&[u8]> {
+        self.zeros.as_deref().map(Vec::as_slice)
     }
 
     pub(crate) fn prefetch_distance(&self) -> usize {
@@ -388,10 +388,10 @@ fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
 
 /// Bytes of data from which on rows are prefetched (bench `bags`).
 const FAR: usize = 1 << 18;
-/// Bytes of rows that are prefetched, and the most of a row that are prefetched at a time: a panel of columns
-/// (bench `bags`).
-const BYTES_AHEAD: usize = 8 << 10;
-const PANEL: usize = 512;
+/// Bytes of rows that are prefetched, as if each row had a number of bytes in a range: 32 short rows, or 16 long ones.
+/// More of them displace each other (bench `bags`).
+const BYTES_AHEAD: usize = 4 << 10;
+const ROW_AHEAD: RangeInclusive<usize> = 2 * LINE..=4 * LINE;
 
 /// Bytes of the rows that are converted at a time, and of the columns of one, in data or converted, whichever is more:
 /// the first-level cache holds both (bench `bags`).
@@ -402,5 +402,5 @@ pub(crate) const MOST_CONVERTED: usize = 256;
 
 /// How many rows ahead are prefetched: rows of `row` bytes in data of `reach` bytes. 0 where prefetching does not pay.
 fn prefetch_distance(row: usize, reach: usize) -> usize {
-    if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.clamp(LINE, PANEL)).min(64) }
+    if reach <= FAR || row == 0 { 0 } else { BYTES_AHEAD / row.clamp(*ROW_AHEAD.start(), *ROW_AHEAD.end()) }
 }

@@ -31,7 +31,7 @@ use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::prefetch::prefetch_row;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
-use crate::kernels::reduce::bag::rows::Output;
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::scatter::rows::Combine;
@@ -183,41 +183,88 @@ type FoldFn = for<'a> fn((&'a mut [f32], &'a [f32], bool));
 /// Reduces rows in memory, which `decode` decodes and `fold` reduces.
 fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
     bag.debug_check(weighted);
-    let (FusedBag { row, end, .. }, first_column) = bag.fused();
+    let (fused, first_column) = bag.fused();
     for first in (0..bag.elements()).step_by(PANEL) {
-        let [mut sums, mut values] = [[0f32; PANEL]; 2];
         let n = PANEL.min(bag.elements() - first);
-        let (sums, values) = (&mut sums[..n], &mut values[..n]);
         let columns = bag.fused_columns(&(first..first + n));
-        for mut bag in columns.bags() {
-            let mut has_begun = bag.begin() == Begin::Carried;
-            if has_begun {
-                sums.iter_mut().zip(bag.carried()).for_each(|(sum, carried)| *sum = carried.0);
-            }
-            for (later, fused) in columns.rows(bag.rows()) {
-                if columns.prefetches() && first == 0 {
-                    prefetch_row(later, row.bytes());
-                }
-                let Some(fused) = fused else { continue };
-                decode((row, fused.bytes(), first_column + first, values));
-                if weighted {
-                    let weight = fused.weight::<f32>();
-                    values.iter_mut().for_each(|value| *value *= weight);
-                }
-                fold((sums, values, has_begun));
-                has_begun = true;
-            }
-            match bag.count() {
-                Some(count) => {
-                    if columns.divides() {
-                        sums.iter_mut().for_each(|sum| *sum /= count as f32);
-                    }
-                    end((sums, bag.output()));
-                }
-                None => bag.carry().iter_mut().zip(&*sums).for_each(|(to, &sum)| {
-                    to.write(Unaligned(sum));
-                }),
-            }
+        let (sums, values) = ([0f32; PANEL], [0f32; PANEL]);
+        let (divides, prefetches, first) = (columns.divides(), first == 0, first_column + first);
+        columns.reduce(&mut Decoded {
+            fused,
+            decode,
+            fold,
+            weighted,
+            divides,
+            prefetches,
+            first,
+            n,
+            sums,
+            values,
+            has_begun: false,
+        });
+    }
+}
+
+/// Sums of a panel of columns, of rows that are decoded.
+struct Decoded<'a> {
+    fused: &'a FusedBag,
+    decode: DecodeFn,
+    fold: FoldFn,
+    weighted: bool,
+    divides: bool,
+    /// Whether these are the first columns, with which rows are prefetched as a whole.
+    prefetches: bool,
+    /// The first column, and how many these are.
+    first: usize,
+    n: usize,
+    /// Of the columns, the first `n`.
+    sums: [f32; PANEL],
+    values: [f32; PANEL],
+    /// Whether there are sums of any row.
+    has_begun: bool,
+}
+
+impl AddRows for Decoded<'_> {
+    #[inline(always)]
+    fn prefetch(&self, later: *const u8) {
+        if self.prefetches {
+            prefetch_row(later, self.fused.row.bytes());
         }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, row: BagRow<'_>) {
+        let (sums, values) = (&mut self.sums[..self.n], &mut self.values[..self.n]);
+        (self.decode)((&self.fused.row, row.bytes(), self.first, values));
+        if self.weighted {
+            let weight = row.weight::<f32>();
+            values.iter_mut().for_each(|value| *value *= weight);
+        }
+        (self.fold)((sums, values, self.has_begun));
+        self.has_begun = true;
+    }
+}
+
+impl ReduceBags for Decoded<'_> {
+    #[inline(always)]
+    fn begin(&mut self, bag: &Bag<'_>) {
+        self.has_begun = bag.begin() == Begin::Carried;
+        if self.has_begun {
+            self.sums.iter_mut().zip(bag.carried()).for_each(|(sum, carried)| *sum = carried.0);
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, bag: &mut Bag<'_>) {
+        let sums = &mut self.sums[..self.n];
+        let Some(count) = bag.count() else {
+            return bag.carry().iter_mut().zip(&*sums).for_each(|(to, &sum)| {
+                to.write(Unaligned(sum));
+            });
+        };
+        if self.divides {
+            sums.iter_mut().for_each(|sum| *sum /= count as f32);
+        }
+        (self.fused.end)((sums, bag.output()));
     }
 }

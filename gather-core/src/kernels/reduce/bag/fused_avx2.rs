@@ -13,7 +13,8 @@ use core::ops::Range;
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
-use crate::kernels::reduce::bag::vectors::bf16_to_256;
+use crate::kernels::reduce::bag::rows::{AddRows, BagRow};
+use crate::kernels::reduce::bag::vectors::{SumVector, bf16_to_256};
 use crate::kernels::reduce::bag::{BagRows, Begin, rows};
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
@@ -85,37 +86,28 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
         let columns = self.columns.len();
         let vectors = columns.div_ceil(EIGHT);
         let block = if vectors <= MOST { usize::MAX } else { BLOCK };
-        let carried: *mut f32 = rows.carried().cast();
+        let (carried, divides): (*mut f32, _) = (rows.carried().cast(), rows.divides());
+        let is_single = fused.size == size_of::<f32>();
         for mut bag in rows.bags() {
-            let Range { start, end: stop } = bag.rows();
-            let count = bag.count();
-            let is_single = fused.size == size_of::<f32>();
-            let (to, lanes): (*mut f32, _) = match count {
-                None => (carried, usize::MAX),
-                Some(_) if is_single => (bag.output().start().cast(), columns),
-                Some(_) => (room, usize::MAX),
+            let (Range { start, end: stop }, count) = (bag.rows(), bag.count());
+            let from = match bag.begin() {
+                Begin::Row => core::ptr::null(),
+                Begin::Carried => carried.cast_const(),
+            };
+            let mut sums = match count {
+                None => Sums { from, to: carried, divides: false, count: 0, lanes: usize::MAX },
+                Some(count) if is_single => {
+                    Sums { from, to: bag.output().start().cast(), divides, count, lanes: columns }
+                }
+                Some(count) => Sums { from, to: room, divides, count, lanes: usize::MAX },
             };
             let mut at = start;
-            loop {
-                let now = at..stop.min(at.saturating_add(block));
-                let (begins, ends) = (at == start, now.end == stop);
-                at = now.end;
-                let from = match bag.begin() {
-                    Begin::Row if begins => core::ptr::null(),
-                    Begin::Carried if begins => carried.cast_const(),
-                    _ => room.cast_const(),
-                };
-                let sums = if ends {
-                    let divides = rows.divides() && count.is_some();
-                    Sums { from, to, divides, count: count.unwrap_or(0), lanes }
-                } else {
-                    Sums { from, to: room, divides: false, count: 0, lanes: usize::MAX }
-                };
-                self.rows(now, vectors, sums);
-                if ends {
-                    break;
-                }
+            while stop - at > block {
+                self.rows(at..at + block, vectors, Sums { to: room, divides: false, lanes: usize::MAX, ..sums });
+                sums.from = room;
+                at += block;
             }
+            self.rows(at..stop, vectors, sums);
             if count.is_some() && !is_single {
                 // SAFETY: `to` was the room: the sums of all columns have just been written there.
                 let sums = unsafe { core::slice::from_raw_parts(room, columns) };
@@ -125,7 +117,7 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
     }
 
     /// Adds rows of one bag, panel by panel.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx2,fma,f16c")]
     fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
         for first in (0..vectors).step_by(MOST) {
@@ -161,63 +153,111 @@ impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
         columns: Range<usize>,
         to: Sums,
     ) {
-        let (level, shape) = (Avx2::here(), &self.fused.row);
+        let shape = &self.fused.row;
         let vectors = columns.len().div_ceil(EIGHT);
         debug_assert!(vectors > N - ENDING && vectors >= ENDING && vectors <= N);
         debug_assert!(columns.start.is_multiple_of(EIGHT) && TAIL != columns.end.is_multiple_of(EIGHT), "B7");
         debug_assert!(columns.end <= shape.columns() && (!TAIL || columns.end == shape.columns()), "B7");
-        // The first vector of those that end with the last column.
-        let ending = vectors - ENDING;
-        let at = |vector: usize| if vector < N - ENDING { vector } else { ending + vector - (N - ENDING) };
-        let mut sums = [_mm256_setzero_ps(); N];
-        if !to.from.is_null() {
-            for (vector, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: F2: a vector of those that the columns need.
-                *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(at(vector) * EIGHT)) };
-            }
-        }
         let codes_at = shape.codes_at() + C::bytes(columns.start);
-        let tail = if TAIL { Tail::new(shape, C::bytes(columns.end / EIGHT * EIGHT)) } else { Tail::NONE };
-        // The lines of these columns, and, with the first and the last ones, of what stands before and behind them.
-        let fetched = if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
-            shape.bytes()
-        } else {
-            shape.codes_at() + C::bytes(columns.end)
+        let mut by = InPanel::<C, WEIGHTED, TAIL, N, ENDING> {
+            level: Avx2::here(),
+            params_at: shape.params_at(),
+            codes_at,
+            ending: vectors - ENDING,
+            tail: if TAIL { Tail::new(shape, C::bytes(columns.end / EIGHT * EIGHT)) } else { Tail::NONE },
+            fetched: if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
+                shape.bytes()
+            } else {
+                shape.codes_at() + C::bytes(columns.end)
+            },
+            sums: [_mm256_setzero_ps(); N],
+            coding: PhantomData,
         };
-        for (later, row) in self.rows.rows(rows) {
-            if self.rows.prefetches() {
-                prefetch(later.wrapping_add(fetched.start), fetched.len());
-                prefetch(later.wrapping_add(fetched.end - 1), 1);
-            }
-            let Some(row) = row else { continue };
-            let bytes = row.bytes();
-            let (mut scale, mut bias) = (_mm256_setzero_ps(), _mm256_setzero_ps());
-            if C::SCALED {
-                (scale, bias) = params(bytes, shape);
-            }
-            let mut weight = _mm256_setzero_ps();
-            if WEIGHTED {
-                weight = _mm256_set1_ps(row.weight());
-            }
-            for (vector, sum) in sums.iter_mut().enumerate() {
-                let codes = if TAIL && vector == N - 1 {
-                    C::last(level, bytes, &tail)
-                } else {
-                    let first = codes_at + C::bytes(at(vector) * EIGHT);
-                    // SAFETY: eight of the row's columns (F1), as only the last vector of a tail has fewer.
-                    C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
-                };
-                let values = C::values(level, codes, scale, bias);
-                *sum = _mm256_add_ps(*sum, if WEIGHTED { _mm256_mul_ps(values, weight) } else { values });
+        by.start(to);
+        self.rows.each(rows, &mut by);
+        by.stop(to);
+    }
+}
+
+/// The number of a vector of a panel among those of the columns, of which the last `ENDING` begin with `ending`.
+#[inline(always)]
+fn vector_at<const N: usize, const ENDING: usize>(vector: usize, ending: usize) -> usize {
+    if vector < N - ENDING { vector } else { ending + vector - (N - ENDING) }
+}
+
+/// The sums of a panel, and where its columns are in a row.
+struct InPanel<C, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> {
+    level: Avx2,
+    params_at: ParamsAt,
+    /// The first byte of their codes.
+    codes_at: usize,
+    /// The first vector of those that end with the last column.
+    ending: usize,
+    tail: Tail,
+    /// The bytes that are prefetched.
+    fetched: Range<usize>,
+    sums: [__m256; N],
+    coding: PhantomData<C>,
+}
+
+impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> AddRows
+    for InPanel<C, WEIGHTED, TAIL, N, ENDING>
+{
+    #[inline(always)]
+    fn prefetch(&self, later: *const u8) {
+        let fetched = &self.fetched;
+        prefetch(later.wrapping_add(fetched.start), fetched.len());
+        prefetch(later.wrapping_add(fetched.end - 1), 1);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, row: BagRow<'_>) {
+        let InPanel { level, params_at, codes_at, ending, ref tail, .. } = *self;
+        let bytes = row.bytes();
+        let (scale, bias) = C::params(level, bytes, params_at);
+        let weight = __m256::splat(level, if WEIGHTED { row.weight() } else { 0.0 });
+        for (vector, sum) in self.sums.iter_mut().enumerate() {
+            let codes = if TAIL && vector == N - 1 {
+                C::last(level, bytes, tail)
+            } else {
+                let first = codes_at + C::bytes(vector_at::<N, ENDING>(vector, ending) * EIGHT);
+                // SAFETY: eight of the row's columns (F1), as only the last vector of a tail has fewer.
+                C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
+            };
+            let values = C::values(level, codes, scale, bias);
+            *sum = sum.plus(if WEIGHTED { values.times(weight) } else { values });
+        }
+    }
+}
+
+impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize>
+    InPanel<C, WEIGHTED, TAIL, N, ENDING>
+{
+    /// Begins sums with what is at `Sums::from`, or with 0.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn start(&mut self, to: Sums) {
+        if !to.from.is_null() {
+            for (vector, sum) in self.sums.iter_mut().enumerate() {
+                let column = vector_at::<N, ENDING>(vector, self.ending) * EIGHT;
+                // SAFETY: F2: a vector of those that the columns need.
+                *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(column)) };
             }
         }
+    }
+
+    /// Writes sums, or means.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn stop(&mut self, to: Sums) {
         if to.divides {
-            for sum in &mut sums {
+            for sum in &mut self.sums {
                 *sum = _mm256_div_ps(*sum, _mm256_set1_ps(to.count as f32));
             }
         }
-        for (vector, &sum) in sums.iter().enumerate() {
-            let (column, to_sums) = (at(vector) * EIGHT, to.to.wrapping_add(at(vector) * EIGHT));
+        for (vector, &sum) in self.sums.iter().enumerate() {
+            let column = vector_at::<N, ENDING>(vector, self.ending) * EIGHT;
+            let to_sums = to.to.wrapping_add(column);
             if TAIL && vector == N - 1 && to.lanes < column + EIGHT {
                 let lanes = _mm256_set1_epi32((to.lanes - column) as i32);
                 let lanes = _mm256_cmpgt_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -240,12 +280,19 @@ impl Sums {
     }
 }
 
+/// The first byte of the scale and the bias of a row, and whether these are `f32`.
+type ParamsAt = (usize, bool);
+
 /// Eight columns of a row, as vectors of AVX2 hold them.
 pub(in crate::kernels::reduce) trait Eight: Coding {
-    /// Whether a row has a scale and a bias.
-    const SCALED: bool;
     /// The columns before they are scaled.
     type Bits: Copy;
+
+    /// The scale and the bias of a row, in every element; zeros, where there are none.
+    #[inline(always)]
+    fn params(level: Avx2, _: &[u8], _: ParamsAt) -> (__m256, __m256) {
+        [__m256::splat(level, 0.0); 2].into()
+    }
 
     /// Reads eight columns, whose bytes these are.
     fn eight(level: Avx2, codes: &[u8]) -> Self::Bits;
@@ -258,8 +305,12 @@ pub(in crate::kernels::reduce) trait Eight: Coding {
 }
 
 impl<const PER: usize> Eight for Codes<PER> {
-    const SCALED: bool = true;
     type Bits = u64;
+
+    #[inline(always)]
+    fn params(level: Avx2, row: &[u8], at: ParamsAt) -> (__m256, __m256) {
+        if PER == 1 { params::<true>(level, row, at) } else { params::<false>(level, row, at) }
+    }
 
     #[inline(always)]
     fn eight(_: Avx2, codes: &[u8]) -> u64 {
@@ -285,7 +336,6 @@ impl<const PER: usize> Eight for Codes<PER> {
 macro_rules! plain {
     ($($coding:ident: $size:literal, |$at:ident| $vector:expr;)*) => {$(
         impl Eight for $coding {
-            const SCALED: bool = false;
             type Bits = __m256;
 
             #[inline(always)]
@@ -375,20 +425,31 @@ impl Tail {
 }
 
 /// The scale and the bias of a row of a format, in every element.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn params(row: &[u8], shape: &FusedRow) -> (__m256, __m256) {
-    debug_assert_eq!(row.len(), shape.bytes(), "F1");
-    let (at, is_single) = shape.params_at();
+#[inline(always)]
+fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): ParamsAt) -> (__m256, __m256) {
+    #[inline]
+    #[target_feature(enable = "avx2,f16c")]
+    fn of_halves(both: i32) -> (__m256, __m256) {
+        let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both));
+        (_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both)))
+    }
+    // Codes of few bits have halves in every format.
+    let is_single = MAY_BE_SINGLE && is_single;
+    debug_assert!(at + if is_single { 8 } else { 4 } <= row.len(), "F1");
     let params = row.as_ptr().wrapping_add(at);
     if is_single {
-        // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
-        let [scale, bias] = unsafe { params.cast::<[f32; 2]>().read_unaligned() };
-        (_mm256_set1_ps(scale), _mm256_set1_ps(bias))
+        // Each is read by itself, so that it can be broadcast from memory.
+        [0, 1]
+            .map(|param| {
+                // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
+                __m256::splat(level, unsafe { params.cast::<f32>().wrapping_add(param).read_unaligned() })
+            })
+            .into()
     } else {
         // SAFETY: F1: the scale and the bias are two halves of the row, at any alignment.
-        let both = _mm_cvtph_ps(_mm_cvtsi32_si128(unsafe { params.cast::<i32>().read_unaligned() }));
-        (_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both)))
+        let both = unsafe { params.cast::<i32>().read_unaligned() };
+        // SAFETY: the token shows the level.
+        unsafe { of_halves(both) }
     }
 }
 

@@ -21,6 +21,7 @@ use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::batch::{Batch, BatchRow, Begun};
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::scatter::rows::between_ends;
@@ -102,36 +103,70 @@ impl ByStep {
     /// Reduces a panel, for whose vectors there is room.
     fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, room: SumsBuffer<'_>) {
         let columns = bag.columns(columns, self.item, self.sum);
-        let bytes = columns.columns() * self.item;
         let sums = if columns.carried().is_null() { room.sums } else { columns.carried() };
-        let mut rows = [BatchRow::NONE; ROWS];
-        for mut bag in columns.bags() {
-            let (mut begin, mut n) = (bag.begin(), 0);
-            let (count, out) = (bag.count(), bag.output().start());
-            let reduce = |rows: &[BatchRow], begin, count| {
-                // SAFETY: M1: rows of these columns, of the job that the function is given. M2: there is room for the
-                // vectors of the panel, or by B4 for sums of its columns and `SPARE` more, where the batch before or
-                // the part before has left its own. M3: the columns of this bag. M4 by B4: rows that do not count are
-                // left out, so that the first batch has one.
-                let batch = unsafe { Batch::new(rows, begin, columns.columns(), sums, out, count) };
-                (self.reduce)(&batch);
-            };
-            for (later, row) in columns.rows(bag.rows()) {
-                if columns.prefetches() {
-                    prefetch_row(later, bytes);
-                }
-                if let Some(row) = row {
-                    rows[n] = BatchRow::of(row);
-                    n += 1;
-                }
-                if n == ROWS {
-                    reduce(&rows, begin, None);
-                    (begin, n) = (Begin::Carried, 0);
-                }
-            }
-            if n > 0 || count.is_some() {
-                reduce(&rows[..n], begin, count);
-            }
+        let (rows, n) = ([BatchRow::NONE; ROWS], 0);
+        let (out, begin, columns_of_rows) = (core::ptr::null_mut(), Begin::Row, columns.columns());
+        columns.reduce(&mut InBatches { by: *self, columns: columns_of_rows, sums, out, begin, rows, n });
+    }
+}
+
+/// The batch of a bag that is filled.
+struct InBatches {
+    by: ByStep,
+    columns: usize,
+    /// Room for the sums of the panel, or those that are carried.
+    sums: *mut u8,
+    /// The output of the bag.
+    out: *mut u8,
+    begin: Begin,
+    /// The first `n` are rows of the bag.
+    rows: [BatchRow; ROWS],
+    n: usize,
+}
+
+impl InBatches {
+    /// Reduces the batch, which ends the bag where `count` of its rows count.
+    #[inline(always)]
+    fn reduce(&mut self, count: Option<usize>) {
+        let InBatches { by, columns, sums, out, begin, ref rows, n } = *self;
+        // SAFETY: M1: rows of these columns, of the job that the function is given. M2: there is room for the vectors
+        // of the panel, or by B4 for sums of its columns and `SPARE` more, where the batch before or the part before
+        // has left its own. M3: the columns of this bag. M4 by B4: rows that do not count are left out, so that the
+        // first batch has one.
+        let batch = unsafe { Batch::new(&rows[..n], begin, columns, sums, out, count) };
+        (by.reduce)(&batch);
+        (self.begin, self.n) = (Begin::Carried, 0);
+    }
+}
+
+impl AddRows for InBatches {
+    #[inline(always)]
+    fn prefetch(&self, later: *const u8) {
+        prefetch_row(later, self.columns * self.by.item);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, row: BagRow<'_>) {
+        self.rows[self.n] = BatchRow::of(row);
+        self.n += 1;
+        if self.n == ROWS {
+            self.reduce(None);
+        }
+    }
+}
+
+impl ReduceBags for InBatches {
+    #[inline(always)]
+    fn begin(&mut self, bag: &Bag<'_>) {
+        (self.begin, self.n) = (bag.begin(), 0);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, bag: &mut Bag<'_>) {
+        let count = bag.count();
+        self.out = bag.output().start();
+        if self.n > 0 || count.is_some() {
+            self.reduce(count);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::kernels::level_fn::{Avx2, Avx512, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::in_memory::InMemory;
-use crate::kernels::reduce::bag::rows::BagRow;
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
 use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
@@ -28,18 +28,15 @@ use crate::types::element::{Element, Unaligned};
 pub(in crate::kernels::reduce) trait VectorStep<V: SumVector>:
     Step<Item = V::Item, Sum = V::Item>
 {
-    /// The sums after the first row.
-    fn first_of(row: V, weight: V) -> V;
+    /// The sum of no row: one row more makes of it what a reduction makes of its first row.
+    const START: V::Item;
 
     /// One row more.
     fn add_to(sum: V, row: V, weight: V) -> V;
 }
 
 impl<V: SumVector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
-    #[inline(always)]
-    fn first_of(row: V, _: V) -> V {
-        row.filled(V::Item::ZERO).plus(row)
-    }
+    const START: V::Item = V::Item::ZERO;
 
     #[inline(always)]
     fn add_to(sum: V, row: V, _: V) -> V {
@@ -48,10 +45,7 @@ impl<V: SumVector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
 }
 
 impl<V: SumVector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
-    #[inline(always)]
-    fn first_of(row: V, weight: V) -> V {
-        <Plain<Add<V::Item>> as VectorStep<V>>::first_of(row.times(weight), weight)
-    }
+    const START: V::Item = V::Item::ZERO;
 
     #[inline(always)]
     fn add_to(sum: V, row: V, weight: V) -> V {
@@ -60,10 +54,7 @@ impl<V: SumVector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
 }
 
 impl<V: SumVector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
-    #[inline(always)]
-    fn first_of(row: V, _: V) -> V {
-        row
-    }
+    const START: V::Item = V::Item::ENDS[0];
 
     #[inline(always)]
     fn add_to(sum: V, row: V, _: V) -> V {
@@ -174,7 +165,7 @@ fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
-    reduce_columns::<S, T, T::Of256, 12>(Avx2::here(), bag);
+    reduce_columns::<S, T, T::Of256, 14>(Avx2::here(), bag);
 }
 
 /// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
@@ -217,8 +208,62 @@ fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usiz
             3..=4 => panel!(4, 2),
             5..=8 => panel!(8, 4),
             9..=12 => panel!(12, 4),
-            13..=16 if const { MOST > 12 } => panel!(16, 4),
+            13..=14 if const { MOST == 14 } => panel!(14, 2),
+            13..=16 if const { MOST == 16 } => panel!(16, 4),
             _ => unreachable!("more vectors than a panel has"),
+        }
+    }
+}
+
+/// The sums of a panel.
+struct InPanel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
+    panel: Panel<S, T, V, L, N, ENDING>,
+    sums: [V; N],
+    divides: bool,
+}
+
+impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> AddRows
+    for InPanel<S, T, V, L, N, ENDING>
+{
+    /// All lines of the columns, of which the last one may be one more than those of the vectors.
+    #[inline(always)]
+    fn prefetch(&self, later: *const u8) {
+        let per_line = const { LINE / (V::N * size_of::<T>()) };
+        let at = |vector| later.cast::<T>().wrapping_add(self.panel.column(vector)).cast::<u8>();
+        for vector in 0..N {
+            if vector.is_multiple_of(per_line) {
+                prefetch(at(vector), 1);
+            }
+        }
+        prefetch(at(N).wrapping_sub(1), 1);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, row: BagRow<'_>) {
+        let Panel { level, lanes, .. } = self.panel;
+        let (weight, elements) = (self.panel.weight(row), row.elements::<T>());
+        for (vector, sum) in self.sums.iter_mut().enumerate() {
+            *sum = S::add_to(*sum, lanes.read(level, self.panel.part(elements, vector)), weight);
+        }
+    }
+}
+
+impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> ReduceBags
+    for InPanel<S, T, V, L, N, ENDING>
+{
+    #[inline(always)]
+    fn begin(&mut self, bag: &Bag<'_>) {
+        self.sums = match bag.begin() {
+            Begin::Row => [V::splat(self.panel.level, S::START); N],
+            Begin::Carried => self.panel.read(bag.carried()),
+        };
+    }
+
+    #[inline(always)]
+    fn end(&mut self, bag: &mut Bag<'_>) {
+        match bag.count() {
+            Some(count) => self.panel.end(&self.sums, bag.output().elements(), self.divides.then_some(count)),
+            None => self.panel.write::<V::Item>(&self.sums, bag.carry()),
         }
     }
 }
@@ -312,72 +357,10 @@ impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: 
 
     /// Reduces these columns of the rows of all bags, as many as those of the panel.
     #[inline(always)]
-    fn reduce(&self, bag: &BagRows<'_>, columns: &Range<usize>) {
+    fn reduce(self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
-        // Where rows begin with lines and are whole lines, none has a line beyond those of its vectors.
-        let ends_apart = !columns.are_lines(size_of::<T>());
-        for mut bag in columns.bags() {
-            let (mut at, end) = (bag.rows().start, bag.rows().end);
-            let mut sums = match bag.begin() {
-                Begin::Row => {
-                    let (first, row) = bag.first_row();
-                    if columns.prefetches() {
-                        self.ask(columns.later(first), ends_apart);
-                    }
-                    at = first + 1;
-                    self.first(row)
-                }
-                Begin::Carried => self.read::<V::Item>(bag.carried()),
-            };
-            for (later, row) in columns.rows(at..end) {
-                if columns.prefetches() {
-                    self.ask(later, ends_apart);
-                }
-                if let Some(row) = row {
-                    self.add(&mut sums, row);
-                }
-            }
-            match bag.count() {
-                Some(count) => self.end(&sums, bag.output().elements(), columns.divides().then_some(count)),
-                None => self.write::<V::Item>(&sums, bag.carry()),
-            }
-        }
-    }
-
-    /// Prefetches the columns of a row, and the line of the last one where that may be one more.
-    #[inline(always)]
-    fn ask(&self, row: *const u8, ends_apart: bool) {
-        let per_line = const { LINE / (V::N * size_of::<T>()) };
-        let at = |vector| row.cast::<T>().wrapping_add(self.column(vector)).cast::<u8>();
-        for vector in 0..N {
-            if vector.is_multiple_of(per_line) {
-                prefetch(at(vector), 1);
-            }
-        }
-        if ends_apart {
-            prefetch(at(N).wrapping_sub(1), 1);
-        }
-    }
-
-    /// The sums of a row.
-    #[inline(always)]
-    fn first(&self, row: BagRow<'_>) -> [V; N] {
-        let weight = self.weight(row);
-        let mut sums = self.read::<T>(row.elements());
-        for sum in &mut sums {
-            *sum = S::first_of(*sum, weight);
-        }
-        sums
-    }
-
-    /// One row more.
-    #[inline(always)]
-    fn add(&self, sums: &mut [V; N], row: BagRow<'_>) {
-        let (weight, elements) = (self.weight(row), row.elements::<T>());
-        for (vector, sum) in sums.iter_mut().enumerate() {
-            let row = self.lanes.read(self.level, self.part(elements, vector));
-            *sum = S::add_to(*sum, row, weight);
-        }
+        let sums = [V::splat(self.level, S::START); N];
+        columns.reduce(&mut InPanel { panel: self, sums, divides: columns.divides() });
     }
 
     /// Writes sums, divided by how many rows count where they are to be.
@@ -404,15 +387,12 @@ impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: 
         unsafe { all.get_unchecked(first..first + n) }
     }
 
-    /// Reads sums, or elements that are some, of all columns.
+    /// Reads sums of all columns.
     #[inline(always)]
-    fn read<E: Copy>(&self, from: &[Unaligned<E>]) -> [V; N]
-    where
-        L: Lanes<E, V>,
-    {
+    fn read(&self, from: &[Unaligned<V::Item>]) -> [V; N] {
         let mut sums = [V::splat(self.level, V::Item::ZERO); N];
         for (vector, sum) in sums.iter_mut().enumerate() {
-            *sum = <L as Lanes<E, V>>::read(self.lanes, self.level, self.part(from, vector));
+            *sum = <L as Lanes<V::Item, V>>::read(self.lanes, self.level, self.part(from, vector));
         }
         sums
     }

@@ -7,9 +7,8 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::prefetch::LINE;
+use crate::kernels::reduce::bag::ZEROS;
 use crate::kernels::reduce::bag::fused::FusedBag;
-use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::element::Unaligned;
 
 /// The arguments of a [`BagRows`].
@@ -19,7 +18,7 @@ pub(crate) struct BagArgs<'a> {
     pub(crate) data: *const u8,
     /// Bytes from one position to the next.
     pub(crate) stride: isize,
-    /// The positions of the rows, in order, or [`LEFT_OUT`], or [`ZEROS`]; then those of rows to prefetch.
+    /// The positions of the rows, in order, or [`LEFT_OUT`](super::LEFT_OUT), or [`ZEROS`]; then those of rows to prefetch.
     pub(crate) positions: &'a [i64],
     pub(crate) bags: Lengths<'a>,
     /// How many rows ahead of their use rows are prefetched; 0 for none.
@@ -32,8 +31,8 @@ pub(crate) struct BagArgs<'a> {
     pub(crate) elements: usize,
     /// Whether functions that make sums in registers divide them by how many rows count.
     pub(crate) divides: bool,
-    /// A row of zeros, where there are positions for one; else null.
-    pub(crate) zeros: *const u8,
+    /// A row of zeros, where there may be positions for one.
+    pub(crate) zeros: Option<*const u8>,
     pub(crate) part: Option<Part>,
     /// The format of fused rows, and the first of their columns to reduce; `None` for others.
     pub(crate) fused: Option<(&'a FusedBag, usize)>,
@@ -90,6 +89,34 @@ impl Lengths<'_> {
             Lengths::Between(bounds) => bounds[bag + 1] - bounds[0],
         }
     }
+}
+
+impl BagArgs<'_> {
+    /// Some positions of rows, or of those to prefetch.
+    #[inline(always)]
+    fn positions_of(&self, rows: Range<usize>) -> &[i64] {
+        debug_assert!(rows.start <= rows.end && rows.end <= self.positions.len(), "B6");
+        // SAFETY: B6: there are positions for all rows, and `distance` more.
+        unsafe { self.positions.get_unchecked(rows) }
+    }
+}
+
+/// What the loop over rows does with them.
+pub(in crate::kernels::reduce) trait AddRows {
+    /// Prefetches the columns of a row.
+    fn prefetch(&self, later: *const u8);
+
+    /// Adds a row that counts.
+    fn add(&mut self, row: BagRow<'_>);
+}
+
+/// What the loop over bags does with them: how sums begin, where they are, and what they become.
+pub(in crate::kernels::reduce) trait ReduceBags: AddRows {
+    /// Begins the sums of a bag, or goes on with those of the part before.
+    fn begin(&mut self, bag: &Bag<'_>);
+
+    /// Ends a bag, or leaves its sums to the part that follows.
+    fn end(&mut self, bag: &mut Bag<'_>);
 }
 
 impl<'a> BagRows<'a> {
@@ -188,12 +215,6 @@ impl<'a> Columns<'a> {
         self.columns
     }
 
-    /// Whether rows are prefetched.
-    #[inline(always)]
-    pub(in crate::kernels::reduce) fn prefetches(&self) -> bool {
-        self.bag.distance > 0
-    }
-
     /// Whether sums in registers become means.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn divides(&self) -> bool {
@@ -206,60 +227,43 @@ impl<'a> Columns<'a> {
         self.carried
     }
 
-    /// Whether the columns of every row, of elements of `size` bytes, are whole lines of the cache.
+    /// Reduces the bags, one after the other.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn are_lines(&self, size: usize) -> bool {
-        let steps = [self.bag.data.addr().wrapping_add(self.start), self.bag.stride as usize, self.n * size];
-        steps.iter().all(|step| step.is_multiple_of(LINE))
-    }
-
-    /// The address to prefetch for a position: any, where the position names no row.
-    #[inline(always)]
-    fn at(&self, position: i64) -> *const u8 {
-        self.whole(position).wrapping_add(self.start)
-    }
-
-    /// Where the row of a position begins, with all its columns.
-    #[inline(always)]
-    fn whole(&self, position: i64) -> *const u8 {
-        self.bag.data.wrapping_offset((position as isize).wrapping_mul(self.bag.stride))
-    }
-
-    /// The address to prefetch before a row is used.
-    #[inline(always)]
-    pub(in crate::kernels::reduce) fn later(&self, number: usize) -> *const u8 {
-        self.at(self.bag.positions[number + self.bag.distance])
-    }
-
-    /// Row `number`, which has this position; `None` where it is left out.
-    #[inline(always)]
-    fn row(&self, position: i64, number: usize) -> Option<BagRow<'a>> {
-        if position == LEFT_OUT {
-            return None;
+    pub(in crate::kernels::reduce) fn reduce(&self, by: &mut impl ReduceBags) {
+        for mut bag in self.bags() {
+            by.begin(&bag);
+            self.each(bag.rows(), by);
+            by.end(&mut bag);
         }
-        let at = if position == ZEROS { self.bag.zeros } else { self.whole(position) }.wrapping_add(self.start);
-        let weight = self.bag.weights.wrapping_offset(self.bag.weight_step.wrapping_mul(number as isize));
-        Some(BagRow {
-            at,
-            n: self.n,
-            weight,
-            of: PhantomData,
-            #[cfg(debug_assertions)]
-            item: if self.bag.fused.is_some() { 1 } else { self.bytes.0 },
-        })
     }
 
-    /// Each of some rows, or `None` where it is left out, with the address to prefetch before it is used.
+    /// Adds each of some rows that counts, in order, and prefetches one ahead of each. The loop has one branch on a
+    /// position: whether it is negative.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn rows(
-        &self,
-        rows: Range<usize>,
-    ) -> impl Iterator<Item = (*const u8, Option<BagRow<'a>>)> {
-        let (columns, distance) = (*self, self.bag.distance);
-        let these = &self.bag.positions[rows.start..rows.end];
-        let later = &self.bag.positions[rows.start + distance..rows.end + distance];
-        let each = these.iter().zip(later).enumerate();
-        each.map(move |(i, (&position, &later))| (columns.at(later), columns.row(position, rows.start + i)))
+    pub(in crate::kernels::reduce) fn each(&self, rows: Range<usize>, by: &mut impl AddRows) {
+        let BagArgs { data, distance, stride, weights, weight_step, .. } = *self.bag;
+        let [data, zeros] = [data, self.bag.zeros.unwrap_or(data)].map(|row| row.wrapping_add(self.start));
+        let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(stride));
+        let these = self.bag.positions_of(rows.clone());
+        let ahead = self.bag.positions_of(rows.start + distance..rows.end + distance);
+        for (i, (&position, &later)) in these.iter().zip(ahead).enumerate() {
+            if distance > 0 {
+                by.prefetch(at(later));
+            }
+            let at = match position {
+                0.. => at(position),
+                ZEROS => zeros,
+                _ => continue,
+            };
+            by.add(BagRow {
+                at,
+                n: self.n,
+                weight: weights.wrapping_offset(weight_step.wrapping_mul((rows.start + i) as isize)),
+                of: PhantomData,
+                #[cfg(debug_assertions)]
+                item: if self.bag.fused.is_some() { 1 } else { self.bytes.0 },
+            });
+        }
     }
 
     /// The bags, in order.
@@ -302,19 +306,6 @@ impl<'a> Bag<'a> {
         match self.columns.bag.part {
             None => Some(self.end - self.start),
             Some(part) => part.ends.then_some(part.counted),
-        }
-    }
-
-    /// The first row that counts, and its number.
-    #[inline(always)]
-    pub(in crate::kernels::reduce) fn first_row(&self) -> (usize, BagRow<'a>) {
-        let mut number = self.start;
-        loop {
-            if let Some(row) = self.columns.row(self.columns.bag.positions[number], number) {
-                debug_assert!(number < self.end, "B4: no row counts");
-                return (number, row);
-            }
-            number += 1;
         }
     }
 
