@@ -11,11 +11,16 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::conversion;
 use crate::kernels::convert::pieces::{Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
-use crate::kernels::nest::args::{CompiledMoveFn, IndexArgs, Place, RowFn};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::level_fn::{Scalar, Token};
+use crate::kernels::nest::args::{CompiledMoveFn, Conversion, IndexArgs, Place, RowFn};
 use crate::kernels::nest::rows::MoveJob;
+use crate::types::method::Method;
 
 /// A map, or a format: how elements of data become others.
 pub(crate) trait Decode: 'static {
@@ -33,7 +38,13 @@ pub(crate) trait Decode: 'static {
     ///
     /// # Safety
     /// K8: what is given has values for the row of the place, and for the elements from there on.
-    unsafe fn decode(from: &[Self::In], to: &mut [MaybeUninit<Self::Out>], given: &Self::Given<'_>, place: Place);
+    unsafe fn decode(
+        level: impl Token,
+        from: &[Self::In],
+        to: &mut [MaybeUninit<Self::Out>],
+        given: &Self::Given<'_>,
+        place: Place,
+    );
 
     /// The number of elements that some elements of data become.
     #[inline(always)]
@@ -104,10 +115,13 @@ impl DecodeFns {
 /// A level: what decodes the rows of a job; and what decodes a row, first without its types, then with slices for
 /// arguments, so that the compiler knows them to be apart.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            decode_rows::<D>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<D>);
+            decode_rows::<D>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<D>, |from, to, given, place| {
+                // SAFETY: K8: what is given has values for these elements.
+                unsafe { $typed::<D>(from, to, given, place) }
+            });
         }
 
         /// # Safety
@@ -128,7 +142,7 @@ macro_rules! levels {
 
         /// # Safety
         /// As for [`Decode::decode`].
-        #[inline(never)]
+        #[inline]
         $(#[$level])*
         unsafe fn $typed<D: Decode>(
             from: &[D::In],
@@ -137,16 +151,48 @@ macro_rules! levels {
             place: Place,
         ) {
             // SAFETY: the caller's promise.
-            unsafe { D::decode(from, to, given, place) };
+            unsafe { D::decode($here, from, to, given, place) };
         }
     )*};
 }
 levels! {
-    rows_scalar, pieces_scalar, row_scalar, typed_scalar;
-    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
-    rows_avx2, pieces_avx2, row_avx2, typed_avx2;
+    rows_scalar, pieces_scalar, row_scalar, typed_scalar, Scalar;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
+    rows_avx2, pieces_avx2, row_avx2, typed_avx2, Avx2::here();
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    rows_avx512, pieces_avx512, row_avx512, typed_avx512;
+    rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
+}
+
+/// Bytes of the longest element whose decoding is compiled once more, for rows that are near: a call for each would
+/// take as long as the conversion of 64 of them (bench `tables`).
+const SHORT_ELEMENT: usize = 256;
+
+/// Whether rows are written by non-temporal stores.
+#[inline(always)]
+fn is_streamed(args: &IndexArgs<'_>) -> bool {
+    args.spec().method == Method::Streamed
+}
+
+/// Decodes resolved rows that are near, in one loop.
+#[inline(always)]
+fn each_row<D: Decode>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob<'_>,
+    given: &D::Given<'_>,
+    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
+) {
+    let (Conversion { elements, size_in, .. }, params) = (conversion(args), D::erased(given));
+    let results = D::results(given, elements);
+    for i in 0..job.n() {
+        let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());
+        debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+        let place = Place { row: job.row_of_data(i), element: params.element(from.cast(), size_in) };
+        // SAFETY: K2 and K8: the elements of a row of data, aligned, which nothing writes (K4).
+        let from = unsafe { core::slice::from_raw_parts(from, elements) };
+        // SAFETY: K1 and K8: memory for what they become, aligned for it, that nothing else uses.
+        let to = unsafe { core::slice::from_raw_parts_mut(to, results) };
+        decode_row(from, to, given, place);
+    }
 }
 
 /// Decodes resolved rows.
@@ -156,10 +202,14 @@ fn decode_rows<D: Decode>(
     job: &MoveJob<'_>,
     decode: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
     row_fn: RowFn,
+    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
     let given = unsafe { &*args.params().cast::<D::Given<'_>>() };
-    if !D::one_by_one(given, args, job) {
+    if D::one_by_one(given, args, job) {
+    } else if const { size_of::<D::Out>() <= SHORT_ELEMENT } && job.prefetch_distance() == 0 && !is_streamed(args) {
+        each_row::<D>(args, job, given, decode_row);
+    } else {
         let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
         decode(&pieces, args, job);
     }

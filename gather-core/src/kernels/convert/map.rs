@@ -7,6 +7,7 @@ use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::pieces::PIECE;
+use crate::kernels::level_fn::Token;
 use crate::kernels::nest::args::IndexArgs;
 pub(crate) use crate::kernels::nest::args::Place;
 use crate::kernels::nest::rows::MoveJob;
@@ -343,6 +344,15 @@ pub trait Convert: 'static {
 
     /// The closure.
     fn convert(value: Self::In, params: Self::Params) -> Self::Out;
+
+    /// Converts elements with the same parameters, at a level.
+    #[inline(always)]
+    fn convert_all(_: impl Token, from: &[Self::In], to: &mut [MaybeUninit<Self::Out>], params: Self::Params)
+    where
+        Self: Sized,
+    {
+        convert_each(from, to, |value| Self::convert(value, params));
+    }
 }
 
 /// A map of elements, one by one.
@@ -354,20 +364,24 @@ impl<C: Convert> Decode for EachElement<C> {
     type Given<'a> = GivenParams<'a, C::Params>;
 
     #[inline(always)]
-    unsafe fn decode(from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place) {
+    unsafe fn decode(
+        level: impl Token,
+        from: &[C::In],
+        to: &mut [MaybeUninit<C::Out>],
+        given: &GivenParams<'_, C::Params>,
+        place: Place,
+    ) {
         debug_assert_eq!(from.len(), to.len());
         if const { C::Params::COUNT > 0 } && given.by_element {
             for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
                 // SAFETY: the caller's promise, for one of the elements.
                 let params = unsafe { given.at(Place { element: place.element + i, ..place }) };
-                convert_one::<C>(to, value, params);
+                convert_one(to, || C::convert(value, params));
             }
         } else {
             // SAFETY: the caller's promise. No parameter has values for elements.
             let params = unsafe { given.at(place) };
-            for (to, &value) in to.iter_mut().zip(from) {
-                convert_one::<C>(to, value, params);
-            }
+            C::convert_all(level, from, to, params);
         }
     }
 
@@ -399,15 +413,23 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 }
 
+/// Converts elements by a function.
+#[inline(always)]
+pub(crate) fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+    for (to, &value) in to.iter_mut().zip(from) {
+        convert_one(to, || convert(value));
+    }
+}
+
 /// Converts an element.
 #[inline(always)]
-fn convert_one<C: Convert>(to: &mut MaybeUninit<C::Out>, value: C::In, params: C::Params) {
-    if size_of::<C::Out>() > WIDE_ELEMENT {
+fn convert_one<U>(to: &mut MaybeUninit<U>, convert: impl FnOnce() -> U) {
+    if size_of::<U>() > WIDE_ELEMENT {
         // The compiler shall vectorise inside an element. Left alone it unrolls the element, and then puts the same
         // parts of several elements together byte by byte (bench `tables`).
         core::hint::black_box(());
     }
-    to.write(C::convert(value, params));
+    to.write(convert());
 }
 
 /// Bytes of results above which an element fills vectors of its own.
