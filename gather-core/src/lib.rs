@@ -192,7 +192,7 @@ pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
-pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, Tables, Unconverted};
+pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;

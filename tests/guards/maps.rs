@@ -1,11 +1,11 @@
 //! Maps: rows of every length, converted while they are gathered. Per-row parameters lie next to guards too.
 
-use gather_core::{Element, Gather, Given, Map, Params, maps};
+use gather_core::{Codes, Element, Gather, Given, Map, Params, View, ViewMut, maps, row_kernels};
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, Dense};
 use half::f16;
 
-use crate::{IndexOp, PLACES, Pages, Picks, lengths, levels};
+use crate::{IndexOp, PLACES, Pages, Picks, TIGHT, lengths, levels};
 
 /// Index lists of every length with short rows, and short lists with rows of every length.
 fn shapes() -> impl Iterator<Item = (usize, usize)> {
@@ -83,6 +83,48 @@ fn rows_beyond_the_cache() {
             let given = (Given::All(0.5), Given::All(3));
             let call = (&Gather::new(0).tuned(&picks, level), &maps::dequantize(), given);
             hold(&mut pages, call, (&data, &picks, &expected));
+        }
+    }
+}
+
+row_kernels! {
+    static TURNED = |row: &[f32], out: &mut [f32]| {
+        out.iter_mut().zip(row.iter().rev()).for_each(|(out, &value)| *out = value);
+    };
+}
+
+/// Rows that are decoded for a row function: nothing beyond them is read, nor beyond what is given for them.
+#[test]
+fn rows_of_a_map_or_of_blocks_for_a_row_function() {
+    let mut pages = Pages::new();
+    let mut memory = Guarded::new(1);
+    for (number, row) in lengths().filter(|&row| row > 0).chain(250..260).enumerate() {
+        let data = Dense::from_fn(&[5, row], |at| (at * 31 + 7) as u8);
+        let picks = Picks::<i32>::new(&[3], 5, number);
+        let scales = &*memory.place(Side::ALL[number % 2], 0, 5, |at| at as f32 + 0.25);
+        let mut of_map = converted(&data, &picks, |value, at| f32::from(value) * scales[at]);
+        let nibbles = |value: u8, at: usize| [value & 15, value >> 4].map(|code| (f32::from(code) - 8.0) * scales[at]);
+        let pairs = converted(&data, &picks, nibbles);
+        let mut of_blocks = Dense { shape: vec![3, 2 * row], values: pairs.values.as_flattened().to_vec() };
+        for turned in [&mut of_map, &mut of_blocks] {
+            let row = turned.shape[1].max(1);
+            turned.values.chunks_mut(row).for_each(<[f32]>::reverse);
+        }
+        // As one block a row.
+        let block = (2 * row).next_power_of_two().max(16);
+        let of_rows = View::new(scales, &[5, 1]).unwrap();
+        for level in levels() {
+            let op = Gather::new(0).tuned(&picks, level);
+            let what = || format!("{op:?} of {row} bytes");
+            let given = (Given::PerRow(scales), Given::All(0));
+            let run = |data: &View<'_, u8>, indices: &View<'_, i32>, out: &mut ViewMut<'_, f32>| {
+                op.run_into(&data.map(&maps::dequantize(), given).rows(&TURNED, ()), indices, out)
+            };
+            pages.hold(&TIGHT, (&data, &picks.narrow, &of_map), run, what);
+            let run = |data: &View<'_, u8>, indices: &View<'_, i32>, out: &mut ViewMut<'_, f32>| {
+                op.run_into(&data.blocks(Codes::Bits4, block, &of_rows).rows(&TURNED, ()), indices, out)
+            };
+            pages.hold(&TIGHT, (&data, &picks.narrow, &of_blocks), run, what);
         }
     }
 }

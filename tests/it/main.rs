@@ -2,6 +2,7 @@
 
 mod audit;
 mod bags_sources;
+mod chains;
 mod cloned;
 mod concurrency;
 mod conformance;

@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::exec::index::{IndexPart, Operands, Written, run_in_parts};
-use crate::kernels::{Loop, MoveFn};
-use crate::plan::{Action, IndexPlan};
+use crate::kernels::Loop;
+use crate::plan::{Action, Decoding, Functions, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -68,9 +68,14 @@ impl CountedPlan {
         self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
     }
 
+    /// [`IndexPlan::decode_rows`] for all plans.
+    pub(crate) fn decode_rows(&mut self, decoding: Decoding) {
+        self.plans.iter_mut().for_each(|free| free.plan.decode_rows(decoding));
+    }
+
     /// [`IndexPlan::set_conversion`] for all plans.
-    pub(crate) fn set_conversion(&mut self, rows: MoveFn) {
-        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(rows));
+    pub(crate) fn set_conversion(&mut self, by: Functions) {
+        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(by));
     }
 
     /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,

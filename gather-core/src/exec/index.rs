@@ -3,7 +3,9 @@
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
+use crate::exec::rooms::RowRooms;
 use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::convert::row::DecodingJob;
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
@@ -63,7 +65,7 @@ pub struct Operands<'a, O = *mut u8> {
     index: *const u8,
     indices: &'a Layout,
     of: IndexType,
-    /// The lookups of a map's parameters, or the `Quantized` of block-quantised data; null where nothing converts.
+    /// The parameters of what converts, as the call gives them (K8); null where nothing converts.
     params: *const (),
     made: ElementsMade,
 }
@@ -314,9 +316,9 @@ pub(super) static NO_INDEX: u64 = 0;
 /// Runs a plan.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for the scratch of panels. [`Error::IndexOutOfRange`] for the first such index in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then holds moved elements,
-/// or what it held before, in an unspecified mix.
+/// [`Error::AllocationFailed`] for the scratch of panels and of rows that are decoded. [`Error::IndexOutOfRange`] for
+/// the first such index in row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then
+/// holds moved elements, or what it held before, in an unspecified mix.
 ///
 /// # Safety
 /// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. For the plan of
@@ -444,9 +446,10 @@ pub(super) unsafe fn run_in_parts(
         // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
         unsafe { panelled.run(scratch) }
     } else {
+        let rooms = RowRooms::new(plan, tasks)?;
         // SAFETY: X1 for the plan with these loops.
         let part = unsafe { IndexPart::new(plan, loops, operands) };
-        if tasks == 1 { part.run() } else { part.run_shared(tasks) }
+        if tasks == 1 { part.run_in(&rooms, 0) } else { part.run_shared(tasks, &rooms) }
     };
     if !outcome.out_of_range {
         return Ok(Written::by(outcome, operands.out));
@@ -481,6 +484,18 @@ impl<'a> IndexPart<'a> {
         IndexPart { plan, args }
     }
 
+    /// Runs the part as a worker, which decodes rows in a room of its own.
+    #[inline]
+    fn run_in(self, rooms: &RowRooms, worker: usize) -> Outcome {
+        let (Some(decoded), Some(room)) = (self.plan.decoded(), rooms.of(worker)) else { return self.run() };
+        // SAFETY: K8: the arguments and the rows are those of the plan, for which there are rooms: this one is for the
+        // worker alone.
+        let job = unsafe { DecodingJob::new(&self.args, *decoded, room) };
+        // SAFETY: K8: the parameters of a kernel that decodes rows.
+        let args = unsafe { self.args.given((&raw const job).cast()) };
+        IndexPart { plan: self.plan, args }.run()
+    }
+
     /// Runs the part.
     #[inline]
     fn run(self) -> Outcome {
@@ -507,17 +522,17 @@ impl<'a> IndexPart<'a> {
     }
 
     /// Runs the part on up to `tasks` threads, piece by piece.
-    fn run_shared(self, tasks: usize) -> Outcome {
+    fn run_shared(self, tasks: usize, rooms: &RowRooms) -> Outcome {
         let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
         let part = &self;
-        share(tasks, cuts.pieces(), |piece, _| part.run_piece(&cuts, piece))
+        share(tasks, cuts.pieces(), |piece, worker| part.run_piece(&cuts, piece, rooms, worker))
     }
 
     /// Runs one of the pieces that the part is cut into.
-    fn run_piece(&self, cuts: &Cuts, piece: usize) -> Outcome {
+    fn run_piece(&self, cuts: &Cuts, piece: usize, rooms: &RowRooms, worker: usize) -> Outcome {
         let mut loops = Loops::new();
         let args = self.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
-        IndexPart { plan: self.plan, args }.run()
+        IndexPart { plan: self.plan, args }.run_in(rooms, worker)
     }
 }

@@ -29,6 +29,7 @@ mod helpers;
 mod index;
 mod nulls;
 mod panels;
+mod rooms;
 mod scatter;
 mod space;
 #[cfg(feature = "rayon")]

@@ -88,7 +88,8 @@
 //!   order;
 //!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
 //!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
-//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`.
+//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`. Where rows are decoded first, K8
+//!   holds for what does so, and `params` points to a `DecodingJob`, whose room this thread alone uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices are
 //!   contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
@@ -152,6 +153,7 @@ pub(crate) use bodies::{MOST_PREFETCHED, gathers_rows};
 pub use kernel::Kernel;
 pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
+pub(crate) use level_fn::Token;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};

@@ -164,6 +164,7 @@ impl dyn Resize + '_ {
     ///
     /// # Safety
     /// The shape has `len` elements. `write` returns `Ok` only when it has initialised all of them.
+    #[inline(always)]
     pub(crate) unsafe fn fill(
         &mut self,
         shape: &[usize],

@@ -4,6 +4,8 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+use core::mem::MaybeUninit;
+
 use crate::types::codes::Float;
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
@@ -116,7 +118,26 @@ pub(crate) trait Coding: 'static {
     fn bytes(columns: usize) -> usize;
 
     /// Decodes as many columns as there is room for, with the scale and the bias that `params` says.
-    fn decode<U: Float>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32));
+    fn decode<U: Float, S: Slot<U>>(codes: &[u8], out: &mut [S], params: impl FnOnce() -> (f32, f32));
+}
+
+/// Memory for a value, initialised or not.
+pub(crate) trait Slot<U> {
+    fn put(&mut self, value: U);
+}
+
+impl<U> Slot<U> for U {
+    #[inline(always)]
+    fn put(&mut self, value: U) {
+        *self = value;
+    }
+}
+
+impl<U> Slot<U> for MaybeUninit<U> {
+    #[inline(always)]
+    fn put(&mut self, value: U) {
+        self.write(value);
+    }
 }
 
 /// Codes, `PER` in a byte.
@@ -129,12 +150,12 @@ impl<const PER: usize> Coding for Codes<PER> {
     }
 
     #[inline(always)]
-    fn decode<U: Float>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
+    fn decode<U: Float, S: Slot<U>>(codes: &[u8], out: &mut [S], params: impl FnOnce() -> (f32, f32)) {
         let (scale, bias) = params();
         match PER {
-            1 => decode::<1, 32, U>(codes, out, scale, bias),
-            2 => decode::<2, 16, U>(codes, out, scale, bias),
-            _ => decode::<4, 4, U>(codes, out, scale, bias),
+            1 => decode::<1, 32, U, S>(codes, out, scale, bias),
+            2 => decode::<2, 16, U, S>(codes, out, scale, bias),
+            _ => decode::<4, 4, U, S>(codes, out, scale, bias),
         }
     }
 }
@@ -151,9 +172,9 @@ macro_rules! plain {
             }
 
             #[inline(always)]
-            fn decode<U: Float>(codes: &[u8], out: &mut [U], _: impl FnOnce() -> (f32, f32)) {
+            fn decode<U: Float, S: Slot<U>>(codes: &[u8], out: &mut [S], _: impl FnOnce() -> (f32, f32)) {
                 for (to, &bytes) in out.iter_mut().zip(codes.as_chunks::<$size>().0) {
-                    *to = U::from_f32($value(bytes));
+                    to.put(U::from_f32($value(bytes)));
                 }
             }
         }
@@ -259,7 +280,7 @@ impl FusedRow {
     /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row of a format
     /// of the coding.
     #[inline(always)]
-    pub(crate) fn decode<C: Coding, U: Float>(&self, row: &[u8], first: usize, out: &mut [U]) {
+    pub(crate) fn decode<C: Coding, U: Float, S: Slot<U>>(&self, row: &[u8], first: usize, out: &mut [S]) {
         let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];
         C::decode(codes, out, || self.scale_and_bias(row));
     }
@@ -331,7 +352,12 @@ fn nearest(value: f32, most: f32) -> u8 {
 /// Values of several bytes are a block of their own before they are written: the compiler does not know that codes and
 /// `out` are apart, and would load each code after the value before it is stored.
 #[inline(always)]
-fn decode<const PER: usize, const BYTES: usize, U: Float>(codes: &[u8], out: &mut [U], scale: f32, bias: f32) {
+fn decode<const PER: usize, const BYTES: usize, U: Float, S: Slot<U>>(
+    codes: &[u8],
+    out: &mut [S],
+    scale: f32,
+    bias: f32,
+) {
     let (to, rest) = out.as_chunks_mut::<PER>();
     let (codes, last) = codes.split_at(to.len());
     let (to, others) = to.as_chunks_mut::<BYTES>();
@@ -341,15 +367,22 @@ fn decode<const PER: usize, const BYTES: usize, U: Float>(codes: &[u8], out: &mu
         for i in 0..BYTES {
             block[i] = values::<PER, U>(codes[i], scale, bias);
         }
-        *to = block;
+        for i in 0..BYTES {
+            put(&mut to[i], &block[i]);
+        }
     }
     for (to, &codes) in others.iter_mut().zip(other_codes) {
-        *to = values::<PER, U>(codes, scale, bias);
+        put(to, &values::<PER, U>(codes, scale, bias));
     }
     for &codes in last {
-        let values = values::<PER, U>(codes, scale, bias);
-        rest.copy_from_slice(&values[..rest.len()]);
+        put(rest, &values::<PER, U>(codes, scale, bias));
     }
+}
+
+/// Writes values, up to the number of slots.
+#[inline(always)]
+fn put<U: Copy, S: Slot<U>>(to: &mut [S], values: &[U]) {
+    to.iter_mut().zip(values).for_each(|(to, &value)| to.put(value));
 }
 
 /// The values of a byte. Products are rounded before they are added to the bias.

@@ -76,6 +76,7 @@ impl Packed {
 }
 
 samples! {
+    f32: at => at as f32;
     u8: at => (at % 255) as u8 + 1;
     u16: at => (at as u16).wrapping_mul(257).wrapping_add(1);
     u32: at => (at as u32).wrapping_mul(0x0101_0101).wrapping_add(1);

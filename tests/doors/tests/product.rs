@@ -13,6 +13,8 @@ map_kernels! {
 }
 
 row_kernels! {
+    static COPY = |row: &[u32], out: &mut [u32]| { out.copy_from_slice(row) };
+    static COPY_FLOATS = |row: &[f32], out: &mut [f32]| { out.copy_from_slice(row) };
     static WIDER = |row: &[u8], out: &mut [u32]| {
         out.iter_mut().zip(row).for_each(|(out, &value)| *out = value.into());
     };
@@ -132,10 +134,14 @@ fn gathers_of_every_kind() {
         plain.to::<f32>() => [Gather], not GatherNd, GatherElements: "they name elements, and no rows along an axis";
         plain.to_dyn(plain_dtype()) => [Gather], not GatherNd, GatherElements: "they name elements, and no rows along an axis";
         table.blocks(Codes::Bits8, 32, &scales).zero_points(&points) => [Gather, GatherNd, GatherElements];
+        plain.to::<f32>().rows(&COPY_FLOATS, ()) => [Gather], not GatherNd, GatherElements: "they name no rows along an axis";
+        table.blocks(Codes::Bits8, 32, &scales).zero_points(&points).rows(&COPY_FLOATS, ()) => [Gather],
+            not GatherNd, GatherElements: "they name no rows along an axis";
     }
     let twice: Vec<f64> = expected.iter().map(|number| number * 2.0).collect();
     gathers! { &twice, &each;
         table.map(&DOUBLED, ()) => [Gather, GatherNd, GatherElements];
+        table.map(&DOUBLED, ()).rows(&COPY, ()) => [Gather], not GatherNd, GatherElements: "they name no rows along an axis";
     }
     // Tables whose rows hold their own scale decode to what they were made of.
     let of_bytes = FusedRows::quantize(FusedFormat::Torch8, &floats).unwrap();

@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 
 use gather_core::rows::{self, lanes::Number};
 use gather_core::{
-    Argument, DynView, Element, Error, Gather, Given, Index, IndexType, Op, Per, RowFunction, Spec, Tensor, View,
-    ViewMut,
+    Argument, Codes, DynView, Element, Error, FusedFormat, FusedRows, Gather, Given, Index, IndexType, Op, Per,
+    RowFunction, Spec, Tensor, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -120,6 +120,89 @@ fn parameters_for_the_call_each_index_and_each_row() {
     );
     assert_eq!((SHIFTED.name(), SHIFTED.params()), ("SHIFTED", &["by", "more", "rows"][..]));
     assert_eq!((SHIFTED.fill(), SHIFTED.with_fill(3).with_len(4).fill()), (None, Some(&3)));
+}
+
+gather_core::map_kernels! {
+    static TRIPLED = |value: u8, more: f32| -> [f32; 2] { [f32::from(value) * 3.0, more] };
+}
+
+gather_core::row_kernels! {
+    static TURNED = |row: &[f32], out: &mut [f32], by: f32| {
+        out.iter_mut().zip(row.iter().rev()).for_each(|(out, value)| *out = value + by);
+    };
+}
+
+/// Runs a chain through every door with every setting, beside the function on `decoded`, a row for each of five.
+macro_rules! chain {
+    ($chain:expr, $planned:expr, $decoded:expr) => {{
+        let (row, fill) = ($decoded.len() / 5, 77.0f32);
+        let computed: Vec<f32> = $decoded
+            .chunks(row)
+            .flat_map(|row| row.iter().rev().map(|value| value + 0.5).collect::<Vec<_>>())
+            .collect();
+        let (function, filled, by) = (&TURNED, TURNED.with_fill(fill), (Given::All(0.5),));
+        for indices in [vec![0i32, 4, 2, 1, 3, 0, 2], vec![4, -1, -5, 3, 9, 0, -8]] {
+            let exact: Vec<i128> = indices.iter().map(|&index| i128::from(index)).collect();
+            let indices = View::new(&indices, &[7]).unwrap();
+            for setting in settings() {
+                let expected = setting.gather(&computed, row, &exact, 0.0);
+                let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
+                let op = set!(Gather::new(0), &setting);
+                let source = $chain.rows(function, by);
+                judge("run", op.run(&source, &indices).map(Tensor::into_vec));
+                judge("run by dyn", op.run(&source, &DynView::from(&indices)).map(Tensor::into_vec));
+                let mut written = vec![99.0; 7 * row];
+                let ran = op.run_into(&source, &indices, &mut ViewMut::new(&mut written, &[7, row]).unwrap());
+                judge("run_into", ran.map(|()| written));
+                let mut fresh = vec![MaybeUninit::new(99.0); 7 * row];
+                let ran = op.run_into(&source, &indices, &mut ViewMut::new(&mut fresh, &[7, row]).unwrap());
+                // Safe code cannot read what was written; what the call says must be right still.
+                judge("run_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
+                let plan = op.plan(&$planned.rows(function), &indices);
+                judge("plan", plan.and_then(|plan| plan.run(&source, &indices)).map(Tensor::into_vec));
+                let expected = setting.gather(&computed, row, &exact, fill);
+                let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
+                let source = $chain.rows(&filled, by);
+                let plan = op.plan_any_count(&source, &Spec::<i32>::new(&[2]).unwrap());
+                let mut out = Tensor::default();
+                let ran = plan.and_then(|plan| plan.run_into(&source, &indices, &mut out));
+                judge("plan_any_count", ran.map(|()| out.into_vec()));
+            }
+        }
+    }};
+}
+
+#[test]
+fn chains() {
+    let bytes: Vec<u8> = (0..40).map(|at| at * 5).collect();
+    let table = View::new(&bytes, &[5, 8]).unwrap();
+    let more = [1.0f32, 2.0, 3.0, 4.0, 5.0];
+    let pairs = bytes.iter().enumerate().flat_map(|(at, &byte)| [f32::from(byte) * 3.0, more[at / 8]]);
+    let decoded: Vec<f32> = pairs.collect();
+    let spec = || Spec::<u8>::of(table.layout());
+    chain!(table.map(&TRIPLED, (Given::PerRow(&more),)), spec().map(&TRIPLED), decoded);
+
+    let scales = View::new(&more, &[5, 1]).unwrap();
+    let code = |byte: u8, at: usize| (f32::from(byte) - 8.0) * more[at];
+    let decoded: Vec<f32> =
+        bytes.iter().enumerate().flat_map(|(at, &byte)| [byte & 15, byte >> 4].map(|x| code(x, at / 8))).collect();
+    chain!(table.blocks(Codes::Bits4, 16, &scales), spec().blocks::<f32>(Codes::Bits4, 16), decoded);
+
+    let decoded: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte)).collect();
+    let floats = View::new(&decoded, &[5, 8]).unwrap();
+    let packed = FusedRows::quantize(FusedFormat::F32, &floats).unwrap();
+    let fused = FusedRows::new(packed.view(), FusedFormat::F32, 8).unwrap();
+    // There is no spec of fused rows: a table stands for one.
+    struct Planned<'a>(&'a FusedRows<'a>);
+    impl<'a> Planned<'a> {
+        fn rows(
+            &self,
+            function: &'a RowFunction<f32, f32, (f32,)>,
+        ) -> impl gather_core::Describe<Kind = gather_core::ByRow<gather_core::Fused<f32>, f32>> + use<'a> {
+            self.0.to::<f32>().rows(function, (Given::All(0.0),))
+        }
+    }
+    chain!(fused.to::<f32>(), Planned(&fused), decoded);
 }
 
 fn none_of<'a>() -> Given<'a, &'a [Point], Point> {

@@ -5,7 +5,7 @@ use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Fou
 use crate::call::bag::kinds::{Bagged, BaggedBy, positions};
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
-use crate::call::gather::maps::check_params;
+use crate::call::gather::maps::{check_names, check_params};
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::GivenToMap;
 use crate::call::source::{Described, Reading};
@@ -60,7 +60,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     ) -> Result<BagCallRequest<'a>, Error> {
         let (index, reduction) = (one(bags).index, op.reduction);
         let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
-        let converting = BagConverting { convert_fns: data.facts.convert_fns, size_in: size_of::<T>() };
+        let converting = BagConverting { decode_fns: data.facts.decode_fns, size_in: size_of::<T>() };
         Ok(BagCallRequest::new(op, found, U::DTYPE, positions::<I>(U::DTYPE, index)?).converting(converting))
     }
 }
@@ -100,10 +100,7 @@ fn run_plan(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let PlannedBags::Rows(planned, Reads::Mapped(expected)) = plan else { unreachable!("a plan of a map") };
-    if !core::ptr::eq(*expected, map.params) && *expected != map.params {
-        let (op, function, got) = (Op::EmbeddingBag, map.name, map.params);
-        return Err(Error::PlanParametersMismatch { op, function, expected, got });
-    }
+    check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
     let (bounds, data) = (planned.check(&tensors)?, tensors.data());
     check(&planned.plan, map, given, data.layout)?;
     let mut tensors = Some(tensors);
@@ -111,7 +108,7 @@ fn run_plan(
         let Some(tensors) = tensors.take() else { unreachable!("called once") };
         // SAFETY: these are the bounds of the tensors. The map is of the plan's types, and what is given is of its
         // parameters, and has just been checked (K8).
-        unsafe { planned.run_checked(bounds.as_ref(), tensors.given(params), Some(map.convert_fns)) }
+        unsafe { planned.run_checked(bounds.as_ref(), tensors.given(params), Some(map.decode_fns)) }
     })
 }
 

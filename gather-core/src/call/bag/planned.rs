@@ -3,7 +3,7 @@
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Made, Rules, Starts, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::pool_threads;
-use crate::kernels::convert::ConvertFns;
+use crate::kernels::convert::DecodeFns;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
@@ -87,7 +87,7 @@ impl PlannedBag {
         &self,
         bounds: Option<&Bounds>,
         tensors: BagTensors<'_, '_>,
-        map: Option<ConvertFns>,
+        map: Option<DecodeFns>,
     ) -> Result<(), Error> {
         let bounds = bounds.unwrap_or(&self.bounds);
         let other;

@@ -1,80 +1,21 @@
-//! Gathering from block-quantised data: codes of a few bits, with a scale and a zero point for each block.
-
-use alloc::boxed::Box;
+//! The shapes of block-quantised data that is gathered: codes of a few bits, with a scale and a zero point for each
+//! block.
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
-use crate::call::gather::Operation;
-use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::Planned;
 use crate::call::source::blocks::{BlockFacts, BlocksGiven};
-use crate::call::source::kind::{Blocks, IndexKind, not_compiled};
-use crate::call::source::{Described, Reading};
-use crate::exec::Operands;
-use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, convert_fns};
-use crate::plan::Converting;
+use crate::call::source::kind::Blocks;
+use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
+use crate::plan::IndexPlan;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
 use crate::tensor::view::View;
-use crate::types::codes::{Codes, Float};
-use crate::types::element::{DType, Element};
+use crate::types::codes::Float;
 use crate::types::error::Error;
-use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
-
-impl<U: Float> Gathered for Blocks<U> {
-    fn run<I: IndexKind>(
-        op: &Operation<'_>,
-        data: &Reading<'_, Self>,
-        operands: Operands<'_, Target<'_>>,
-    ) -> Result<(), Error> {
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let (indices, index) = operands.indices();
-        let planned = plan::<U, I>(op, data.described, (index, indices), Outputs::RowMajor);
-        let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
-        run(planned, blocks, data.given, operands)
-    }
-
-    fn plan<I: IndexKind>(
-        op: &Operation<'_>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        outputs: Outputs<'_>,
-    ) -> Result<GatherPlan, Error> {
-        // The plan is one of bytes: a layout of values is compared behind it.
-        let of_bytes = if let Outputs::Of(_) = outputs { Outputs::RowMajor } else { outputs };
-        let (planned, blocks) = plan::<U, I>(op, data, indices, of_bytes)?;
-        if let Outputs::Of(out) = outputs {
-            check_values(op.op(), &blocks.output, out)?;
-        }
-        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
-    }
-
-    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let GatherPlan { planned, reads: Reads::Blocks(blocks), .. } = plan else { unreachable!("a plan of blocks") };
-        let (expected, got) = (blocks.facts, data.described.facts);
-        if expected != got {
-            let [expected, got] = [expected, got].map(|facts| (facts.codes, facts.block_size));
-            return Err(Error::PlanBlocksMismatch { op: planned.plan.op(), expected, got });
-        }
-        run(planned, blocks, data.given, operands)
-    }
-
-    const READS_ROWS: bool = true;
-
-    fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
-        data.facts.check(op.op())
-    }
-
-    fn results(data: &Described<'_, Self>, output: &[usize], _row: &[usize]) -> Option<Shape> {
-        let last = output.last()?.saturating_mul(data.facts.codes.per_byte());
-        Some(with_last(output, last))
-    }
-}
 
 /// The blocks of a plan's data, and the values of its output.
 #[derive(Clone)]
@@ -84,103 +25,71 @@ pub(super) struct BlockShapes {
     block_log2: u32,
     scales: Shape,
     zero_points: Shape,
-    /// The shape of the result; of a plan for any count, that of the expected count.
+    /// The shape of the result; of a plan for any count, that of the expected count. Empty for rows that a row function
+    /// reads.
     pub(super) output: Shape,
 }
 
-/// Plans for an output of arrays: the values of a byte.
-///
-/// # Errors
-/// Those of [`View::blocks`] before what is given.
-fn plan<U: Float, I: IndexKind>(
-    op: &Operation<'_>,
-    Described { layout: data, facts, .. }: Described<'_, Blocks<U>>,
-    (index, indices): (IndexType, &Layout),
-    outputs: Outputs<'_>,
-) -> Result<(Planned, BlockShapes), Error> {
-    let (BlockFacts { codes, .. }, attributes) = (facts, op.attributes);
-    facts.check(op.op())?;
-    let rows = convert_fns::<U>(codes).rows;
-    let found = I::converts(index).zip(I::gathers::<()>(index));
-    let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), U::DTYPE, index))?;
-    let converting = Converting { rows, whole: None, size_in: 1, kernel };
-    let planned = op.request((kernels, index), bytes_values::<U>(codes), Some(converting));
-    let planned = Planned::new(&Request { attributes, planned: &planned, data, indices }, outputs)?;
-    shapes(&planned, facts).map(|shapes| (planned, shapes))
-}
-
-/// Checks data and the output of a plan, and finds the shapes of what is given.
-///
-/// # Errors
-/// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
-/// [`Error::TooManyElements`].
-fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
-    let BlockFacts { codes, block_size } = facts;
-    let (op, per_byte, data) = (planned.plan.op(), codes.per_byte(), &planned.data);
-    let whole_rows = codes.is_float() && block_size == 0;
-    let last = data.rank().saturating_sub(1);
-    if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
-        return Err(Error::QuantizedAxis { op, axis: axis.axis });
-    }
-    if data.rank() == 0 {
-        return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
-    }
-    let in_values = |size: usize, dim| {
-        let values = size.checked_mul(per_byte);
-        values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
-    };
-    let values = in_values(data.shape()[last], last)?;
-    // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
-    let bytes = planned.output_shape();
-    let wide = in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1))?;
-    if !data.is_contiguous() {
-        return Err(Error::NotRowMajor { op, argument: Argument::Data });
-    }
-    let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
-    let (output, scales) = (with_last(bytes, wide), with_last(data.shape(), blocks));
-    Shape::checked_len(&output)?;
-    let zero_points = if codes.is_float() {
-        [0].into()
-    } else if codes.lists_zero_points() {
-        [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
-    } else {
-        with_last(&scales, blocks.div_ceil(per_byte))
-    };
-    // A block that no row reaches the end of.
-    let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
-    Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
-}
-
-/// Runs a plan with scales and zero points, on operands of the planned types.
-///
-/// # Errors
-/// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for a fixed output, for scales and for
-/// zero points; [`Error::AllocationFailed`], then those of the run.
-fn run<U: Float>(
-    planned: &Planned,
-    blocks: &BlockShapes,
-    given: BlocksGiven<'_, U>,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let op = planned.plan.op();
-    let count = planned.check_operands(&operands)?;
-    let mut buffer = Shape::default();
-    let (arrays, _) = planned.fresh(count, &mut buffer)?;
-    let output = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
-    if let Some(layout) = operands.out_layout() {
-        check_values(op, &output, layout)?;
-    }
-    let given = blocks.given(op, operands.data().0.addr(), planned.data.shape(), given)?;
-    operands.given((&raw const given).cast()).write(
-        || Ok((&output, Shape::checked_len(&output)?)),
-        // SAFETY: X1: the layouts of the inputs have just been checked. An array of values is aligned as a value, so
-        // that a row-major output of values is one of arrays. What is given is `Sync`, of the type that the plan's
-        // functions take, and data is row-major (K8).
-        |operands| unsafe { planned.execute(operands, count) },
-    )
-}
-
 impl BlockShapes {
+    /// Checks data of a plan, and an output of bytes that become values; finds the shapes of what is given.
+    ///
+    /// # Errors
+    /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
+    /// [`Error::TooManyElements`].
+    pub(super) fn new(
+        plan: &IndexPlan,
+        data: &Layout,
+        facts: BlockFacts,
+        bytes: Option<&[usize]>,
+    ) -> Result<Self, Error> {
+        let BlockFacts { codes, block_size } = facts;
+        let (op, per_byte) = (plan.op(), codes.per_byte());
+        let whole_rows = codes.is_float() && block_size == 0;
+        let last = data.rank().saturating_sub(1);
+        if let Some(axis) = plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
+            return Err(Error::QuantizedAxis { op, axis: axis.axis });
+        }
+        if data.rank() == 0 {
+            return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
+        }
+        let in_values = |size: usize, dim| {
+            let values = size.checked_mul(per_byte);
+            values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
+        };
+        let values = in_values(data.shape()[last], last)?;
+        // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
+        let wide = |bytes: &[usize]| in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1));
+        let output = bytes.map(|bytes| Ok(with_last(bytes, wide(bytes)?))).transpose()?.unwrap_or_default();
+        if !data.is_contiguous() {
+            return Err(Error::NotRowMajor { op, argument: Argument::Data });
+        }
+        Shape::checked_len(&output)?;
+        let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
+        let scales = with_last(data.shape(), blocks);
+        let zero_points = if codes.is_float() {
+            [0].into()
+        } else if codes.lists_zero_points() {
+            [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
+        } else {
+            with_last(&scales, blocks.div_ceil(per_byte))
+        };
+        // A block that no row reaches the end of.
+        let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
+        Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
+    }
+
+    /// Checks that data has the codes and the size of blocks that a plan was made for.
+    ///
+    /// # Errors
+    /// [`Error::PlanBlocksMismatch`].
+    pub(super) fn check_facts(&self, op: Op, got: BlockFacts) -> Result<(), Error> {
+        if self.facts == got {
+            return Ok(());
+        }
+        let [expected, got] = [self.facts, got].map(|facts| (facts.codes, facts.block_size));
+        Err(Error::PlanBlocksMismatch { op, expected, got })
+    }
+
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     ///
     /// # Errors
@@ -197,7 +106,7 @@ impl BlockShapes {
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
-    fn given<'a, U: Float>(
+    pub(super) fn given<'a, U: Float>(
         &self,
         op: Op,
         data: usize,
@@ -218,7 +127,8 @@ impl BlockShapes {
             _ => ZeroPoints::All(codes.default_zero_point().into()),
         };
         let row = shape.last().copied().unwrap_or(0).max(1);
-        Ok(Quantized { data, row, block_log2: self.block_log2, scales, scale_rows, zero_points })
+        let (block_log2, per_byte) = (self.block_log2, codes.per_byte());
+        Ok(Quantized { data, row, block_log2, per_byte, scales, scale_rows, zero_points })
     }
 
     /// The scales, and how rows of data find theirs.
@@ -258,7 +168,7 @@ fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result
 }
 
 /// Checks that an output is row-major, of a shape.
-fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
+pub(super) fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
     check_output(op, expected, out.shape())?;
     check_row_major(op, Argument::Output, out)
 }
@@ -268,16 +178,7 @@ fn check_row_major(op: Op, argument: Argument, layout: &Layout) -> Result<(), Er
 }
 
 /// A shape with another last dimension.
-fn with_last(shape: &[usize], last: usize) -> Shape {
+pub(super) fn with_last(shape: &[usize], last: usize) -> Shape {
     let rest = shape.len().saturating_sub(1);
     shape[..rest].iter().copied().chain([last]).collect()
-}
-
-/// The data type of the values of a byte of codes.
-fn bytes_values<T: Float>(codes: Codes) -> DType {
-    match codes.per_byte() {
-        1 => <[T; 1]>::DTYPE,
-        2 => <[T; 2]>::DTYPE,
-        _ => <[T; 4]>::DTYPE,
-    }
 }

@@ -3,6 +3,7 @@
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexOperator, Operation};
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Described, Opened, Reading, Source};
@@ -193,7 +194,8 @@ macro_rules! plain {
             ) -> Result<GatherPlan, Error> {
                 let planned = request::<Self, I>(op, data.dtype, index)?;
                 let request = Request { attributes: op.attributes, planned: &planned, data: data.layout, indices };
-                GatherPlan::new(&request, outputs, Reads::Elements)
+                let (planned, dtype) = (Planned::new(&request, outputs)?, data.dtype);
+                Ok(GatherPlan { planned, dtype, index, reads: Reads::PLAIN })
             }
 
             #[inline(always)]

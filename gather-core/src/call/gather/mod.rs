@@ -7,6 +7,8 @@
 //! ```
 
 pub(crate) mod blocks;
+pub(crate) mod converted;
+pub(crate) mod decoded;
 pub(crate) mod erased;
 pub(crate) mod fused;
 pub(crate) mod kinds;

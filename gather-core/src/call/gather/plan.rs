@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks::BlockShapes;
-use crate::call::gather::erased::Request;
+use crate::call::gather::decoded::Encoding;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::planned::Planned;
 use crate::call::gather::rows::RowShape;
@@ -15,14 +15,13 @@ use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Described, Reading, Source};
 use crate::exec::{self, Ids, Operands, Written};
-use crate::plan::{Explain, IndexRequest};
+use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Any, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::fused::FusedRow;
 use crate::types::index::{Index, IndexType};
 
 /// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
@@ -88,40 +87,37 @@ pub struct GatherPlan {
 
 /// How a plan reads data: what the kind of its data says.
 #[derive(Clone)]
-pub(super) enum Reads {
-    /// Elements as they are.
-    Elements,
-    /// Elements by a map with these parameters.
-    Mapped(&'static [&'static str]),
-    /// Rows by a row function with these parameters.
-    Rows(&'static [&'static str], RowShape),
-    /// Fused rows.
-    Fused(FusedRow, RowShape),
-    /// Codes with scales.
-    Blocks(Box<BlockShapes>),
+pub(super) struct Reads {
+    /// `None` for elements as they are.
+    pub(super) encoding: Option<Box<Encoding>>,
+    /// The shapes of rows that are taken whole.
+    pub(super) rows: Option<RowShape>,
+}
+
+impl Reads {
+    /// Elements that are moved as they are.
+    pub(super) const PLAIN: Self = Reads { encoding: None, rows: None };
+
+    /// The blocks whose values are the output.
+    pub(super) fn blocks(&self) -> Option<&BlockShapes> {
+        match (self.encoding.as_deref(), &self.rows) {
+            (Some(Encoding::Blocks(blocks)), None) => Some(blocks),
+            _ => None,
+        }
+    }
 }
 
 impl GatherPlan {
-    /// A plan for a request whose results are of the data type that it names.
-    pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>, reads: Reads) -> Result<Self, Error> {
-        let planned = Planned::new(request, outputs)?;
-        let &IndexRequest { dtype, index, .. } = request.planned;
-        Ok(GatherPlan { planned, dtype, index, reads })
-    }
-
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
-        match &self.reads {
-            Reads::Blocks(blocks) => blocks.check_output(&self.planned, out, count),
-            _ => self.planned.check_output(out, count),
+        match self.reads.blocks() {
+            Some(blocks) => blocks.check_output(&self.planned, out, count),
+            None => self.planned.check_output(out, count),
         }
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
-        match &self.reads {
-            Reads::Blocks(blocks) => &blocks.output,
-            _ => self.planned.output_shape(),
-        }
+        self.reads.blocks().map_or(self.planned.output_shape(), |blocks| &blocks.output)
     }
 
     pub(super) fn explain(&self) -> Explain<'_> {

@@ -8,9 +8,7 @@ use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, ot
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::{CompiledMoveFn, MoveFn};
-use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -123,33 +121,39 @@ impl Planned {
         }
     }
 
-    /// The plan, if it converts by these functions; else a copy that does, of the same parameters.
+    /// Decodes rows first, for the row function that reads them.
+    pub(super) fn decode_rows(&mut self, decoding: Decoding) {
+        self.plan.decode_rows(decoding);
+        if let Some(counted) = &mut self.counted {
+            counted.decode_rows(decoding);
+        }
+        self.one_call = false;
+    }
+
+    /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
+    /// same parameters.
     ///
     /// # Errors
-    /// [`Error::PlanParametersMismatch`].
+    /// Those of `check`.
     #[inline(always)]
     pub(super) fn converting_by(
         &self,
-        (expected, got): (Params, Params),
-        function: &'static str,
-        rows: ByLevel<CompiledMoveFn>,
+        by: Functions,
+        check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Converting<'_>, Error> {
-        let rows = rows.at(self.plan.spec().level);
-        if self.plan.converts_by(rows) {
+        if self.plan.converts_by(by) {
             return Ok(Converting { planned: self, copy: None });
         }
-        if expected != got {
-            return Err(Error::PlanParametersMismatch { op: self.plan.op(), function, expected, got });
-        }
-        Ok(Converting { planned: self, copy: Some(self.copy_converting_by(rows)) })
+        check()?;
+        Ok(Converting { planned: self, copy: Some(self.copy_converting_by(by)) })
     }
 
     #[cold]
-    fn copy_converting_by(&self, rows: MoveFn) -> Box<Self> {
+    fn copy_converting_by(&self, by: Functions) -> Box<Self> {
         let mut copy = Box::new(self.clone());
-        copy.plan.set_conversion(rows);
+        copy.plan.set_conversion(by);
         if let Some(counted) = &mut copy.counted {
-            counted.set_conversion(rows);
+            counted.set_conversion(by);
         }
         copy
     }

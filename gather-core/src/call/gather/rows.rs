@@ -1,4 +1,6 @@
-//! Gathering whole rows, of each of which a row function makes a value, or another row, on its way.
+//! Rows that a gather takes whole: to decode them, or for a row function, which makes a value or another row of each.
+
+#![forbid(unsafe_code)]
 
 use core::iter::repeat_n;
 
@@ -7,92 +9,56 @@ use smallvec::SmallVec;
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::mismatch;
-use crate::call::gather::Operation;
-use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::{Params, Planned};
-use crate::call::source::kind::{ByRow, IndexKind, not_compiled};
+use crate::call::gather::converted::Converter;
+use crate::call::gather::decoded::Decoded;
+use crate::call::gather::kinds::GatheredBy;
+use crate::call::gather::planned::Params;
+use crate::call::source::kind::{ByRow, Fused, ReadByRow};
 use crate::call::source::rows::{GivenToRows, RowLookups};
-use crate::call::source::{Described, Reading};
-use crate::exec::{self, Operands};
-use crate::kernels::convert::row::{Erased, Function, Misfit, Placed, RowShapes};
-use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest, WholeRows};
+use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
+use crate::plan::{Decoding, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Target;
+use crate::tensor::typing::Any;
+use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
-use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
 /// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
 pub trait RowAttributes: IndexAttributes {}
 
-impl<A: RowAttributes, T: Element, U: Element> GatheredBy<A> for ByRow<T, U> {}
-
-impl<T: Element, U: Element> Gathered for ByRow<T, U> {
-    #[inline(always)]
-    fn run<I: IndexKind>(
-        op: &Operation<'_>,
-        data: &Reading<'_, Self>,
-        operands: Operands<'_, Target<'_>>,
-    ) -> Result<(), Error> {
-        run::<I>(op, data.described.facts, data.given, operands)
-    }
-
-    #[inline(always)]
-    fn plan<I: IndexKind>(
-        op: &Operation<'_>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        outputs: Outputs<'_>,
-    ) -> Result<GatherPlan, Error> {
-        let function = data.facts;
-        let reads = |shape| Reads::Rows(function.erased.params, shape);
-        plan::<I>(op, function, data.layout, indices, outputs, reads)
-    }
-
-    #[inline(always)]
-    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let GatherPlan { planned, reads: Reads::Rows(params, shape), .. } = plan else {
-            unreachable!("a plan of rows")
-        };
-        run_plan(planned, (*params, shape), data.described.facts, data.given, operands)
-    }
-
-    const READS_ROWS: bool = true;
-
-    #[inline]
-    fn results(data: &Described<'_, Self>, output: &[usize], row: &[usize]) -> Option<Shape> {
-        let (lead, results) = (&output[..output.len() - row.len()], data.facts.results(elements(row)));
-        Some(lead.iter().copied().chain((!data.facts.erased.one).then_some(results)).collect())
-    }
-}
+impl<A: RowAttributes, K: Decoded + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
+impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}
+impl<A: RowAttributes> GatheredBy<A> for Fused<Any> {}
 
 /// The shapes of rows: what a plan has of a row function.
 #[derive(Clone, Copy)]
 pub(super) struct RowShape {
     /// Dimensions of data before a row.
     lead: usize,
-    rows: WholeRows,
+    pub(super) rows: WholeRows,
+    /// The numbers that the function reads, where rows are decoded first.
+    pub(super) decoding: Option<Decoding>,
+    /// The names of the function's parameters.
+    pub(super) params: Params,
     /// Whether a row becomes one value, which is no dimension of the result.
     one: bool,
     /// Whether the plan fills by bytes of the function's own.
-    filled: bool,
+    pub(super) filled: bool,
     /// Bytes from a row of a row-major output to the next; `None` where rows are not evenly spaced.
     spacing: Option<isize>,
 }
 
 /// The elements of a row.
-fn elements(row: &[usize]) -> usize {
+pub(super) fn elements(row: &[usize]) -> usize {
     // A product that overflows has a factor of 0 too, since the layout has as many elements.
     if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }
 }
 
 /// Attributes whose rows are taken whole: the loops are those of the dimensions before them.
-struct WholeRow<'a> {
-    attributes: &'a dyn IndexAttributes,
-    shape: RowShape,
+pub(super) struct WholeRow<'a> {
+    pub(super) attributes: &'a dyn IndexAttributes,
+    pub(super) shape: RowShape,
 }
 
 impl Sealed for WholeRow<'_> {}
@@ -119,160 +85,41 @@ impl IndexAttributes for WholeRow<'_> {
     }
 }
 
-impl<'a> WholeRow<'a> {
-    /// The attributes with the rows of data and of results.
+impl RowShape {
+    /// The rows of data and of results, where they are taken whole.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`].
-    fn new(attributes: &'a dyn IndexAttributes, function: Function<'_>, data: &Layout) -> Result<Self, Error> {
+    #[inline]
+    pub(super) fn new(
+        attributes: &dyn IndexAttributes,
+        converter: &Converter<'_>,
+        data: &Layout,
+    ) -> Result<Option<Self>, Error> {
+        if !converter.takes_rows() {
+            return Ok(None);
+        }
         let lead = attributes.dims_before_row(data)?;
         let elements = elements(&data.shape()[lead..]);
-        let rows = WholeRows { elements, results: function.results(elements) };
-        let (one, filled) = (function.erased.one, function.fill.is_some());
-        Ok(WholeRow { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
+        let decoder = converter.decoder.filter(|_| converter.function.is_some());
+        let decoding = decoder.map(|decoder| decoder.of(elements));
+        let rows = WholeRows { elements, results: converter.results(elements) };
+        let params = converter.function.map_or(&[][..], |function| function.erased.params);
+        let filled = converter.function.is_some_and(|function| function.fill.is_some());
+        Ok(Some(RowShape { lead, rows, decoding, params, one: converter.makes_one(), filled, spacing: None }))
     }
 
-    /// # Errors
-    /// [`Error::KernelsNotCompiled`].
-    fn request<I: IndexKind>(
-        &self,
-        op: &Operation<'_>,
-        function: &Erased,
-        index: IndexType,
-    ) -> Result<IndexRequest, Error> {
-        let (from, to) = function.types;
-        let found = I::converts(index).zip(I::gathers::<()>(index));
-        let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), from, index))?;
-        let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole: Some(self.shape.rows) };
-        Ok(op.request((kernels, index), to, Some(converting)))
+    /// The numbers that the function reads of a row.
+    fn numbers(&self) -> usize {
+        self.decoding.map_or(self.rows.elements, |decoding| decoding.numbers)
     }
-}
 
-/// Runs a row function without its types on operands that it reads and writes, with what a source gives for its
-/// parameters. Memory of a fixed output is aligned for what it writes.
-///
-/// # Errors
-/// Those of a call, with those of [`RowShape::spacing`] and [`RowShape::with`] after errors of outputs.
-pub(super) fn run<I: IndexKind>(
-    op: &Operation<'_>,
-    function: Function<'_>,
-    given: &dyn GivenToRows,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let whole = WholeRow::new(op.attributes, function, operands.data().1)?;
-    let planned = whole.request::<I>(op, function.erased, operands.indices().1)?;
-    run_request(&whole, &planned, function, given, operands)
-}
-
-/// Runs a request for rows.
-///
-/// # Errors
-/// As for [`run`].
-#[inline(never)]
-fn run_request(
-    whole: &WholeRow<'_>,
-    planned: &IndexRequest,
-    function: Function<'_>,
-    given: &dyn GivenToRows,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let Function { erased, fill, .. } = function;
-    let mut made = Request::of(whole, planned, &operands).plan_for(operands.out());
-    let Ok((plan, fresh)) = &mut made else { return made.map(drop) };
-    fill.inspect(|fill| plan.set_fill(fill));
-    let spacing = whole.shape.spacing(plan, erased, operands.data().1, operands.out_layout())?;
-    let (shape, mut operands) = (RowShape { spacing, ..whole.shape }, Some(operands));
-    shape.with(plan, erased, plan.output(), given, |placed, lookups| {
-        let Some(operands) = operands.take() else { unreachable!("called once") };
-        operands.write(
-            || Ok((plan.output(), *fresh)),
-            |operands| {
-                let params = lookups.place(Placed { out: operands.memory().addr(), ..placed });
-                // SAFETY: X1: the plan was made for the layouts of the operands. Data and output are aligned for the
-                // function's types, and their rows are contiguous, as just checked; what is given is of the function's
-                // parameters, and `Sync` (K8).
-                unsafe { exec::run_index(plan, operands.given(params)) }
-            },
-        )
-    })
-}
-
-/// Plans for a row function without its types, read as `reads` says of the shape of rows.
-///
-/// # Errors
-/// Those of [`GatherPlan::new`], then those of [`RowShape::spacing`].
-pub(super) fn plan<I: IndexKind>(
-    op: &Operation<'_>,
-    function: Function<'_>,
-    data: &Layout,
-    (index, indices): (IndexType, &Layout),
-    outputs: Outputs<'_>,
-    reads: impl FnOnce(RowShape) -> Reads,
-) -> Result<GatherPlan, Error> {
-    let whole = WholeRow::new(op.attributes, function, data)?;
-    let planned = whole.request::<I>(op, function.erased, index)?;
-    let request = Request { attributes: &whole, planned: &planned, data, indices };
-    let mut plan = GatherPlan::new(&request, outputs, Reads::Elements)?;
-    function.fill.inspect(|fill| plan.planned.set_fill(fill));
-    let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
-    let spacing = whole.shape.spacing(&plan.planned.plan, function.erased, data, out)?;
-    plan.reads = reads(RowShape { spacing, ..whole.shape });
-    Ok(plan)
-}
-
-/// Runs a plan with a row function of the planned types.
-///
-/// # Errors
-/// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`RowShape::with`],
-/// [`Error::AllocationFailed`], then those of the run.
-#[inline(never)]
-pub(super) fn run_plan(
-    planned: &Planned,
-    (params, shape): (Params, &RowShape),
-    function: Function<'_>,
-    given: &dyn GivenToRows,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let Function { erased, fill, .. } = function;
-    let mut runs = planned.converting_by((params, erased.params), erased.name, erased.rows)?;
-    let count = planned.check_operands(&operands)?;
-    shape.check_results(function, planned.output_shape())?;
-    let mut buffer = Shape::default();
-    let (output, len) = match operands.out_layout() {
-        Some(layout) => {
-            planned.check_output(layout, count)?;
-            planned.output_of(count, &mut buffer)?
-        }
-        None => planned.fresh(count, &mut buffer)?,
-    };
-    if shape.filled || fill.is_some() {
-        match fill {
-            Some(fill) => runs.fill_by(fill),
-            None => runs.fill_by(&erased.types.1.zero()?),
-        }
-    }
-    let mut operands = Some(operands);
-    shape.with(&planned.plan, erased, output, given, |placed, lookups| {
-        let Some(operands) = operands.take() else { unreachable!("called once") };
-        operands.write(
-            || Ok((output, len)),
-            |operands| {
-                let params = lookups.place(Placed { out: operands.memory().addr(), ..placed });
-                // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in
-                // `run_request`: rows were found to be contiguous when the plan was made.
-                unsafe { runs.execute(operands.given(params), count) }
-            },
-        )
-    })
-}
-
-impl RowShape {
-    /// Checks that a function makes as much of a row as the one that was planned for.
+    /// Checks that what converts makes as much of a row as what was planned for.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`].
-    fn check_results(&self, function: Function<'_>, output: &[usize]) -> Result<(), Error> {
-        let (results, one) = (function.results(self.rows.elements), function.erased.one);
+    pub(super) fn check_results(&self, converter: &Converter<'_>, output: &[usize]) -> Result<(), Error> {
+        let (results, one) = (converter.results(self.rows.elements), converter.makes_one());
         if one == self.one && results == self.rows.results {
             return Ok(());
         }
@@ -281,19 +128,19 @@ impl RowShape {
         Err(mismatch(Argument::Output, output, &got))
     }
 
-    /// Bytes from a row of the output to the next; `None` where rows are not evenly spaced.
+    /// Finds the spacing in an output whose elements have `size` bytes.
     ///
     /// # Errors
     /// [`Error::RowsNotContiguous`] for data, then for the output.
-    fn spacing(
-        &self,
+    pub(super) fn space(
+        &mut self,
         plan: &IndexPlan,
-        function: &Erased,
+        size: usize,
         data: &Layout,
         out: Option<&Layout>,
-    ) -> Result<Option<isize>, Error> {
-        let size = function.types.1.size() as isize;
-        Ok(self.spacing_in_elements(plan, data, out)?.map(|step| step.wrapping_mul(size)))
+    ) -> Result<(), Error> {
+        self.spacing = self.spacing_in_elements(plan, data, out)?.map(|step| step.wrapping_mul(size as isize));
+        Ok(())
     }
 
     /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
@@ -334,8 +181,7 @@ impl RowShape {
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
     /// [`Error::ParameterUnavailable`], then [`Error::RowsNotContiguous`] for an output whose rows are not evenly
     /// spaced where indices have values of their own; then those of `run`.
-    #[inline(always)]
-    fn with(
+    pub(super) fn with(
         &self,
         plan: &IndexPlan,
         function: &Erased,
@@ -346,7 +192,7 @@ impl RowShape {
         let op = plan.op();
         let lead = &output[..output.len() - usize::from(!self.one)];
         let dim = plan.axes().first().map_or(0, |axis| axis.dim);
-        let shapes = RowShapes { row: self.rows.elements, dim, lead };
+        let shapes = RowShapes { row: self.numbers(), dim, lead };
         let ran = given.with(&shapes, &mut |lookups| {
             let by_index = lookups.by_index();
             let out_step = match self.spacing {

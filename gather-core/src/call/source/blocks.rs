@@ -15,7 +15,7 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 
 /// Block-quantised data, read as the type of its scales: what [`View::blocks`] returns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct BlocksView<'a, U> {
     pub(super) data: &'a View<'a, u8>,
     pub(super) facts: BlockFacts,

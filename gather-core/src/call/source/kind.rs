@@ -89,6 +89,17 @@ pub trait Unconverted: Kind {
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
 }
 
+/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: elements, what a map makes of them, fused rows and
+/// blocks. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "no row function reads rows of `{Self}`",
+    note = "row functions read elements, what a map makes of them, fused rows and blocks"
+)]
+pub trait ReadByRow: Kind {
+    /// The elements that a row function reads: those of an array one by one.
+    type Number: Element;
+}
+
 /// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
@@ -145,7 +156,8 @@ kinds! {
     /// The kind of elements `T` that a [`Map`](crate::Map) makes elements `U`: that of [`View::map`](crate::View::map).
     Mapped<T, U>;
     /// The kind of rows of `K` of which a [`RowFunction`](crate::RowFunction) makes elements `U`: that of
-    /// [`View::rows`](crate::View::rows).
+    /// [`View::rows`](crate::View::rows), and of [`MappedView::rows`](crate::MappedView::rows) and its like, which
+    /// decode the rows first: `ByRow<Mapped<u8, f32>, f32>`.
     ByRow<K, U>;
     /// The kind of [`FusedRows`](crate::FusedRows) that are read as floats `U`, or as [`Any`].
     Fused<U>;
@@ -182,14 +194,31 @@ impl Kind for Any {
 
 impl<T: Element, U: Element> Kind for Mapped<T, U> {
     type Out = U;
-    type Facts<'s> = &'s map::Erased;
+    type Facts<'s> = &'static map::Erased;
     type Given<'s> = &'s dyn GivenToMap;
 }
 
-impl<T: Element, U: Element> Kind for ByRow<T, U> {
+impl<K: ReadByRow, U: Element> Kind for ByRow<K, U> {
     type Out = U;
-    type Facts<'s> = row::Function<'s>;
-    type Given<'s> = &'s dyn GivenToRows;
+    type Facts<'s> = (K::Facts<'s>, row::Function<'s>);
+    type Given<'s> = (K::Given<'s>, &'s dyn GivenToRows);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> ReadByRow for T {
+    type Number = T;
+}
+
+impl<T: Element, U: Element> ReadByRow for Mapped<T, U> {
+    type Number = U::Number;
+}
+
+impl<U: Float> ReadByRow for Fused<U> {
+    type Number = U;
+}
+
+impl<U: Float> ReadByRow for Blocks<U> {
+    type Number = U;
 }
 
 impl<U: Float> Kind for Fused<U> {

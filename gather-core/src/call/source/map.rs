@@ -5,7 +5,8 @@
 use crate::call::source::kind::{Kind, Mapped};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
-use crate::kernels::convert::map::{Count, Erased, ErasedParams, GivenParams, MAX_PARAMS, Map, Params};
+use crate::kernels::convert::ErasedParams;
+use crate::kernels::convert::map::{Count, Erased, GivenParams, MAX_PARAMS, Map, Params};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
@@ -80,6 +81,14 @@ pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) map: Map<T, U, P>,
     pub(super) params: MapParams<'p, P>,
 }
+
+impl<T, U, P: Params> Clone for MappedView<'_, '_, T, U, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, U, P: Params> Copy for MappedView<'_, '_, T, U, P> {}
 
 /// A [`Spec`] with a [`Map`]: what [`Spec::map`] returns.
 pub struct MappedSpec<T, U, P> {

@@ -8,6 +8,7 @@
 //! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
 //! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
 //! tables::<U>(&[&a, &b])?              several tables at once      (`tables.rs`)
+//! view.map(..).rows(..), ..            rows decoded, then computed (`rows.rs`)
 //! ```
 //!
 //! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
@@ -29,7 +30,7 @@ use core::borrow::Borrow;
 
 use crate::call::source::blocks::BlocksView;
 use crate::call::source::fused::{FusedDynView, FusedView};
-use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, Tables};
+use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow, Tables};
 use crate::call::source::map::MappedView;
 use crate::call::source::rows::RowsView;
 use crate::call::source::tables::TablesView;
@@ -65,6 +66,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | [`DynView`], [`DynTensor`] | [`Any`] | elements of a type known at run time |
 /// | [`view.map(&MAP, params)`](View::map) | [`Mapped<T, U>`](Mapped) | elements `U` |
 /// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
+/// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows) | [`ByRow<K, U>`](ByRow), `K` one of theirs | elements `U` |
 /// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
 /// | [`tables::<U>(&[&a, &b])?`](tables()), [`tables_dyn(dtype, &[&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
@@ -309,9 +311,11 @@ sources! {
         Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
     [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P> => Mapped<T, U>:
         &'s Layout, |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, map::facts(this.map), &this.params;
-    [T: Element, U: Element, P: RowParams] RowsView<'_, '_, T, U, P> => ByRow<T, U>:
-        &'s Layout,
-        |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, this.function.erased(), &this.params;
+    [S: Source<Kind: ReadByRow<Number = T>>, T: Element, U: Element, P: RowParams] RowsView<'_, S, T, U, P>
+        => ByRow<S::Kind, U>:
+        S::Held<'s>,
+        |this| this.data.held(), this.data.start(), U::DTYPE, (this.data.facts(), this.function.erased()),
+        (this.data.given(), &this.params);
     [U: Float] FusedView<'_, U> => Fused<U>:
         &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table, ();
     [] FusedDynView<'_> => Fused<Any>:

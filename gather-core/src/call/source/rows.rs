@@ -1,13 +1,17 @@
-//! Views of whose rows a row function makes values, or other rows, on their way.
+//! Sources of whose rows a row function makes values, or other rows, on their way.
 
 #![forbid(unsafe_code)]
 
-use crate::call::source::kind::{ByRow, Kind};
+use crate::call::source::blocks::{BlocksSpec, BlocksView};
+use crate::call::source::fused::FusedView;
+use crate::call::source::kind::{ByRow, Kind, ReadByRow};
+use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
+use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::{GivenRows, Misfit, Placed, RowFunction, RowParams, RowShapes};
-use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
+use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
@@ -61,7 +65,7 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
     ) -> Result<Result<(), Error>, (usize, Misfit)> {
         let lookups = P::lookups(&self.0, shapes)?;
         let placed = Placed { out: 0, out_step: 1, by_index: P::by_index(&lookups) };
-        Ok(run(&mut GivenRows::<P> { lookups, placed }))
+        Ok(run(&mut GivenRows::<P> { lookups, placed, elements: shapes.row }))
     }
 }
 
@@ -97,16 +101,18 @@ impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
     }
 }
 
-/// A view of whose rows a [`RowFunction`] makes values, or other rows, on their way: what [`View::rows`] returns.
-pub struct RowsView<'a, 'p, T, U, P: RowParams> {
-    pub(super) data: &'a View<'a, T>,
+/// A source `S` of whose rows a [`RowFunction`] of numbers `T` makes values, or other rows, on their way: what
+/// [`View::rows`] returns, and [`MappedView::rows`], [`FusedView::rows`] and [`BlocksView::rows`].
+pub struct RowsView<'p, S, T, U, P: RowParams> {
+    pub(super) data: S,
     pub(super) function: RowFunction<T, U, P>,
     pub(super) params: RowsParams<'p, P>,
 }
 
-/// A [`Spec`] with a [`RowFunction`]: what [`Spec::rows`] returns.
-pub struct RowsSpec<T, U, P> {
-    data: Spec<T>,
+/// A [`Spec`] `D` with a [`RowFunction`] of numbers `T`: what [`Spec::rows`] returns, and [`MappedSpec::rows`] and
+/// [`BlocksSpec::rows`].
+pub struct RowsSpec<D, T, U, P> {
+    data: D,
     function: RowFunction<T, U, P>,
 }
 
@@ -158,38 +164,173 @@ impl<T: Element> View<'_, T> {
         &'a self,
         function: &F,
         params: <F::Params as RowParams>::Given<'p>,
-    ) -> RowsView<'a, 'p, T, F::Out, F::Params> {
+    ) -> RowsView<'p, &'a Self, T, F::Out, F::Params> {
         RowsView { data: self, function: function.function(), params: RowsParams(params) }
     }
+}
+
+/// Implements `rows` for a source that is decoded, and for its spec.
+macro_rules! chains {
+    ($(
+        [$($generics:tt)*] $Source:ty, $Number:ty, ($([$($of_spec:tt)*] $Spec:ty as $name:literal)?)
+        $(#[$doc:meta])*
+    )*) => {$(
+        impl<$($generics)*> $Source {
+            $(#[$doc])*
+            #[must_use]
+            pub fn rows<'r, F: RowFunctionOf<$Number>>(
+                self,
+                function: &F,
+                params: <F::Params as RowParams>::Given<'r>,
+            ) -> RowsView<'r, Self, $Number, F::Out, F::Params> {
+                RowsView { data: self, function: function.function(), params: RowsParams(params) }
+            }
+        }
+
+        $(impl<$($of_spec)*> $Spec {
+            #[doc = concat!("As [`", $name, "::rows`], without parameters: to plan ahead.")]
+            #[must_use]
+            pub fn rows<F: RowFunctionOf<$Number>>(self, function: &F) -> RowsSpec<Self, $Number, F::Out, F::Params> {
+                RowsSpec { data: self, function: function.function() }
+            }
+        })?
+    )*};
+}
+chains! {
+    [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P>, U::Number,
+    ([T: Element, U: Element, P: Params] MappedSpec<T, U, P> as "MappedView")
+        /// The results of a [`RowFunction`] on each row of converted elements that an operator gathers, as
+        /// [`View::rows`] has them for rows as they are: they are those of the function on rows that a gather has
+        /// converted, to the bit, and no such rows are written.
+        ///
+        /// The function reads numbers. Where the map makes arrays or blocks, it reads the numbers of a row one after
+        /// the other: of a table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and
+        /// the length of a row is 256 times the number of blocks. A row out of range is not converted.
+        ///
+        /// Cost: that of [`View::rows`], and of converting each row into memory of the first-level cache, of one row
+        /// for each thread, which a call allocates.
+        ///
+        /// # Errors
+        /// Those of [`View::rows`], with those of the map's parameters before those of the function's. Of a plan first
+        /// [`Error::PlanParametersMismatch`] for a map with other parameters than the planned one has. Then
+        /// [`Error::AllocationFailed`] for the memory of the rows.
+        ///
+        /// # Panics
+        /// As for [`View::rows`], also when the map does.
+        ///
+        /// # Examples
+        /// Normed embeddings of a table in 8-bit blocks, with a row for each position added, in one call:
+        /// ```
+        /// use gather_core::maps::{self, Block, Q8_0};
+        /// use gather_core::{Gather, Given, View, rows};
+        ///
+        /// fn main() -> Result<(), gather_core::Error> {
+        ///     // Two rows of one block: a scale of 0.5 or 2, and 32 numbers.
+        ///     let mut bytes = vec![3u8; 2 * size_of::<Q8_0>()];
+        ///     bytes[..2].copy_from_slice(&0x3800u16.to_le_bytes());
+        ///     bytes[34..36].copy_from_slice(&0x4000u16.to_le_bytes());
+        ///     let table = View::new(Q8_0::from_bytes(&bytes).0, &[2, 1])?;
+        ///
+        ///     let (positions, gains) = ([[0.5f32; 32], [0.0; 32]], [1.0; 32]);
+        ///     let params = (Given::PerIndex(positions.as_flattened()), Given::All(&gains[..]), Given::All(0.0));
+        ///     let numbers = table.map(&maps::convert::<_, f32>(), ());
+        ///     let normed = Gather::new(0).run(&numbers.rows(&rows::rms_norm(), params), &[1u32, 0])?;
+        ///     assert_eq!((normed.shape(), normed.as_slice()), (&[2, 32][..], &[1.0; 64][..]));
+        ///     Ok(())
+        /// }
+        /// ```
+    [U: Float] FusedView<'_, U>, U, ()
+        /// The results of a [`RowFunction`] on each row of numbers that an operator gathers, as [`View::rows`] has them
+        /// for rows as they are: they are those of the function on rows that a gather has decoded, to the bit, and no
+        /// such rows are written. A row out of range is not decoded.
+        ///
+        /// Cost: that of [`View::rows`], and of decoding each row into memory of the first-level cache, of one row for
+        /// each thread, which a call allocates.
+        ///
+        /// # Errors
+        /// Those of [`View::rows`], with [`Error::QuantizedAxis`] for axis 1 before them. A plan runs on tables of its
+        /// format and columns, as that of [`FusedRows::to`](crate::FusedRows::to) does. After the errors of parameters,
+        /// [`Error::AllocationFailed`] for the memory of the rows.
+        ///
+        /// # Panics
+        /// As for [`View::rows`].
+        ///
+        /// # Examples
+        /// ```
+        /// use gather_core::{FusedFormat, FusedRows, Gather, Given, View, rows};
+        ///
+        /// fn main() -> Result<(), gather_core::Error> {
+        ///     // Scale 0.5 and bias -1 as `f16`, then codes 0, 15 and 2.
+        ///     let bytes = [0x00, 0x38, 0x00, 0xbc, 0xf0, 0x02];
+        ///     let table = FusedRows::new(View::new(&bytes, &[1, 6])?, FusedFormat::Fbgemm4, 3)?;
+        ///     let scores = table.to::<f32>().rows(&rows::dot(), (Given::All(&[1.0, 2.0, 3.0]),));
+        ///     assert_eq!(Gather::new(0).run(&scores, &[0u8, 0])?.as_slice(), [12.0, 12.0]);
+        ///     Ok(())
+        /// }
+        /// ```
+    [U: Float] BlocksView<'_, U>, U, ([U: Float] BlocksSpec<U> as "BlocksView")
+        /// The results of a [`RowFunction`] on each row of numbers that an operator gathers, as [`View::rows`] has them
+        /// for rows as they are: they are those of the function on rows that a gather has decoded, to the bit, and no
+        /// such rows are written. A row out of range is not decoded.
+        ///
+        /// Cost: that of [`View::rows`], and of decoding each row into memory of the first-level cache, of one row for
+        /// each thread, which a call allocates.
+        ///
+        /// # Errors
+        /// Those of [`View::rows`], with those of [`View::blocks`]: sizes of blocks before errors of attributes and
+        /// shapes; after these, data, scales and zero points before the function's parameters. Then
+        /// [`Error::AllocationFailed`] for the memory of the rows.
+        ///
+        /// # Panics
+        /// As for [`View::rows`].
+        ///
+        /// # Examples
+        /// The scores of two rows of 16 values in bytes of two, with a scale for each row:
+        /// ```
+        /// use gather_core::{Codes, Gather, Given, View, rows};
+        ///
+        /// fn main() -> Result<(), gather_core::Error> {
+        ///     let codes = [[0x98u8; 8], [0x1f; 8]];
+        ///     let codes = View::new(codes.as_flattened(), &[2, 8])?;
+        ///     let scales = View::new(&[0.5f32, 2.0], &[2, 1])?;
+        ///     let numbers = codes.blocks(Codes::Bits4, 16, &scales);
+        ///     let scores = Gather::new(0).run(&numbers.rows(&rows::dot(), (Given::All(&[1.0; 16]),)), &[1, 0])?;
+        ///     assert_eq!(scores.as_slice(), [0.0, 4.0]);
+        ///     Ok(())
+        /// }
+        /// ```
 }
 
 impl<T: Element> Spec<T> {
     /// As [`View::rows`], without parameters: to plan ahead.
     #[must_use]
-    pub fn rows<F: RowFunctionOf<T>>(self, function: &F) -> RowsSpec<T, F::Out, F::Params> {
+    pub fn rows<F: RowFunctionOf<T>>(self, function: &F) -> RowsSpec<Self, T, F::Out, F::Params> {
         RowsSpec { data: self, function: function.function() }
     }
 }
 
-impl<T, U, P> Sealed for RowsSpec<T, U, P> {}
+impl<D: Sealed, T, U, P> Sealed for RowsSpec<D, T, U, P> {}
 
-impl<T: Element, U: Element, P: RowParams> Describe for RowsSpec<T, U, P> {
-    type Kind = ByRow<T, U>;
+impl<D: Describe, T: Element, U: Element, P: RowParams> Describe for RowsSpec<D, T, U, P>
+where
+    D::Kind: ReadByRow<Number = T>,
+{
+    type Kind = ByRow<D::Kind, U>;
 
     type Held<'s>
-        = &'s Layout
+        = D::Held<'s>
     where
         Self: 's;
 
-    fn held(&self) -> &Layout {
-        &self.data.layout
+    fn held(&self) -> D::Held<'_> {
+        self.data.held()
     }
 
     fn dtype(&self) -> DType {
         U::DTYPE
     }
 
-    fn facts(&self) -> <ByRow<T, U> as Kind>::Facts<'_> {
-        self.function.erased()
+    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_> {
+        (self.data.facts(), self.function.erased())
     }
 }

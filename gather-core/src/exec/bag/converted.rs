@@ -21,11 +21,8 @@ use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
 pub(super) struct Converted<'a> {
     plan: &'a BagCall<'a>,
     conversion: &'a BagConversion,
-    /// The values of the map's parameters, and whether elements have values of their own.
+    /// The values of the map's parameters.
     params: ErasedParams<'a>,
-    by_element: bool,
-    /// Where data begins.
-    origin: *const u8,
     /// R1: room for the rows of a conversion.
     rows: *mut u8,
     /// Which of them is which, or what stands for none of them.
@@ -47,9 +44,8 @@ impl<'a> Converted<'a> {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let params = operands.params;
-        let by_element = params.ahead.iter().any(|ahead| ahead.is_by_element());
         let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
-        Converted { plan, conversion, params, by_element, origin: operands.data, rows, positions }
+        Converted { plan, conversion, params, rows, positions }
     }
 
     /// Converts the first `count` rows, which are all of them, and reduces them. Rows are of the map's input, with
@@ -113,15 +109,9 @@ impl<'a> Converted<'a> {
     #[inline(always)]
     fn ask(&self, from: *const u8, position: i64, elements: usize) {
         prefetch_row(from, elements * self.plan.size_in());
-        for ahead in self.params.ahead.iter().filter(|ahead| ahead.is_some()) {
-            ahead.prefetch(position as usize, self.element(from), elements);
+        if let Some(ahead) = self.params.ahead {
+            ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in()), elements);
         }
-    }
-
-    /// The place in data of an element, where that matters.
-    #[inline(always)]
-    fn element(&self, at: *const u8) -> usize {
-        if self.by_element { at.addr().wrapping_sub(self.origin.addr()) / self.plan.size_in() } else { 0 }
     }
 
     /// Converts elements of a row.
@@ -130,7 +120,7 @@ impl<'a> Converted<'a> {
     /// K8 for the elements at `from`, which belong to row `position`, and for as many at `to`.
     #[inline(always)]
     pub(super) unsafe fn row(&self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
-        let place = Place { row: position, element: self.element(from) };
+        let place = Place { row: position, element: self.params.element(from, self.plan.size_in()) };
         // SAFETY: the elements are the caller's promise, and parameters that of `Converted::new`; K7: the plan's level.
         unsafe { (self.conversion.row_fn)(from, to, elements, self.params.given, place) }
     }

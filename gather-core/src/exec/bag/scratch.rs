@@ -3,22 +3,15 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
 use core::ptr;
 
 use crate::exec::bag::{BagCut, part};
+use crate::exec::rooms::Line;
 use crate::kernels::LINE;
 use crate::kernels::reduce::bag::SPARE;
 use crate::plan::BagCall;
 use crate::tensor::memory;
 use crate::types::error::Error;
-
-/// A line of the cache that may be written where its owner is shared.
-#[repr(align(64))]
-pub(super) struct Line(#[expect(dead_code, reason = "written by its address")] UnsafeCell<MaybeUninit<[u8; LINE]>>);
-
-const _: () = assert!(align_of::<Line>() == LINE && size_of::<Line>() == LINE);
 
 /// An uninitialised buffer for the scratch of a short call, which then needs no memory from the allocator.
 pub(super) type Near = [Line; 64];
@@ -26,7 +19,7 @@ pub(super) type Near = [Line; 64];
 /// The buffer.
 #[inline(always)]
 pub(super) const fn near() -> Near {
-    [const { Line(UnsafeCell::new(MaybeUninit::uninit())) }; 64]
+    [const { Line::uninit() }; 64]
 }
 
 /// **R1** Each of the workers that a scratch was made for has `lines` of `memory` to itself: first the rows of its

@@ -1,13 +1,16 @@
 //! Maps: conversions that are applied while gathering ([`Map`]), and how an element finds its parameters.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
-use crate::kernels::by_level::by_level;
+use crate::kernels::convert::conversion;
+use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::pieces::PIECE;
-use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_avx512};
+use crate::kernels::level_fn::Token;
+use crate::kernels::nest::args::IndexArgs;
+pub(crate) use crate::kernels::nest::args::Place;
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, Element};
 
@@ -27,7 +30,7 @@ pub struct Map<T, U, P = ()> {
 pub struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
-    pub(crate) convert_fns: ConvertFns,
+    pub(crate) decode_fns: DecodeFns,
 }
 
 impl<T, U, P> Map<T, U, P> {
@@ -45,18 +48,8 @@ impl<T, U, P> Map<T, U, P> {
             values[0] <= BY_VALUE && values[1] <= BY_VALUE && values[2] <= BY_VALUE,
             "a map takes and gives values of at most 16 KiB, which pass over the stack"
         );
-        let erased = const {
-            &Erased {
-                name: C::NAME,
-                params: C::PARAMS,
-                convert_fns: ConvertFns {
-                    // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
-                    rows: unsafe { by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>) },
-                    // SAFETY: E1: a `RowFn` is no `LevelPointer`.
-                    row: unsafe { by_level!(row_scalar::<C>, row_avx2::<C>, row_avx512::<C>) },
-                },
-            }
-        };
+        let erased =
+            const { &Erased { name: C::NAME, params: C::PARAMS, decode_fns: DecodeFns::of::<EachElement<C>>() } };
         Map { erased, types: PhantomData }
     }
 
@@ -198,16 +191,6 @@ impl Ahead {
     }
 }
 
-/// Where an element comes from.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// Its position along the axis.
-    pub(crate) row: usize,
-    /// Its position in row-major data.
-    pub(crate) element: usize,
-}
-
 /// The parameters of a map, as its kernel takes them.
 pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
@@ -238,30 +221,20 @@ impl<'a, P: Params> GivenParams<'a, P> {
         unsafe { P::at(&self.lookups, place) }
     }
 
-    /// Prefetches the values that elements have of their own.
-    pub(crate) fn prefetch_elements(&self, element: usize, elements: usize) {
-        for ahead in self.ahead.iter().filter(|ahead| ahead.is_by_element()) {
-            ahead.prefetch(0, element, elements);
-        }
-    }
-
     /// Without its types.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
-        ErasedParams { given: (&raw const *self).cast(), ahead: &self.ahead[..P::COUNT] }
+        let GivenParams { data, by_element, .. } = *self;
+        let given = (&raw const *self).cast();
+        ErasedParams { given, data, by_element, ahead: if P::COUNT == 0 { None } else { Some(self) } }
     }
 }
 
-/// The parameters of a map, without their types.
-#[derive(Clone, Copy)]
-pub struct ErasedParams<'a> {
-    /// A [`GivenParams`]; null without a map.
-    pub(crate) given: *const (),
-    pub(crate) ahead: &'a [Ahead],
-}
-
-impl ErasedParams<'_> {
-    /// Without a map.
-    pub(crate) const NONE: Self = ErasedParams { given: core::ptr::null(), ahead: &[] };
+impl<P: Params> PrefetchGiven for GivenParams<'_, P> {
+    fn prefetch(&self, row: usize, element: usize, elements: usize) {
+        for ahead in self.ahead[..P::COUNT].iter().filter(|ahead| ahead.is_some()) {
+            ahead.prefetch(row, element, elements);
+        }
+    }
 }
 
 /// The most parameters that a map has.
@@ -371,4 +344,93 @@ pub trait Convert: 'static {
 
     /// The closure.
     fn convert(value: Self::In, params: Self::Params) -> Self::Out;
+
+    /// Converts elements with the same parameters, at a level.
+    #[inline(always)]
+    fn convert_all(_: impl Token, from: &[Self::In], to: &mut [MaybeUninit<Self::Out>], params: Self::Params)
+    where
+        Self: Sized,
+    {
+        convert_each(from, to, |value| Self::convert(value, params));
+    }
 }
+
+/// A map of elements, one by one.
+struct EachElement<C>(PhantomData<C>);
+
+impl<C: Convert> Decode for EachElement<C> {
+    type In = C::In;
+    type Out = C::Out;
+    type Given<'a> = GivenParams<'a, C::Params>;
+
+    #[inline(always)]
+    unsafe fn decode(
+        level: impl Token,
+        from: &[C::In],
+        to: &mut [MaybeUninit<C::Out>],
+        given: &GivenParams<'_, C::Params>,
+        place: Place,
+    ) {
+        debug_assert_eq!(from.len(), to.len());
+        if const { C::Params::COUNT > 0 } && given.by_element {
+            for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
+                // SAFETY: the caller's promise, for one of the elements.
+                let params = unsafe { given.at(Place { element: place.element + i, ..place }) };
+                convert_one(to, || C::convert(value, params));
+            }
+        } else {
+            // SAFETY: the caller's promise. No parameter has values for elements.
+            let params = unsafe { given.at(place) };
+            C::convert_all(level, from, to, params);
+        }
+    }
+
+    /// Rows of one element of a few bytes: a call for each would take longer than the conversion.
+    #[inline(always)]
+    fn one_by_one(given: &GivenParams<'_, C::Params>, args: &IndexArgs<'_>, job: &MoveJob<'_>) -> bool {
+        if const { size_of::<C::Out>() > WIDE_ELEMENT } || conversion(args).elements > 1 {
+            return false;
+        }
+        for i in 0..job.n() {
+            let (from, to): (*const C::In, *mut C::Out) = (job.source(i).cast(), job.target(i).cast());
+            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+            // Valid for row-major data; unused otherwise.
+            let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
+            // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies
+            // (K2).
+            let params = unsafe { given.at(Place { row: job.row_of_data(i), element }) };
+            // SAFETY: K2 and K8: a value of the map's input, aligned for it.
+            let value = unsafe { from.read() };
+            // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
+            unsafe { to.write(C::convert(value, params)) };
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn erased<'g>(given: &'g GivenParams<'_, C::Params>) -> ErasedParams<'g> {
+        given.erased()
+    }
+}
+
+/// Converts elements by a function.
+#[inline(always)]
+pub(crate) fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+    for (to, &value) in to.iter_mut().zip(from) {
+        convert_one(to, || convert(value));
+    }
+}
+
+/// Converts an element.
+#[inline(always)]
+fn convert_one<U>(to: &mut MaybeUninit<U>, convert: impl FnOnce() -> U) {
+    if size_of::<U>() > WIDE_ELEMENT {
+        // The compiler shall vectorise inside an element. Left alone it unrolls the element, and then puts the same
+        // parts of several elements together byte by byte (bench `tables`).
+        core::hint::black_box(());
+    }
+    to.write(convert());
+}
+
+/// Bytes of results above which an element fills vectors of its own.
+const WIDE_ELEMENT: usize = 32;

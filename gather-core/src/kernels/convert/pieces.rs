@@ -8,21 +8,14 @@
 //! ```
 
 use crate::kernels::convert::conversion;
-use crate::kernels::convert::map::Place;
+use crate::kernels::convert::decode::ErasedParams;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{STREAMED_AT_ONCE, stream::Pending};
-use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::args::{IndexArgs, Place, RowFn};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
-
-/// Converts elements into those at another address. The first one comes from a place.
-///
-/// # Safety
-/// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
-/// uses, and both are aligned. K7. Every one is written.
-pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
 
 /// Bytes of a row, or of what is given for it, that are prefetched at once.
 pub(super) const PIECE: usize = 256;
@@ -30,16 +23,11 @@ pub(super) const PIECE: usize = 256;
 /// Converts rows.
 pub(super) struct Pieces<'a> {
     pub(super) row_fn: RowFn,
-    /// The values of the map's parameters.
-    pub(super) given: *const (),
-    /// The address of the first element of data.
-    pub(super) data: usize,
+    pub(super) params: ErasedParams<'a>,
     /// Bytes of an element of the output.
     pub(super) size_out: usize,
-    /// Whether anything is given for elements, so that their place in data matters.
-    pub(super) by_element: bool,
-    /// Prefetches the parameters of elements, by the place of the first one and their number.
-    pub(super) fetch: &'a dyn Fn(usize, usize),
+    /// Whether a row is one piece, whatever its length.
+    pub(super) whole: bool,
 }
 
 macro_rules! levels {
@@ -63,7 +51,8 @@ levels! {
 struct ConvertedRow {
     from: *const u8,
     place: Place,
-    later: Option<*const u8>,
+    /// The number of the later one.
+    later: Option<usize>,
 }
 
 impl Pieces<'_> {
@@ -75,15 +64,16 @@ impl Pieces<'_> {
             return self.stream::<VECTOR>(args, job);
         }
         let (elements, size) = self.sizes(args);
-        let most = evened(elements, (PIECE / size).max(1));
+        let most = self.most(elements, (PIECE / size).max(1));
         for i in 0..job.n() {
             let (row, to) = (self.row(job, i, size), job.target(i));
             let Some(later) = row.later else {
                 // SAFETY: K1, K2, K4 and K8 for the row; the function and what is given are of one map.
-                unsafe { (self.row_fn)(row.from, to, elements, self.given, row.place) };
+                unsafe { (self.row_fn)(row.from, to, elements, self.params.given, row.place) };
                 continue;
             };
-            self.fetch_given(later, size, elements);
+            self.fetch_given(job, later, size, elements);
+            let later = job.source(later);
             for piece in pieces(elements, most) {
                 prefetch(later.wrapping_add(piece.at * size), piece.len * size);
                 let to = to.wrapping_add(piece.at * self.size_out);
@@ -100,24 +90,25 @@ impl Pieces<'_> {
     fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         let (elements, size) = self.sizes(args);
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
-        debug_assert_eq!(job.out_step(), (elements * self.size_out) as isize, "K9: rows that are not contiguous");
-        let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
+        debug_assert_eq!(job.out_step(), job.row() as isize, "K9: rows that are not contiguous");
+        let most = self.most(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
             let row = self.row(job, i, size);
             if let Some(later) = row.later {
-                self.fetch_given(later, size, elements);
+                self.fetch_given(job, later, size, elements);
             }
             for piece in pieces(elements, most) {
                 if let Some(later) = row.later {
+                    let later = job.source(later);
                     prefetch(later.wrapping_add(piece.at * size), piece.len * size);
                 }
                 // SAFETY: K2 and K8 for a piece of the row; the buffer has room for its bytes, which are aligned as
                 // they are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
                 // SAFETY: K8: the piece has just been written to the buffer.
-                unsafe { pending.take(piece.len * self.size_out) };
+                unsafe { pending.take(if self.whole { job.row() } else { piece.len * self.size_out }) };
             }
         }
     }
@@ -128,20 +119,26 @@ impl Pieces<'_> {
         (conversion.elements, conversion.size_in)
     }
 
+    /// Elements of a piece: `most` or fewer, unless rows are whole.
+    #[inline(always)]
+    fn most(&self, elements: usize, most: usize) -> usize {
+        if self.whole { elements.max(1) } else { evened(elements, most) }
+    }
+
     /// Row `i`.
     #[inline(always)]
     fn row(&self, job: &MoveJob<'_>, i: usize, size: usize) -> ConvertedRow {
         let (from, ahead) = (job.source(i), job.prefetch_distance());
-        let element = if self.by_element { from.addr().wrapping_sub(self.data) / size } else { 0 };
-        let later = || job.source((i + ahead).min(job.n() - 1));
+        let element = self.params.element(from, size);
+        let later = || (i + ahead).min(job.n() - 1);
         ConvertedRow { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
     }
 
-    /// Prefetches the parameters of the elements of a row.
+    /// Prefetches the parameters of the elements of row `later`.
     #[inline(always)]
-    fn fetch_given(&self, row: *const u8, size: usize, elements: usize) {
-        if self.by_element {
-            (self.fetch)(row.addr().wrapping_sub(self.data) / size, elements);
+    fn fetch_given(&self, job: &MoveJob<'_>, later: usize, size: usize, elements: usize) {
+        if let Some(ahead) = self.params.ahead.filter(|_| self.params.by_element) {
+            ahead.prefetch(job.row_of_data(later), self.params.element(job.source(later), size), elements);
         }
     }
 
@@ -153,7 +150,7 @@ impl Pieces<'_> {
     unsafe fn convert_piece(&self, row: &ConvertedRow, size: usize, piece: PieceOfRow, to: *mut u8) {
         let place = Place { element: row.place.element.wrapping_add(piece.at), ..row.place };
         // SAFETY: K2 and K8 for a piece of a row of the job; the function and what is given are of one map.
-        unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.given, place) };
+        unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.params.given, place) };
     }
 }
 

@@ -13,18 +13,17 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::kernels::by_level::by_level;
-use crate::kernels::convert::map::Place;
-use crate::kernels::convert::pieces::{Pieces, RowFn, pieces_scalar};
+use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
+use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
-use crate::kernels::convert::{ConvertFns, prefetch_given};
-use crate::kernels::nest::args::IndexArgs;
-use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::convert::vectors;
+use crate::kernels::level_fn::Token;
+use crate::kernels::nest::args::Place;
 use crate::types::codes::{Codes, Float};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
 
@@ -37,6 +36,8 @@ pub(crate) struct Quantized<'a, T> {
     pub(crate) row: usize,
     /// Bytes of a block, as a power of two.
     pub(crate) block_log2: u32,
+    /// Codes of a byte.
+    pub(crate) per_byte: usize,
     /// One scale for each block, row after row of those that `scale_rows` leads to.
     pub(crate) scales: &'a [T],
     pub(crate) scale_rows: ScaleRows,
@@ -92,13 +93,21 @@ impl<T> Quantized<'_, T> {
         self.row.div_ceil(1 << self.block_log2)
     }
 
-    /// Prefetches the scales and zero points of bytes of data.
+    /// Without the type of scales.
     #[inline(always)]
-    fn prefetch(&self, per_byte: usize, at: usize, bytes: usize) {
+    pub(crate) fn erased(&self) -> ErasedParams<'_> {
+        ErasedParams { given: (&raw const *self).cast(), data: self.data, by_element: true, ahead: Some(self) }
+    }
+}
+
+impl<T> PrefetchGiven for Quantized<'_, T> {
+    /// Prefetches the scales and zero points of bytes of data.
+    fn prefetch(&self, _: usize, at: usize, bytes: usize) {
         let (row, blocks) = (at / self.row, self.blocks());
         let n = (bytes / self.row).saturating_mul(blocks);
         prefetch_given(self.scales, self.scale_rows.of(row).wrapping_mul(blocks), n);
         if let ZeroPoints::Packed { codes, row: of_row } = self.zero_points {
+            let per_byte = self.per_byte;
             prefetch_given(codes, row.wrapping_mul(of_row) / per_byte, n.div_ceil(per_byte));
         }
     }
@@ -113,8 +122,8 @@ pub(crate) enum ZeroPoints<'a> {
     Packed { codes: &'a [u8], row: usize },
 }
 
-/// The functions that convert rows of codes, by level.
-pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ConvertFns {
+/// The functions that decode rows of codes, by level.
+pub(crate) fn decode_fns<T: Float>(codes: Codes) -> &'static DecodeFns {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
         Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
@@ -128,8 +137,15 @@ pub(crate) fn convert_fns<T: Float>(codes: Codes) -> ConvertFns {
     }
 }
 
+const fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> &'static DecodeFns {
+    const { &DecodeFns::of::<InBlocks<T, PER, D>>() }
+}
+
 /// Codes of which a byte holds `PER`, the lowest bits first.
-trait DecodeCodes<const PER: usize> {
+trait DecodeCodes<const PER: usize>: 'static {
+    /// Whether the codes are whole numbers, with a sign or without; `None` for others.
+    const SIGNED: Option<bool> = None;
+
     /// The number of code `k` of a byte, before its zero point is subtracted.
     fn value(byte: u8, k: usize) -> f32;
 }
@@ -138,6 +154,8 @@ struct Unsigned;
 struct Signed;
 
 impl<const PER: usize> DecodeCodes<PER> for Unsigned {
+    const SIGNED: Option<bool> = Some(false);
+
     #[inline(always)]
     fn value(byte: u8, k: usize) -> f32 {
         f32::from(at_top::<PER>(byte, k) >> (8 - 8 / PER))
@@ -145,6 +163,8 @@ impl<const PER: usize> DecodeCodes<PER> for Unsigned {
 }
 
 impl<const PER: usize> DecodeCodes<PER> for Signed {
+    const SIGNED: Option<bool> = Some(true);
+
     #[inline(always)]
     fn value(byte: u8, k: usize) -> f32 {
         f32::from(at_top::<PER>(byte, k) as i8 >> (8 - 8 / PER))
@@ -178,89 +198,35 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> ConvertFns {
-    ConvertFns {
-        // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
-        rows: unsafe {
-            by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>)
-        },
-        // SAFETY: E1: a `RowFn` is no `LevelPointer`.
-        row: unsafe { by_level!(row_scalar::<T, PER, D>, row_avx2::<T, PER, D>, row_avx512::<T, PER, D>) },
+/// Codes in blocks, which become numbers `T`.
+struct InBlocks<T, const PER: usize, D>(PhantomData<(T, D)>);
+
+impl<T: Float, const PER: usize, D: DecodeCodes<PER>> Decode for InBlocks<T, PER, D> {
+    type In = u8;
+    type Out = [T; PER];
+    type Given<'a> = Quantized<'a, T>;
+
+    #[inline(always)]
+    unsafe fn decode(
+        level: impl Token,
+        from: &[u8],
+        to: &mut [MaybeUninit<[T; PER]>],
+        given: &Quantized<'_, T>,
+        place: Place,
+    ) {
+        convert::<T, PER, D>(level, given, from, to, place.element);
     }
-}
 
-/// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
-/// arguments, so that the compiler knows them to be apart.
-macro_rules! levels {
-    ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
-        $(#[$feature])*
-        fn $rows<T: Float, const PER: usize, D: DecodeCodes<PER>>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            convert_rows::<T, PER>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<T, PER, D>);
-        }
-
-        /// # Safety
-        /// As for [`RowFn`], for block-quantised data. K7: the machine has the level.
-        $(#[$feature])*
-        unsafe fn $row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
-            from: *const u8,
-            to: *mut u8,
-            bytes: usize,
-            given: *const (),
-            place: Place,
-        ) {
-            // SAFETY: K8: what is given with data of this type of scales.
-            let given = unsafe { &*given.cast::<Quantized<'_, T>>() };
-            // SAFETY: K8: `bytes` bytes of data.
-            let from = unsafe { core::slice::from_raw_parts(from, bytes) };
-            // SAFETY: K8: memory for the values of the bytes, aligned for them, that nothing else uses.
-            let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<[T; PER]>>(), bytes) };
-            $typed::<T, PER, D>(given, from, to, place.element);
-        }
-
-        #[inline(never)]
-        $(#[$feature])*
-        fn $typed<T: Float, const PER: usize, D: DecodeCodes<PER>>(
-            given: &Quantized<'_, T>,
-            from: &[u8],
-            to: &mut [MaybeUninit<[T; PER]>],
-            at: usize,
-        ) {
-            convert::<T, PER, D>(given, from, to, at);
-        }
-    )*};
-}
-levels! {
-    quantized_scalar, pieces_scalar, row_scalar, typed_scalar;
-    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
-    quantized_avx2, pieces_avx2, row_avx2, typed_avx2;
-    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    quantized_avx512, pieces_avx512, row_avx512, typed_avx512;
-}
-
-/// Converts resolved rows of codes.
-fn convert_rows<T: Float, const PER: usize>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob<'_>,
-    convert: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
-    row_fn: RowFn,
-) {
-    // SAFETY: K8: what is given with data of this type of scales.
-    let given = unsafe { &*args.params().cast::<Quantized<'_, T>>() };
-    let fetch = |element, elements| given.prefetch(PER, element, elements);
-    let pieces = Pieces {
-        row_fn,
-        given: args.params(),
-        data: given.data,
-        size_out: size_of::<[T; PER]>(),
-        by_element: true,
-        fetch: &fetch,
-    };
-    convert(&pieces, args, job);
+    #[inline(always)]
+    fn erased<'g>(given: &'g Quantized<'_, T>) -> ErasedParams<'g> {
+        given.erased()
+    }
 }
 
 /// Converts bytes, the first of which is number `at` of data, block by block.
 #[inline(always)]
 fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
+    level: impl Token,
     given: &Quantized<'_, T>,
     mut from: &[u8],
     mut to: &mut [MaybeUninit<[T; PER]>],
@@ -268,7 +234,7 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
 ) {
     let bytes = 1 << given.block_log2;
     let blocks = given.blocks();
-    let (mut row, mut at) = (at / given.row, at % given.row);
+    let (mut row, mut at) = quotient_and_rest(at, given.row);
     while !from.is_empty() {
         let block = at >> given.block_log2;
         let len = (bytes - at % bytes).min(given.row - at).min(from.len());
@@ -282,7 +248,7 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
                 D::value(codes[place / PER], place % PER)
             }
         };
-        run::<T, PER, D>(codes, values, scale, zero_point);
+        run::<T, PER, D>(level, codes, values, scale, zero_point);
         (from, to, at) = (later, room, at + len);
         if at == given.row {
             (row, at) = (row + 1, 0);
@@ -290,14 +256,34 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     }
 }
 
+/// A quotient and the rest: by 32 bits, where both numbers have no more, which takes half the time.
+#[inline(always)]
+fn quotient_and_rest(at: usize, row: usize) -> (usize, usize) {
+    match (u32::try_from(at), u32::try_from(row)) {
+        (Ok(at), Ok(row)) => ((at / row) as usize, (at % row) as usize),
+        _ => (at / row, at % row),
+    }
+}
+
 /// Converts bytes of one block.
 #[inline(always)]
 fn run<T: Float, const PER: usize, D: DecodeCodes<PER>>(
+    level: impl Token,
     from: &[u8],
     to: &mut [MaybeUninit<[T; PER]>],
     scale: f32,
     zero_point: f32,
 ) {
+    #[cfg(target_arch = "x86_64")]
+    let (from, to) = match (level.avx2(), D::SIGNED) {
+        (Some(level), Some(is_signed)) => vectors::codes::<T, PER>(level, from, to, is_signed, (scale, zero_point)),
+        _ => (from, to),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = level;
+    if from.is_empty() {
+        return;
+    }
     // 32 values at a time, then byte by byte.
     let (from, to) = match PER {
         1 => chunks::<T, PER, D, 32>(from, to, scale, zero_point),

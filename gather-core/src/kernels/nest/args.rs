@@ -211,6 +211,15 @@ impl<'a> IndexArgs<'a> {
         self.params
     }
 
+    /// The same with other parameters.
+    ///
+    /// # Safety
+    /// K8 holds for them.
+    #[inline(always)]
+    pub(crate) unsafe fn given(self, params: *const ()) -> Self {
+        IndexArgs { params, ..self }
+    }
+
     /// The loops.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &'a [Loop] {
@@ -391,10 +400,27 @@ pub(crate) type CompiledMoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 level_pointers! { fn(&IndexArgs<'_>, &MoveJob); }
 
+/// The place of an element in data.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its position along the axis.
+    pub(crate) row: usize,
+    /// Its position in row-major data.
+    pub(crate) element: usize,
+}
+
+/// Decodes elements to another address. The first one comes from a place.
+///
+/// # Safety
+/// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
+/// uses, and both are aligned. K7. All that they become is written.
+pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
+
 /// Converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// The map, or the row function, at the plan's level.
+    /// The map, or the row function, at the plan's level; or what decodes rows for one.
     pub(crate) rows: MoveFn,
     /// Elements of a row of data.
     pub(crate) elements: usize,

@@ -176,6 +176,15 @@ impl<'p> MoveJob<'p> {
         MoveJob { next: NextSlice::NONE, ..self }
     }
 
+    /// The same rows, which are read elsewhere: `step` bytes apart from `data` on, and where none is to be prefetched.
+    ///
+    /// # Safety
+    /// K2 and K4 for each of them: it may be read there, and overlaps no row of the output.
+    #[inline(always)]
+    pub(crate) unsafe fn read_at(self, data: *const u8, step: isize) -> Self {
+        MoveJob { data, data_step: step, stride: 0, prefetch_distance: 0, next: NextSlice::NONE, ..self }
+    }
+
     /// The first `n` rows.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {

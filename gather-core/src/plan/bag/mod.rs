@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::ops::{Deref, RangeInclusive};
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{ConvertFns, RowFn};
+use crate::kernels::convert::{DecodeFns, RowFn};
 use crate::kernels::reduce::bag::{
     BagFn, BagFns, CompiledBagFn, CompiledPositionsFn, FusedBag, FusedOutput, PositionsFn,
 };
@@ -68,7 +68,7 @@ impl BagRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
     /// The map's functions, by level.
-    pub(crate) convert_fns: ConvertFns,
+    pub(crate) decode_fns: DecodeFns,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
 }
@@ -105,7 +105,7 @@ impl BagConversion {
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
         BagConversion {
-            row_fn: *map.convert_fns.row.get(*level),
+            row_fn: *map.decode_fns.row.get(*level),
             columns,
             rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
             stride,
@@ -222,9 +222,9 @@ impl BagPlan {
 
     /// The same, with the functions of another map of the planned types where there are some.
     #[inline]
-    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<ConvertFns>) -> BagCall<'a> {
+    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<DecodeFns>) -> BagCall<'a> {
         let conversion = |map: BagConverting| {
-            let map = BagConverting { convert_fns: other.unwrap_or(map.convert_fns), ..map };
+            let map = BagConverting { decode_fns: other.unwrap_or(map.decode_fns), ..map };
             BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size())
         };
         BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }

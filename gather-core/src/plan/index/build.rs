@@ -55,7 +55,8 @@ impl IndexPlan {
         let level = Level::resolve(request.options.level)?;
         let bytes = Shape::checked_bytes(&lowered.output, request.dtype.size())?;
         let nest = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
-        let mut plan = IndexPlan { nest, output: lowered.output.clone(), panels: None, blocked: false, whole: false };
+        let output = lowered.output.clone();
+        let mut plan = IndexPlan { nest, output, panels: None, decoded: None, blocked: false, whole: false };
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let whole = request.converting.and_then(|map| map.whole);

@@ -8,7 +8,7 @@ use crate::call::gather::Operation;
 use crate::call::gather::kinds::{Gathered, Outputs, operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
-use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::plan::GatherPlan;
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Described, Opened, Reading, Source};
@@ -55,6 +55,7 @@ pub(super) struct NullablePlanned {
     /// The call by positions, of which any may be missing.
     pub(super) by_position: GatherPlan,
     pub(super) sizes: NullableSizes,
+    reads_rows: bool,
     /// The operator, its loops stepping through the numbers of indices and through elements of data, or rows.
     lowered: [IndexLowered; 2],
 }
@@ -84,7 +85,8 @@ impl NullablePlanned {
         } else {
             K::plan::<i32>(&by, data, (i32::TYPE, &layout), outputs)
         }?;
-        Ok(NullablePlanned { facts, plan, by_position, sizes, lowered: [lowered, by_rows] })
+        let (reads_rows, lowered) = (K::READS_ROWS, [lowered, by_rows]);
+        Ok(NullablePlanned { facts, plan, by_position, sizes, reads_rows, lowered })
     }
 
     fn output_shape(&self) -> &[usize] {
@@ -107,7 +109,7 @@ impl NullablePlanned {
 
     /// Whether elements are read, and not whole rows.
     pub(super) fn reads_elements(&self) -> bool {
-        matches!(self.plan.reads, Reads::Elements | Reads::Mapped(_))
+        !self.reads_rows
     }
 
     /// Checks the layouts of a call; returns the size of the first dimension of indices, where that is free.

@@ -9,16 +9,17 @@
 //! ```
 //!
 //! To the plan a row is one element, so that a row function runs by the kernels of maps: policies, fills, threads and
-//! the first bad index are theirs. Under `Streamed` the function writes to memory in the first-level cache, whose lines
-//! are then written by non-temporal stores.
+//! the first bad index are theirs. Rows that are stored as codes are decoded first (`decoded.rs`). Under `Streamed` the
+//! function writes to memory in the first-level cache, whose lines are then written by non-temporal stores.
 
+mod decoded;
 mod params;
 
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::named;
+pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded, decode_first};
 pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -214,7 +215,7 @@ levels! {
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
     let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
-    let (elements, results) = (conversion(args).elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
+    let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
     // A copy: the compiler need not load its fields again after each store.
     let rows = JobRows::<R> { given, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
@@ -240,7 +241,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
 struct JobRows<'a, R: Rowwise> {
     given: GivenRows<'a, R::Params>,
     job: MoveJob<'a>,
-    /// Elements of a row of data, and of the output.
+    /// Elements of a row that is read, and of the output.
     elements: usize,
     results: usize,
 }

@@ -318,6 +318,8 @@ for_tuples!(params);
 pub(crate) struct GivenRows<'a, P: RowParams> {
     pub(crate) lookups: P::Lookups<'a>,
     pub(crate) placed: Placed,
+    /// Elements of a row that the function reads: those of data, or the numbers that they are decoded to.
+    pub(crate) elements: usize,
 }
 
 /// Where the rows of the output are, by which a row finds the values of its index.

@@ -136,7 +136,7 @@ impl<C: Coding> LevelFn for Decode<C> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (row, codes, first, values): Self::Args<'_>) {
-        row.decode::<C, f32>(codes, first, values);
+        row.decode::<C, f32, _>(codes, first, values);
     }
 }
 

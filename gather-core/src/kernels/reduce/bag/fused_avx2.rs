@@ -281,10 +281,10 @@ impl Sums {
 }
 
 /// The first byte of the scale and the bias of a row, and whether these are `f32`.
-type ParamsAt = (usize, bool);
+pub(crate) type ParamsAt = (usize, bool);
 
 /// Eight columns of a row, as vectors of AVX2 hold them.
-pub(in crate::kernels::reduce) trait Eight: Coding {
+pub(crate) trait Eight: Coding {
     /// The columns before they are scaled.
     type Bits: Copy;
 
@@ -374,7 +374,7 @@ plain! {
 ///
 /// - **F3** A row has `bytes` bytes, of which its last columns are `rest` from `first` on. Eight bytes from `at` on are
 ///   some of them, or the row has `few`, which are all.
-pub(in crate::kernels::reduce) struct Tail {
+pub(crate) struct Tail {
     bytes: usize,
     /// The first byte that is read, and by how many bits its codes are further up.
     at: usize,
@@ -391,7 +391,7 @@ impl Tail {
 
     /// For the codes from byte `codes` of all codes on.
     #[inline(always)]
-    fn new(row: &FusedRow, codes: usize) -> Self {
+    pub(crate) fn new(row: &FusedRow, codes: usize) -> Self {
         let (bytes, codes, few) = (row.bytes(), row.codes_at() + codes, row.bytes() < EIGHT);
         let at = codes.min(bytes.saturating_sub(EIGHT));
         let (first, rest) = (codes, bytes - codes);

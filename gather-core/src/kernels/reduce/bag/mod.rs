@@ -45,6 +45,8 @@ pub(in crate::kernels::reduce) mod step;
 pub(in crate::kernels::reduce) mod vectors;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use fused_avx2::{Eight, Tail};
 pub(crate) use positions::{BagIndices, BagRule, CompiledPositionsFn, IndexRuns, PositionsFn, positions, positions_of};
 pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
 

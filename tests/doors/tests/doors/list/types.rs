@@ -154,6 +154,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("ViewMut::new", Test("tensors::views_and_tensors_of_any_type")),
     ("ViewMut::strided", Test("tensors::views_and_tensors_of_any_type")),
     ("batch_to_space", Test("space::parameters_from_everywhere")),
+    ("chains!::rows", Test("row_functions::chains")),
     ("depth_to_space", Test("inverses::depth_presets")),
     ("dyn_methods!::dtype", Test("tensors::views_of_bytes")),
     ("dyn_methods!::layout", Test("tensors::views_of_bytes")),

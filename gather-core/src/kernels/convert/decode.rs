@@ -1,0 +1,216 @@
+//! Decoding: the functions of a map or of a format, compiled for each level.
+//!
+//! ```text
+//! gathers           rows of a job, piece by piece, into the output      (`pieces.rs`)
+//! bags              columns of some rows, into a scratch                (`exec/bag/converted.rs`)
+//! row functions     a row at a time, into a scratch                     (`row`)
+//! ```
+//!
+//! All of them call the one function of a row, which knows its types; what calls it does not.
+
+use core::mem::MaybeUninit;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::conversion;
+use crate::kernels::convert::pieces::{Pieces, pieces_scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::level_fn::{Scalar, Token};
+use crate::kernels::nest::args::{CompiledMoveFn, Conversion, IndexArgs, Place, RowFn};
+use crate::kernels::nest::rows::MoveJob;
+use crate::types::method::Method;
+
+/// A map, or a format: how elements of data become others.
+pub(crate) trait Decode: 'static {
+    /// The elements of data, and those that they become.
+    type In: Copy;
+    type Out: Copy;
+
+    /// The parameters, as a call gives them.
+    type Given<'a>;
+
+    /// Whether rows are decoded whole, and not piece by piece.
+    const WHOLE: bool = false;
+
+    /// Decodes elements, of which the first comes from a place. All of `to` is written.
+    ///
+    /// # Safety
+    /// K8: what is given has values for the row of the place, and for the elements from there on.
+    unsafe fn decode(
+        level: impl Token,
+        from: &[Self::In],
+        to: &mut [MaybeUninit<Self::Out>],
+        given: &Self::Given<'_>,
+        place: Place,
+    );
+
+    /// The number of elements that some elements of data become.
+    #[inline(always)]
+    fn results(_: &Self::Given<'_>, elements: usize) -> usize {
+        elements
+    }
+
+    /// Decodes the rows of a job in one loop, where that is better than row by row. Returns whether it did.
+    #[inline(always)]
+    fn one_by_one(_: &Self::Given<'_>, _: &IndexArgs<'_>, _: &MoveJob<'_>) -> bool {
+        false
+    }
+
+    /// The parameters without their types.
+    fn erased<'g>(given: &'g Self::Given<'_>) -> ErasedParams<'g>;
+}
+
+/// The parameters of a map or of a format, without their types.
+#[derive(Clone, Copy)]
+pub struct ErasedParams<'a> {
+    /// K8: a [`Decode::Given`]; null where nothing decodes.
+    pub(crate) given: *const (),
+    /// The address of the first element of data, and whether elements have values of their own, by their place from
+    /// there.
+    pub(crate) data: usize,
+    pub(crate) by_element: bool,
+    /// Prefetches values, where not all are at hand.
+    pub(crate) ahead: Option<&'a dyn PrefetchGiven>,
+}
+
+/// Parameters that are prefetched.
+pub(crate) trait PrefetchGiven {
+    /// Prefetches the values of a row, and of some of its elements, or the first of them.
+    fn prefetch(&self, row: usize, element: usize, elements: usize);
+}
+
+impl ErasedParams<'_> {
+    /// Without a map.
+    pub(crate) const NONE: Self = ErasedParams { given: core::ptr::null(), data: 0, by_element: false, ahead: None };
+
+    /// The place in data of an element of `size` bytes, where that matters.
+    #[inline(always)]
+    pub(crate) fn element(&self, at: *const u8, size: usize) -> usize {
+        if self.by_element { at.addr().wrapping_sub(self.data) / size } else { 0 }
+    }
+}
+
+/// The functions of a map or of a format, by level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecodeFns {
+    /// Decode the rows of a job.
+    pub(crate) rows: ByLevel<CompiledMoveFn>,
+    /// Decode a row.
+    pub(crate) row: ByLevel<RowFn>,
+}
+
+impl DecodeFns {
+    pub(crate) const fn of<D: Decode>() -> Self {
+        DecodeFns {
+            // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+            rows: unsafe { by_level!(rows_scalar::<D>, rows_avx2::<D>, rows_avx512::<D>) },
+            // SAFETY: E1: a `RowFn` is no `LevelPointer`.
+            row: unsafe { by_level!(row_scalar::<D>, row_avx2::<D>, row_avx512::<D>) },
+        }
+    }
+}
+
+/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then with slices for
+/// arguments, so that the compiler knows them to be apart.
+macro_rules! levels {
+    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
+        $(#[$level])*
+        fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+            decode_rows::<D>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<D>, |from, to, given, place| {
+                // SAFETY: K8: what is given has values for these elements.
+                unsafe { $typed::<D>(from, to, given, place) }
+            });
+        }
+
+        /// # Safety
+        /// As for [`RowFn`], for the types of `D`. K7: the machine has the level.
+        $(#[$level])*
+        unsafe fn $row<D: Decode>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
+            // SAFETY: K8: what is given is of the parameters of `D`.
+            let given = unsafe { &*given.cast::<D::Given<'_>>() };
+            let (from, to) = (from.cast::<D::In>(), to.cast::<MaybeUninit<D::Out>>());
+            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+            // SAFETY: K8: `elements` elements of data, aligned.
+            let from = unsafe { core::slice::from_raw_parts(from, elements) };
+            // SAFETY: K8: memory for what they become, aligned for it, that nothing else uses.
+            let to = unsafe { core::slice::from_raw_parts_mut(to, D::results(given, elements)) };
+            // SAFETY: K8: what is given has values for these elements.
+            unsafe { $typed::<D>(from, to, given, place) };
+        }
+
+        /// # Safety
+        /// As for [`Decode::decode`].
+        #[inline]
+        $(#[$level])*
+        unsafe fn $typed<D: Decode>(
+            from: &[D::In],
+            to: &mut [MaybeUninit<D::Out>],
+            given: &D::Given<'_>,
+            place: Place,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { D::decode($here, from, to, given, place) };
+        }
+    )*};
+}
+levels! {
+    rows_scalar, pieces_scalar, row_scalar, typed_scalar, Scalar;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
+    rows_avx2, pieces_avx2, row_avx2, typed_avx2, Avx2::here();
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
+}
+
+/// Bytes of the longest element whose decoding is compiled once more, for rows that are near: a call for each would
+/// take as long as the conversion of 64 of them (bench `tables`).
+const SHORT_ELEMENT: usize = 256;
+
+/// Whether rows are written by non-temporal stores.
+#[inline(always)]
+fn is_streamed(args: &IndexArgs<'_>) -> bool {
+    args.spec().method == Method::Streamed
+}
+
+/// Decodes resolved rows that are near, in one loop.
+#[inline(always)]
+fn each_row<D: Decode>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob<'_>,
+    given: &D::Given<'_>,
+    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
+) {
+    let (Conversion { elements, size_in, .. }, params) = (conversion(args), D::erased(given));
+    let results = D::results(given, elements);
+    for i in 0..job.n() {
+        let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());
+        debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+        let place = Place { row: job.row_of_data(i), element: params.element(from.cast(), size_in) };
+        // SAFETY: K2 and K8: the elements of a row of data, aligned, which nothing writes (K4).
+        let from = unsafe { core::slice::from_raw_parts(from, elements) };
+        // SAFETY: K1 and K8: memory for what they become, aligned for it, that nothing else uses.
+        let to = unsafe { core::slice::from_raw_parts_mut(to, results) };
+        decode_row(from, to, given, place);
+    }
+}
+
+/// Decodes resolved rows.
+#[inline(always)]
+fn decode_rows<D: Decode>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob<'_>,
+    decode: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
+    row_fn: RowFn,
+    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
+) {
+    // SAFETY: K8: what is given is of the parameters of `D`.
+    let given = unsafe { &*args.params().cast::<D::Given<'_>>() };
+    if D::one_by_one(given, args, job) {
+    } else if const { size_of::<D::Out>() <= SHORT_ELEMENT } && job.prefetch_distance() == 0 && !is_streamed(args) {
+        each_row::<D>(args, job, given, decode_row);
+    } else {
+        let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
+        decode(&pieces, args, job);
+    }
+}

@@ -1,0 +1,61 @@
+//! Fused rows: codes with a scale and a bias of their own, decoded whole.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::vectors;
+use crate::kernels::level_fn::Token;
+use crate::kernels::nest::args::Place;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::bag::Eight as Columns;
+use crate::types::codes::Float;
+#[cfg(not(target_arch = "x86_64"))]
+use crate::types::fused::Coding as Columns;
+use crate::types::fused::{FusedFormat, FusedRow, by_coding};
+
+/// The functions that decode rows of a format, by level.
+pub(crate) fn decode_fns<U: Float>(format: FusedFormat) -> &'static DecodeFns {
+    by_coding!(format, C => const { &DecodeFns::of::<InFusedRows<U, C>>() })
+}
+
+/// Codes of a coding in fused rows, which become numbers `U`.
+pub(crate) struct InFusedRows<U, C>(PhantomData<(U, C)>);
+
+impl<U: Float, C: Columns> Decode for InFusedRows<U, C> {
+    type In = u8;
+    type Out = U;
+    type Given<'a> = FusedRow;
+
+    const WHOLE: bool = true;
+
+    #[inline(always)]
+    unsafe fn decode(level: impl Token, from: &[u8], to: &mut [MaybeUninit<U>], row: &FusedRow, _: Place) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(level) = level.avx2()
+            && vectors::fused::<C, U>(level, from, row, to)
+        {
+            return;
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = level;
+        row.decode::<C, U, _>(from, 0, to);
+    }
+
+    #[inline(always)]
+    fn results(row: &FusedRow, _: usize) -> usize {
+        row.columns()
+    }
+
+    #[inline(always)]
+    fn erased(row: &FusedRow) -> ErasedParams<'_> {
+        erased(row)
+    }
+}
+
+/// A row's format, as what decodes it reads it.
+#[inline(always)]
+pub(crate) fn erased(row: &FusedRow) -> ErasedParams<'_> {
+    ErasedParams { given: (&raw const *row).cast(), ..ErasedParams::NONE }
+}

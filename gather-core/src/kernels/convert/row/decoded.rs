@@ -1,0 +1,92 @@
+//! Rows that are decoded before a row function reads them.
+//!
+//! ```text
+//! for some rows of a job:                  as many as fit in a part of the first-level cache
+//!     for each of them:
+//!         prefetch a later row             and what is given for decoding it
+//!         decode it into the room          by the map or the format, which knows its types
+//!     call the row function on these       which reads the room in place of data
+//! ```
+//!
+//! The row function is that of rows as they are: its job alone says where rows lie.
+
+use crate::kernels::convert::conversion;
+use crate::kernels::convert::decode::ErasedParams;
+use crate::kernels::convert::row::MOST_AHEAD;
+use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Place, RowFn};
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::prefetch;
+
+/// The parameters of a row function, and those of what decodes its rows.
+#[derive(Clone, Copy)]
+pub(crate) struct GivenDecoded<'a> {
+    /// The `GivenRows` of the row function.
+    pub(crate) rows: *const (),
+    pub(crate) decoder: ErasedParams<'a>,
+}
+
+/// Rows of data as a row function reads them: decoded, some at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecodedRows {
+    /// The map or the format that decodes a row, and the row function, at the plan's level.
+    pub(crate) row_fn: RowFn,
+    pub(crate) function: MoveFn,
+    /// The most rows that are decoded at a time, and bytes from one to the next: whole lines.
+    pub(crate) rows: usize,
+    pub(crate) stride: usize,
+}
+
+/// The parameters of a kernel that decodes rows, which one worker has.
+pub(crate) struct DecodingJob<'a> {
+    given: GivenDecoded<'a>,
+    decoded: DecodedRows,
+    /// Memory for the rows that are decoded at a time.
+    room: *mut u8,
+}
+
+impl<'a> DecodingJob<'a> {
+    /// The job of a worker for a part of a plan whose rows are decoded thus.
+    ///
+    /// # Safety
+    /// K8: `args` are those of the plan, with a `GivenDecoded` for parameters, of what the rows are decoded by. The room
+    /// has memory for `decoded`, is aligned to a line, and nothing else uses it.
+    #[inline(always)]
+    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, room: *mut u8) -> Self {
+        // SAFETY: K8: the parameters of a plan whose rows are decoded.
+        let given = unsafe { *args.params().cast::<GivenDecoded<'a>>() };
+        DecodingJob { given, decoded, room }
+    }
+}
+
+/// Decodes the rows of a job, and calls the row function on them.
+pub(crate) fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+    let Conversion { elements, size_in, .. } = conversion(args);
+    // SAFETY: K8: the parameters where rows are decoded.
+    let DecodingJob { given, decoded, room } = unsafe { &*args.params().cast::<DecodingJob<'_>>() };
+    let (GivenDecoded { rows, decoder }, DecodedRows { row_fn, function, rows: most, stride }) = (*given, *decoded);
+    // SAFETY: K8: the parameters of the row function.
+    let args = unsafe { args.given(rows) };
+    for first in (0..job.n()).step_by(most) {
+        let some = job.from(first).first(most.min(job.n() - first));
+        for i in 0..some.n() {
+            let later = first + i + job.prefetch_distance();
+            if later > first + i && later < job.n() {
+                let from = job.source(later);
+                prefetch(from, elements.saturating_mul(size_in).min(MOST_AHEAD));
+                if let Some(ahead) = decoder.ahead {
+                    ahead.prefetch(job.row_of_data(later), decoder.element(from, size_in), elements);
+                }
+            }
+            let (from, to) = (some.source(i), room.wrapping_add(i * stride));
+            let place = Place { row: some.row_of_data(i), element: decoder.element(from, size_in) };
+            if stride > 0 {
+                // SAFETY: K2 and K8: the elements of a row of data, what is given for them, and room for what they
+                // become, aligned to a line, which nothing else uses. K7: the function is that of the plan's level.
+                unsafe { row_fn(from, to, elements, decoder.given, place) };
+            }
+        }
+        // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay
+        // there until the function returns.
+        function(&args, &unsafe { some.read_at(*room, stride as isize) });
+    }
+}

@@ -1,0 +1,131 @@
+//! Decoding by vectors of AVX2, eight numbers at a time, where compilers find none, or worse ones.
+//!
+//! The numbers are those of the loops that every level has, to the bit. Results of other types than `f32` are left to
+//! these loops.
+
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+use crate::kernels::level_fn::Avx2;
+use crate::kernels::reduce::bag::{Eight, Tail};
+use crate::types::codes::Float;
+use crate::types::fused::{FusedFormat, FusedRow};
+
+/// Numbers of a vector.
+const EIGHT: usize = 8;
+
+/// Whether results are `f32`.
+const fn is_single<U: Float>() -> bool {
+    matches!(U::FORMAT, FusedFormat::F32)
+}
+
+/// Writes eight results, which are `f32`: elements `U`, or arrays of them.
+#[inline(always)]
+fn write<U: Float, T>(_: Avx2, values: __m256, to: &mut [MaybeUninit<T>]) {
+    assert!(const { is_single::<U>() } && size_of_val(to) == EIGHT * size_of::<f32>(), "eight results");
+    // SAFETY: the token shows the level. There is room for eight results, which may have any bits: the one float of the
+    // format `F32` is `f32`.
+    unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), values) };
+}
+
+/// Decodes a fused row of a coding. Returns whether it did: not, where results are no `f32`.
+#[inline(always)]
+pub(super) fn fused<C: Eight, U: Float>(level: Avx2, bytes: &[u8], row: &FusedRow, to: &mut [MaybeUninit<U>]) -> bool {
+    if const { !is_single::<U>() } {
+        return false;
+    }
+    debug_assert!(bytes.len() == row.bytes() && to.len() == row.columns(), "F1");
+    let (scale, bias) = C::params(level, bytes, row.params_at());
+    let last = C::bytes(to.len() / EIGHT * EIGHT);
+    let codes = &bytes[row.codes_at()..][..last];
+    let (to, rest) = to.as_chunks_mut::<EIGHT>();
+    for (codes, to) in codes.chunks_exact(C::bytes(EIGHT)).zip(to) {
+        write::<U, U>(level, C::values(level, C::eight(level, codes), scale, bias), to);
+    }
+    if !rest.is_empty() {
+        let last = C::last(level, bytes, &Tail::new(row, last));
+        let mut eight = [MaybeUninit::<U>::uninit(); EIGHT];
+        write::<U, U>(level, C::values(level, last, scale, bias), &mut eight);
+        rest.copy_from_slice(&eight[..rest.len()]);
+    }
+    true
+}
+
+/// Decodes whole numbers of blocks, the first of them; returns the others: all, where results are no `f32`.
+#[inline(always)]
+pub(super) fn codes<'a, 'b, U: Float, const PER: usize>(
+    level: Avx2,
+    from: &'a [u8],
+    to: &'b mut [MaybeUninit<[U; PER]>],
+    is_signed: bool,
+    (scale, zero_point): (f32, f32),
+) -> (&'a [u8], &'b mut [MaybeUninit<[U; PER]>]) {
+    if const { !is_single::<U>() } {
+        return (from, to);
+    }
+    let bytes = const { EIGHT / PER };
+    let n = from.len() / bytes * bytes;
+    let ((from, rest), (to, others)) = (from.split_at(n), to.split_at_mut(n));
+    for (codes, to) in from.chunks_exact(bytes).zip(to.chunks_exact_mut(bytes)) {
+        let codes = match *codes {
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+            [a, b] => u16::from_le_bytes([a, b]).into(),
+            _ => unreachable!("eight codes"),
+        };
+        // SAFETY: the token shows the level.
+        write::<U, _>(level, unsafe { numbers::<PER>(codes, is_signed, scale, zero_point) }, to);
+    }
+    (rest, others)
+}
+
+/// Eight codes as numbers: less a zero point, times a scale.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point: f32) -> __m256 {
+    let bits = (EIGHT / PER) as i32;
+    let up_to = |first: i32, step: i32| {
+        let steps = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(step));
+        _mm256_add_epi32(_mm256_set1_epi32(first), steps)
+    };
+    let numbers = match (PER, is_signed) {
+        (1, false) => _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(codes as i64)),
+        (1, true) => _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(codes as i64)),
+        (_, false) => {
+            let codes = _mm256_srlv_epi32(_mm256_set1_epi32(codes as i32), up_to(0, bits));
+            _mm256_and_si256(codes, _mm256_set1_epi32((1 << bits) - 1))
+        }
+        (_, true) => {
+            // Each at the top of its lane, from where its sign is shifted in.
+            let codes = _mm256_sllv_epi32(_mm256_set1_epi32(codes as i32), up_to(32 - bits, -bits));
+            _mm256_srav_epi32(codes, _mm256_set1_epi32(32 - bits))
+        }
+    };
+    let numbers = _mm256_sub_ps(_mm256_cvtepi32_ps(numbers), _mm256_set1_ps(zero_point));
+    _mm256_mul_ps(numbers, _mm256_set1_ps(scale))
+}
+
+/// Widens halves, the first of them, to `f32`; returns the others: all, where results are no `f32`.
+#[cfg(feature = "half")]
+#[inline(always)]
+pub(crate) fn halves<'a, 'b, U: Float>(
+    level: Avx2,
+    from: &'a [half::f16],
+    to: &'b mut [MaybeUninit<U>],
+) -> (&'a [half::f16], &'b mut [MaybeUninit<U>]) {
+    #[inline]
+    #[target_feature(enable = "avx2,f16c")]
+    fn widened(halves: [half::f16; EIGHT]) -> __m256 {
+        let [a, b, c, d, e, f, g, h] = halves.map(|half| half.to_bits() as i16);
+        _mm256_cvtph_ps(_mm_setr_epi16(a, b, c, d, e, f, g, h))
+    }
+    if const { !is_single::<U>() } {
+        return (from, to);
+    }
+    let ((from, rest), (to, others)) = (from.as_chunks::<EIGHT>(), to.as_chunks_mut::<EIGHT>());
+    for (&halves, to) in from.iter().zip(to) {
+        // SAFETY: the token shows the level.
+        write::<U, U>(level, unsafe { widened(halves) }, to);
+    }
+    (rest, others)
+}
