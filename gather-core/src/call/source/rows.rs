@@ -231,7 +231,7 @@ chains! {
         ///     bytes[34..36].copy_from_slice(&0x4000u16.to_le_bytes());
         ///     let table = View::new(Q8_0::from_bytes(&bytes).0, &[2, 1])?;
         ///
-        ///     let (positions, gains) = ([[0.5f32; 32], [0.0; 32]], [1.0; 32]);
+        ///     let (positions, gains) = ([[2.0f32; 32], [0.5; 32]], [1.0; 32]);
         ///     let params = (Given::PerIndex(positions.as_flattened()), Given::All(&gains[..]), Given::All(0.0));
         ///     let numbers = table.map(&maps::convert::<_, f32>(), ());
         ///     let normed = Gather::new(0).run(&numbers.rows(&rows::rms_norm(), params), &[1u32, 0])?;

@@ -6,6 +6,6 @@ fn main() -> Result<(), Error> {
     let numbers = table.map(&maps::dequantize(), (Given::All(0.5), Given::All(0)));
     let dots = numbers.rows(&rows::dot(), (Given::All(&[1.0]),));
     let ids = View::new(&[1u32, 0], &[2, 1])?;
-    ScatterNd::new().run(&dots, &ids, &[1.0f32, 2.0])?;
+    ScatterNd::new().run(&dots, &ids, &dots)?;
     Ok(())
 }
