@@ -89,7 +89,7 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
     let op = Gather::new(case["axis"].as_i64().unwrap()).out_of_bounds(OutOfBounds::Zero);
     let (data, indices, scales) = (data.view(), indices.view(), scales.view());
     let blocks = data.blocks(codes(case["codes"].as_str().unwrap()), block_size, &scales);
-    let blocks = zero_points.as_ref().map_or(blocks.clone(), |zero_points| blocks.zero_points(zero_points));
+    let blocks = zero_points.as_ref().map_or(blocks, |zero_points| blocks.zero_points(zero_points));
     for level in levels() {
         for par in [Par::Seq, Par::Threads(3)] {
             let op = op.level(level).par(par);
@@ -213,7 +213,7 @@ fn strides_and_policies() {
     let turned = scales.permuted(&[1, 0]).unwrap();
     assert_eq!(op.run(&data.blocks(Codes::Bits4, 16, &turned), &ids).unwrap_err(), not(Argument::Scales));
     let zero_points = View::strided(&bytes, &[2, 1], &[2, 1], 0).unwrap();
-    assert_eq!(op.run(&blocks.clone().zero_points(&zero_points), &ids).unwrap_err(), not(Argument::ZeroPoints));
+    assert_eq!(op.run(&blocks.zero_points(&zero_points), &ids).unwrap_err(), not(Argument::ZeroPoints));
     let mut memory = [5.0f32; 64];
     let mut out = ViewMut::strided(&mut memory, &[2, 32], &[1, 2], 0).unwrap();
     assert_eq!(op.run_into(&blocks, &ids, &mut out).unwrap_err(), not(Argument::Output));

@@ -136,7 +136,7 @@ fn block_quantized_data() {
             let op = Gather::new(-2).par(Par::Threads(2)).level(Level::Scalar);
             let op = op.out_of_bounds(OutOfBounds::Wrap).negative_index(NegativeIndex::FromEnd);
             let blocks = data.blocks(codes, block_size, &scales);
-            let got = op.run(&blocks.clone().zero_points(&zeros), &ids).unwrap();
+            let got = op.run(&blocks.zero_points(&zeros), &ids).unwrap();
             assert!(got.as_slice().iter().all(|value| value.is_nan()));
             let plan = op.plan(&Spec::of(data.layout()).blocks::<f32>(codes, block_size), &ids).unwrap();
             assert_eq!(plan.output_shape(), [4, values]);

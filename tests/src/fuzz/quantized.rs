@@ -161,7 +161,7 @@ impl Case {
         let op = op.par(self.par).level(self.level);
         let given = self.has_zero_points.then_some(&zero_view);
         let blocks = data_view.blocks(self.codes, self.block_size, &scale_view);
-        let blocks = given.map_or(blocks.clone(), |given| blocks.zero_points(given));
+        let blocks = given.map_or(blocks, |given| blocks.zero_points(given));
         let got = op.run(&blocks, &indices);
         let planned = op.plan(&blocks, &indices);
         let planned = planned.and_then(|plan| plan.run(&blocks, &indices));

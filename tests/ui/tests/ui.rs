@@ -79,7 +79,7 @@ const WORDED_BY_COMPILER: [&str; 18] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 200] = [
+const MESSAGES: [&str; 202] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",

@@ -144,6 +144,7 @@ const fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> &'static Deco
 /// Codes of which a byte holds `PER`, the lowest bits first.
 trait DecodeCodes<const PER: usize>: 'static {
     /// Whether the codes are whole numbers, with a sign or without; `None` for others.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
     const SIGNED: Option<bool> = None;
 
     /// The number of code `k` of a byte, before its zero point is subtracted.
