@@ -90,7 +90,8 @@ impl<T> Quantized<'_, T> {
     /// Blocks of a row of data.
     #[inline(always)]
     fn blocks(&self) -> usize {
-        self.row.div_ceil(1 << self.block_log2)
+        // As `div_ceil`, without a division: a row has a byte or more.
+        ((self.row - 1) >> self.block_log2) + 1
     }
 
     /// Without the type of scales.
@@ -224,7 +225,7 @@ impl<T: Float, const PER: usize, D: DecodeCodes<PER>> Decode for InBlocks<T, PER
     }
 }
 
-/// Converts bytes, the first of which is number `at` of data, block by block.
+/// Converts bytes, the first of which is number `at` of data, row by row of data.
 #[inline(always)]
 fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     level: impl Token,
@@ -233,15 +234,35 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     mut to: &mut [MaybeUninit<[T; PER]>],
     at: usize,
 ) {
-    let bytes = 1 << given.block_log2;
-    let blocks = given.blocks();
     let (mut row, mut at) = quotient_and_rest(at, given.row);
     while !from.is_empty() {
-        let block = at >> given.block_log2;
-        let len = (bytes - at % bytes).min(given.row - at).min(from.len());
+        let len = (given.row - at).min(from.len());
         let (codes, later) = from.split_at(len);
-        let (values, room) = to.split_at_mut(len);
-        let scale = given.scales[given.scale_rows.of(row) * blocks + block].to_f32();
+        let (values, others) = to.split_at_mut(len);
+        convert_row::<T, PER, D>(level, given, codes, values, (row, at));
+        (from, to, row, at) = (later, others, row + 1, 0);
+    }
+}
+
+/// Converts bytes of a row from number `at` on, block by block.
+#[inline(always)]
+fn convert_row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
+    level: impl Token,
+    given: &Quantized<'_, T>,
+    mut from: &[u8],
+    mut to: &mut [MaybeUninit<[T; PER]>],
+    (row, at): (usize, usize),
+) {
+    let (blocks, bytes) = (given.blocks(), 1usize << given.block_log2);
+    let scales = &given.scales[given.scale_rows.of(row) * blocks..][..blocks];
+    // The rest of the first block, then whole ones.
+    let mut len = bytes - at % bytes;
+    for (block, scale) in scales.iter().enumerate().skip(at >> given.block_log2) {
+        if from.is_empty() {
+            break;
+        }
+        let (codes, later) = from.split_at(len.min(from.len()));
+        let (values, others) = to.split_at_mut(codes.len());
         let zero_point = match given.zero_points {
             ZeroPoints::All(value) => value,
             ZeroPoints::Packed { codes, row: of_row } => {
@@ -249,11 +270,8 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
                 D::value(codes[place / PER], place % PER)
             }
         };
-        run::<T, PER, D>(level, codes, values, scale, zero_point);
-        (from, to, at) = (later, room, at + len);
-        if at == given.row {
-            (row, at) = (row + 1, 0);
-        }
+        run::<T, PER, D>(level, codes, values, scale.to_f32(), zero_point);
+        (from, to, len) = (later, others, bytes);
     }
 }
 

@@ -2,13 +2,17 @@
 //!
 //! ```text
 //! for each panel of columns, as wide as there is room for sums of:
-//!     for each bag:
-//!         sums = the first row that counts        (or what an earlier part of the bag has left, or what out holds)
-//!         for each other row, in order:
+//!     for each bag:                               (`rows.rs`: one loop, for all that follow)
+//!         begin: sums of no row                   (or those that an earlier part of the bag has left)
+//!         for each row, in order:
 //!             prefetch a later row                (of any bag)
-//!             sums (op)= the row                  (times its weight)
-//!         out = sums, rounded or divided          (or they are left for the next part)
+//!             add the row, if it counts           (times its weight)
+//!         end: out = sums, rounded or divided     (or they are left for the next part)
 //! ```
+//!
+//! What adds a row is a type: [`AddRows`](rows::AddRows) and [`ReduceBags`](rows::ReduceBags). There are panels of
+//! vectors in registers (`in_registers`, and `fused_avx2` for codes), batches of rows in memory (`in_memory`) and rows
+//! that are decoded (`fused`).
 //!
 //! Vectors run across columns, so that each sum is that of the plain loop, to the bit. Sums are in the first-level
 //! cache for any reduction (`in_memory`); for sums, means and greatest values of floats, in registers (`in_registers`).
