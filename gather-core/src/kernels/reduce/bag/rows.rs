@@ -101,7 +101,7 @@ impl BagArgs<'_> {
     }
 }
 
-/// What the loop over rows does with them.
+/// Adds rows to sums, and prefetches rows that are to be added.
 pub(in crate::kernels::reduce) trait AddRows {
     /// Prefetches the columns of a row.
     fn prefetch(&self, later: *const u8);
@@ -110,7 +110,7 @@ pub(in crate::kernels::reduce) trait AddRows {
     fn add(&mut self, row: BagRow<'_>);
 }
 
-/// What the loop over bags does with them: how sums begin, where they are, and what they become.
+/// Reduces bags: begins their sums, to which rows are added, and ends them.
 pub(in crate::kernels::reduce) trait ReduceBags: AddRows {
     /// Begins the sums of a bag, or goes on with those of the part before.
     fn begin(&mut self, bag: &Bag<'_>);
