@@ -291,7 +291,7 @@ pub(crate) trait Eight: Coding {
     /// The scale and the bias of a row, in every element; zeros, where there are none.
     #[inline(always)]
     fn params(level: Avx2, _: &[u8], _: ParamsAt) -> (__m256, __m256) {
-        [__m256::splat(level, 0.0); 2].into()
+        (__m256::splat(level, 0.0), __m256::splat(level, 0.0))
     }
 
     /// Reads eight columns, whose bytes these are.
@@ -439,12 +439,11 @@ fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): P
     let params = row.as_ptr().wrapping_add(at);
     if is_single {
         // Each is read by itself, so that it can be broadcast from memory.
-        [0, 1]
-            .map(|param| {
-                // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
-                __m256::splat(level, unsafe { params.cast::<f32>().wrapping_add(param).read_unaligned() })
-            })
-            .into()
+        // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
+        let scale = unsafe { params.cast::<f32>().read_unaligned() };
+        // SAFETY: as above.
+        let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };
+        (__m256::splat(level, scale), __m256::splat(level, bias))
     } else {
         // SAFETY: F1: the scale and the bias are two halves of the row, at any alignment.
         let both = unsafe { params.cast::<i32>().read_unaligned() };

@@ -242,7 +242,8 @@ impl<'a> Columns<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn each(&self, rows: Range<usize>, by: &mut impl AddRows) {
         let BagArgs { data, distance, stride, weights, weight_step, .. } = *self.bag;
-        let [data, zeros] = [data, self.bag.zeros.unwrap_or(data)].map(|row| row.wrapping_add(self.start));
+        let zeros = self.bag.zeros.unwrap_or(data).wrapping_add(self.start);
+        let data = data.wrapping_add(self.start);
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(stride));
         let these = self.bag.positions_of(rows.clone());
         let ahead = self.bag.positions_of(rows.start + distance..rows.end + distance);
