@@ -219,7 +219,7 @@ impl<I: Index, L: Isa> AtLevel<I, L> {
     };
 }
 
-/// The set for elements of so many bytes.
+/// The set for elements of some number of bytes.
 macro_rules! of_size {
     ($bytes:expr) => {
         match $bytes {
@@ -303,7 +303,7 @@ compiled! {
     I8 SCATTER_I8, I16 SCATTER_I16, U8 SCATTER_U8, U16 SCATTER_U16, U32 SCATTER_U32, U64 SCATTER_U64
 }
 
-/// The built-in gathers by indices `I` of elements of so many bytes: those that the library holds, else those that are
+/// The built-in gathers by indices `I` of elements of some number of bytes: those that the library holds, else those that are
 /// compiled where this is evaluated.
 pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     match compiled_gathers(I::TYPE) {
@@ -326,7 +326,7 @@ pub(crate) const fn scatters<I: Index>() -> &'static KernelSet {
     }
 }
 
-/// The built-in kernels that rearrange elements of so many bytes, likewise, for whatever `T` names them.
+/// The built-in kernels that rearrange elements of some number of bytes, likewise, for whatever `T` names them.
 pub(crate) const fn rearrange<T>(bytes: usize) -> &'static KernelSet {
     #[cfg(feature = "registry")]
     {

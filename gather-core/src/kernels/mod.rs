@@ -153,7 +153,6 @@ pub(crate) use bodies::{MOST_PREFETCHED, gathers_rows};
 pub use kernel::Kernel;
 pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;
-pub(crate) use level_fn::Token;
 #[cfg(target_arch = "x86_64")]
 pub use level_fn::{Avx2, Avx512};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};

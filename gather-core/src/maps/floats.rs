@@ -4,12 +4,6 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
-use core::mem::MaybeUninit;
-
-use crate::kernels::Token;
-use crate::kernels::convert::map::convert_each;
-#[cfg(all(feature = "half", target_arch = "x86_64"))]
-use crate::kernels::convert::vectors::halves;
 use crate::types::codes::Float;
 #[cfg(feature = "half")]
 use crate::types::codes::sealed;
@@ -33,12 +27,6 @@ pub trait Convertible<U: Float>: Element + converted::Sealed {
 
     #[doc(hidden)]
     fn convert(self) -> Self::Floats;
-
-    #[doc(hidden)]
-    #[inline(always)]
-    fn convert_all(_: impl Token, from: &[Self], to: &mut [MaybeUninit<Self::Floats>]) {
-        convert_each(from, to, Self::convert);
-    }
 }
 
 pub(super) mod converted {
@@ -66,7 +54,7 @@ super::map_functions! {
     /// # #[cfg(not(feature = "half"))]
     /// # fn main() {}
     /// ```
-    pub fn convert<T: Convertible<U>, U: Float> = |value: T| -> T::Floats { value.convert() } and of all T::convert_all;
+    pub fn convert<T: Convertible<U>, U: Float> = |value: T| -> T::Floats { value.convert() } and CONVERTS
 
     /// Floats with a scale: `value * scale`, in `f32`, rounded to `U`.
     pub fn scaled<T: Float, U: Float> = |value: T, scale: f32| -> U { U::from_f32(value.to_f32() * scale) }
@@ -83,7 +71,7 @@ pub(super) fn round<U: Float, const N: usize>(values: [f32; N]) -> [U; N] {
 }
 
 macro_rules! convertible {
-    ($($(#[$cfg:meta])* $ty:ty $(: $vectors:ident)?;)*) => {$(
+    ($($(#[$cfg:meta])* $ty:ty;)*) => {$(
         $(#[$cfg])*
         impl converted::Sealed for $ty {}
 
@@ -96,24 +84,12 @@ macro_rules! convertible {
                 // By name: the types of `half` have a slower method of that name.
                 U::from_f32(Float::to_f32(self))
             }
-
-            $(
-                #[cfg(target_arch = "x86_64")]
-                #[inline(always)]
-                fn convert_all(level: impl Token, from: &[Self], to: &mut [MaybeUninit<U>]) {
-                    let (from, to) = match level.avx2() {
-                        Some(level) => $vectors(level, from, to),
-                        None => (from, to),
-                    };
-                    convert_each(from, to, <Self as Convertible<U>>::convert);
-                }
-            )?
         }
     )*};
 }
 convertible! {
     f32;
-    #[cfg(feature = "half")] half::f16: halves;
+    #[cfg(feature = "half")] half::f16;
     #[cfg(feature = "half")] half::bf16;
 }
 

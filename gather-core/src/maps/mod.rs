@@ -38,7 +38,7 @@
 /// Functions that make maps for any types with bounds.
 macro_rules! map_functions {
     ($($(#[$doc:meta])* pub fn $name:ident$(<$($T:ident: $Bound:path),+>)? =
-        |$value:ident: $In:ty $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block $(and of all $all:path;)?)*) => {$(
+        |$value:ident: $In:ty $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block $(and $FACT:ident)?)*) => {$(
         $(#[$doc])*
         #[must_use]
         pub const fn $name$(<$($T: $Bound),+>)?() -> $crate::Map<$In, $Out, ($($Param,)*)> {
@@ -50,21 +50,10 @@ macro_rules! map_functions {
                 type Params = ($($Param,)*);
                 const NAME: &'static str = stringify!($name);
                 const PARAMS: &'static [&'static str] = &[$(stringify!($param)),*];
+                $(const $FACT: bool = true;)?
 
                 #[inline(always)]
                 fn convert($value: $In, ($($param,)*): ($($Param,)*)) -> $Out $body
-
-                $(
-                    #[inline(always)]
-                    fn convert_all(
-                        level: impl $crate::kernels::Token,
-                        from: &[$In],
-                        to: &mut [core::mem::MaybeUninit<$Out>],
-                        (): (),
-                    ) {
-                        $all(level, from, to);
-                    }
-                )?
             }
             $crate::Map::new::<Function<($($($T,)+)?)>>()
         }

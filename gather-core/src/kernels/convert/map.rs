@@ -7,6 +7,8 @@ use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::pieces::PIECE;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::vectors;
 use crate::kernels::level_fn::Token;
 use crate::kernels::nest::args::IndexArgs;
 pub(crate) use crate::kernels::nest::args::Place;
@@ -341,18 +343,11 @@ pub trait Convert: 'static {
     const NAME: &'static str;
     /// The names of the parameters.
     const PARAMS: &'static [&'static str];
+    /// Whether the function is [`maps::convert`](crate::maps::convert), of which vectors give the same numbers.
+    const CONVERTS: bool = false;
 
     /// The closure.
     fn convert(value: Self::In, params: Self::Params) -> Self::Out;
-
-    /// Converts elements with the same parameters, at a level.
-    #[inline(always)]
-    fn convert_all(_: impl Token, from: &[Self::In], to: &mut [MaybeUninit<Self::Out>], params: Self::Params)
-    where
-        Self: Sized,
-    {
-        convert_each(from, to, |value| Self::convert(value, params));
-    }
 }
 
 /// A map of elements, one by one.
@@ -381,7 +376,14 @@ impl<C: Convert> Decode for EachElement<C> {
         } else {
             // SAFETY: the caller's promise. No parameter has values for elements.
             let params = unsafe { given.at(place) };
-            C::convert_all(level, from, to, params);
+            #[cfg(target_arch = "x86_64")]
+            let (from, to) = match level.avx2() {
+                Some(level) if C::CONVERTS => vectors::conversion(level, from, to),
+                _ => (from, to),
+            };
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = level;
+            convert_each(from, to, |value| C::convert(value, params));
         }
     }
 
@@ -415,7 +417,7 @@ impl<C: Convert> Decode for EachElement<C> {
 
 /// Converts elements by a function.
 #[inline(always)]
-pub(crate) fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     for (to, &value) in to.iter_mut().zip(from) {
         convert_one(to, || convert(value));
     }

@@ -30,7 +30,7 @@ mod pieces;
 pub(crate) mod quantized;
 pub(crate) mod row;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod vectors;
+mod vectors;
 
 use crate::kernels::bodies::{State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};

@@ -92,7 +92,7 @@ impl Pieces<'_> {
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
         debug_assert_eq!(job.out_step(), job.row() as isize, "K9: rows that are not contiguous");
         let most = self.most(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
-        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
+        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
             let row = self.row(job, i, size);

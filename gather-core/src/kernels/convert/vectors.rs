@@ -3,6 +3,8 @@
 //! The numbers are those of the loops that every level has, to the bit. Results of other types than `f32` are left to
 //! these loops.
 
+#[cfg(feature = "half")]
+use core::any::TypeId;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -105,27 +107,30 @@ fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point
     _mm256_mul_ps(numbers, _mm256_set1_ps(scale))
 }
 
-/// Widens halves, the first of them, to `f32`; returns the others: all, where results are no `f32`.
-#[cfg(feature = "half")]
+/// Converts elements as [`maps::convert`](crate::maps::convert) does, the first of them; returns the others: all, but of
+/// halves that become `f32`.
 #[inline(always)]
-pub(crate) fn halves<'a, 'b, U: Float>(
+pub(super) fn conversion<'a, 'b, T: 'static, U: 'static>(
     level: Avx2,
-    from: &'a [half::f16],
+    from: &'a [T],
     to: &'b mut [MaybeUninit<U>],
-) -> (&'a [half::f16], &'b mut [MaybeUninit<U>]) {
-    #[inline]
-    #[target_feature(enable = "avx2,f16c")]
-    fn widened(halves: &[half::f16; EIGHT]) -> __m256 {
-        // SAFETY: eight halves, at any alignment.
-        _mm256_cvtph_ps(unsafe { _mm_loadu_si128(halves.as_ptr().cast()) })
+) -> (&'a [T], &'b mut [MaybeUninit<U>]) {
+    #[cfg(feature = "half")]
+    if TypeId::of::<T>() == TypeId::of::<half::f16>() && TypeId::of::<U>() == TypeId::of::<f32>() {
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        fn widened<T>(halves: &[T; EIGHT]) -> __m256 {
+            assert_eq!(size_of::<T>(), size_of::<half::f16>(), "a half");
+            // SAFETY: as many bytes, at any alignment, all initialised: `T` is `f16`, as has just been compared.
+            _mm256_cvtph_ps(unsafe { _mm_loadu_si128(halves.as_ptr().cast()) })
+        }
+        let ((from, rest), (to, others)) = (from.as_chunks::<EIGHT>(), to.as_chunks_mut::<EIGHT>());
+        for (halves, to) in from.iter().zip(to) {
+            // SAFETY: the token shows the level.
+            write::<f32, U>(level, unsafe { widened(halves) }, to);
+        }
+        return (rest, others);
     }
-    if const { !is_single::<U>() } {
-        return (from, to);
-    }
-    let ((from, rest), (to, others)) = (from.as_chunks::<EIGHT>(), to.as_chunks_mut::<EIGHT>());
-    for (halves, to) in from.iter().zip(to) {
-        // SAFETY: the token shows the level.
-        write::<U, U>(level, unsafe { widened(halves) }, to);
-    }
-    (rest, others)
+    let _ = level;
+    (from, to)
 }

@@ -1,4 +1,4 @@
-//! Numbers and rows that lie side by side: what jobs by vectors read and write, with the checks of where they end.
+//! Numbers and rows that are contiguous: what jobs by vectors read and write, with the checks of where they end.
 
 use core::marker::PhantomData;
 
@@ -40,7 +40,7 @@ impl<'a> Numbers<'a, u8> {
 }
 
 impl<'a, I: Index> Numbers<'a, I> {
-    /// The indices of a strip, of the only component, which lie side by side (K3, K9).
+    /// The indices of a strip, of the only component, which are contiguous (K3, K9).
     #[inline(always)]
     pub(crate) fn indices(strip: &'a Strip<'_>) -> Self {
         let indices = strip.indices(&strip.spec().components[0]);

@@ -300,7 +300,7 @@ impl Call<'_> {
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
                 // SAFETY: V1: the layout is that of the plan's positions, with the count of this call. It reaches one
                 // position for each index, or for each component of each tuple, since the plan has the axes of this
-                // call; so many have been resolved. `P` is the type that was planned for these axes.
+                // call: all of these have been resolved. `P` is the type that was planned for these axes.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
                 call.run_plan(&plan.by_position, operands.by(places))?;
             }

@@ -220,7 +220,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     let rows = JobRows::<R> { given, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
-        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, side by side. K7 for the vectors.
+        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
             // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else
