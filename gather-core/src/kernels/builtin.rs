@@ -303,8 +303,8 @@ compiled! {
     I8 SCATTER_I8, I16 SCATTER_I16, U8 SCATTER_U8, U16 SCATTER_U16, U32 SCATTER_U32, U64 SCATTER_U64
 }
 
-/// The built-in gathers by indices `I` of elements of some number of bytes: those that the library holds, else those that are
-/// compiled where this is evaluated.
+/// The built-in gathers by indices `I` of elements of a number of bytes: those that the library holds, else those that
+/// are compiled where this is evaluated.
 pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     match compiled_gathers(I::TYPE) {
         Some(set) => set,

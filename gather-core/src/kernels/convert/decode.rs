@@ -118,7 +118,8 @@ macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            decode_rows::<D>(args, job, |pieces, args, job| $pieces(pieces, args, job), $row::<D>, |from, to, given, place| {
+            let by_pieces = |pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $pieces(pieces, args, job);
+            decode_rows::<D>(args, job, by_pieces, $row::<D>, |from, to, given, place| {
                 // SAFETY: K8: what is given has values for these elements.
                 unsafe { $typed::<D>(from, to, given, place) }
             });

@@ -107,8 +107,8 @@ fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point
     _mm256_mul_ps(numbers, _mm256_set1_ps(scale))
 }
 
-/// Converts elements as [`maps::convert`](crate::maps::convert) does, the first of them; returns the others: all, but of
-/// halves that become `f32`.
+/// Converts elements as [`maps::convert`](crate::maps::convert) does, the first of them; returns the others: all, but
+/// of halves that become `f32`.
 #[inline(always)]
 pub(super) fn conversion<'a, 'b, T: 'static, U: 'static>(
     level: Avx2,
