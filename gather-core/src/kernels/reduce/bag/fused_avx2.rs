@@ -1,9 +1,9 @@
 //! Sums of fused rows in registers: eight columns of codes at a time, which a vector of AVX2 decodes.
 //!
 //! A panel is a number of vectors of sums that the compiler knows, of which the last `ENDING` end with the last column:
-//! where columns need fewer vectors, they share columns with those before them. Rows of more columns than a panel has
-//! are taken `BLOCK` at a time, so that the lines of a row are prefetched and read while its page is at hand; between
-//! blocks the sums of all panels are in memory.
+//! where columns need fewer vectors, they share columns with those before them. One panel takes all bags. Where rows
+//! have more columns than a panel, all panels take [`BLOCK`] rows of a bag before the next ones, so that the lines of a
+//! row are prefetched and read while its page is at hand; a block is a part of its bag, whose sums are carried.
 
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
@@ -13,196 +13,243 @@ use core::ops::Range;
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
-use crate::kernels::reduce::bag::rows::{AddRows, BagRow};
-use crate::kernels::reduce::bag::vectors::{SumVector, bf16_to_256};
-use crate::kernels::reduce::bag::{BagRows, Begin, rows};
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
+use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector, bf16_to_256};
+use crate::kernels::reduce::bag::{BagArgs, BagRows, Begin, Lengths, Part};
+use crate::types::element::Unaligned;
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
 /// Columns of a vector.
 const EIGHT: usize = 8;
-/// Vectors of the widest panel.
-const MOST: usize = 8;
+/// Vectors of the widest panel: their sums, a scale, a bias and a row are the registers of AVX2.
+const WIDEST: usize = 13;
+/// Columns of the panels of rows that need several.
+const WIDE: usize = 8 * EIGHT;
 /// Rows that all panels take before the next ones.
-const BLOCK: usize = 16;
+const BLOCK: usize = 32;
 /// Columns whose sums have room on the stack.
 const ROOM: usize = 1024;
+
+/// Reduces rows, a function of this level for a coding.
+type Reduce<'a> = &'a dyn Fn(&BagRows<'_>);
 
 /// The AVX2 level of a sum, or of a mean.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(in crate::kernels::reduce) fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     bag.debug_check(WEIGHTED);
-    let (fused, first_column) = bag.fused();
-    debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements() <= fused.row.columns(), "B7");
+    if bag.fused().0.size == size_of::<f32>() {
+        in_panels::<C, WEIGHTED>(bag);
+    } else {
+        rounded(bag, &|bag| in_panels::<C, WEIGHTED>(bag));
+    }
+}
+
+/// Reduces rows to elements `f32`.
+#[target_feature(enable = "avx2,fma,f16c")]
+fn in_panels<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    let columns = bag.elements();
+    if columns <= WIDEST * EIGHT {
+        panel::<C, WEIGHTED>(bag, 0..columns);
+    } else {
+        in_blocks(bag, &|bag, columns| panel::<C, WEIGHTED>(bag, columns));
+    }
+}
+
+/// Reduces rows to elements that are no `f32`: some bags at a time to `f32` on the stack, which are rounded.
+#[inline(never)]
+fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
+    let (args, (fused, first_column), elements) = (*all.args(), all.fused(), all.elements());
     let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
     let room: *mut f32 = room.as_mut_ptr().cast();
-    for first in (0..bag.elements()).step_by(ROOM) {
-        let columns = first..(first + ROOM).min(bag.elements());
-        let before = first_column + first;
-        let columns = FusedColumns::<C, WEIGHTED> {
-            rows: bag.fused_columns(&columns),
-            fused,
-            columns: before..before + columns.len(),
-            room,
-            coding: PhantomData,
-        };
-        columns.reduce();
+    let single = FusedBag { size: size_of::<f32>(), ..*fused };
+    for first in (0..elements).step_by(ROOM) {
+        let columns = first..(first + ROOM).min(elements);
+        let n = columns.len();
+        let rows = all.fused_columns(&columns);
+        let mut bags = rows.bags();
+        let part = args.part.map(|part| Part { carried: rows.carried(), ..part });
+        for some in args.bags.some((ROOM / n).max(1)) {
+            let rows = some.rows;
+            // SAFETY: some columns (B7) of some bags, with their positions and weights (B6, B7), and what is carried
+            // (B4). `room` has an `f32` for each column of each of the bags (B2).
+            let bags_in_room = unsafe {
+                BagRows::new(BagArgs {
+                    positions: &args.positions[rows.start..rows.end + args.distance],
+                    bags: some.lengths,
+                    weights: args.weights.wrapping_offset(args.weight_step.wrapping_mul(rows.start as isize)),
+                    out: room.cast(),
+                    out_stride: (n * size_of::<f32>()) as isize,
+                    elements: n,
+                    part,
+                    fused: Some((&single, first_column + first)),
+                    ..args
+                })
+            };
+            reduce(&bags_in_room);
+            for (number, mut bag) in bags.by_ref().take(some.lengths.bags()).enumerate() {
+                if bag.count().is_some() {
+                    // SAFETY: the sums of this bag, which have just been written.
+                    let sums = unsafe { core::slice::from_raw_parts(room.wrapping_add(number * n), n) };
+                    (fused.end)((sums, bag.output()));
+                }
+            }
+        }
     }
 }
 
-/// Some columns of all rows.
-struct FusedColumns<'a, C: Eight, const WEIGHTED: bool> {
-    rows: rows::Columns<'a>,
-    fused: &'a FusedBag,
-    /// The columns in a row: from a multiple of those of a vector on.
-    columns: Range<usize>,
-    /// Room for the sums of these columns, at most `ROOM`, in whole vectors.
-    room: *mut f32,
-    coding: PhantomData<C>,
-}
-
-/// Where the sums of a panel are between blocks of rows, and where they go at the end.
-///
-/// - **F2** `to`, and `from` where it is not null, reach the sums of all these columns, rounded up to whole vectors:
-///   `Columns::room` has them, and what is carried has `SPARE` (B4). Where `to` is the output, whose elements are `f32`
-///   then, it has `lanes` of them (B2). The sums at `from` have been written.
-#[derive(Clone, Copy)]
-struct Sums {
-    /// Those of the first column; null where they begin with 0.
-    from: *const f32,
-    to: *mut f32,
-    /// Whether the sums become means, and of how many rows. The number is always there: the compiler may convert it
-    /// before it asks whether it counts.
-    divides: bool,
-    count: usize,
-    /// How many sums `to` has room for, where these are elements of the output and their last vector has fewer.
-    lanes: usize,
-}
-
-impl<C: Eight, const WEIGHTED: bool> FusedColumns<'_, C, WEIGHTED> {
-    /// Reduces the columns.
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn reduce(&self) {
-        let FusedColumns { ref rows, fused, room, .. } = *self;
-        let columns = self.columns.len();
-        let vectors = columns.div_ceil(EIGHT);
-        let block = if vectors <= MOST { usize::MAX } else { BLOCK };
-        let (carried, divides): (*mut f32, _) = (rows.carried().cast(), rows.divides());
-        let is_single = fused.size == size_of::<f32>();
-        for mut bag in rows.bags() {
-            let (Range { start, end: stop }, count) = (bag.rows(), bag.count());
-            let from = match bag.begin() {
-                Begin::Row => core::ptr::null(),
-                Begin::Carried => carried.cast_const(),
-            };
-            let mut sums = match count {
-                None => Sums { from, to: carried, divides: false, count: 0, lanes: usize::MAX },
-                Some(count) if is_single => {
-                    Sums { from, to: bag.output().start().cast(), divides, count, lanes: columns }
-                }
-                Some(count) => Sums { from, to: room, divides, count, lanes: usize::MAX },
+/// Reduces rows of many columns: `BLOCK` rows of a bag at a time, panel by panel.
+#[inline(never)]
+fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
+    let (args, elements) = (*all.args(), all.elements());
+    let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
+    for first in (0..elements).step_by(ROOM) {
+        let columns = first..(first + ROOM).min(elements);
+        // The sums of column 0, from which those of any column are found.
+        let own = room.as_mut_ptr().cast::<f32>().wrapping_sub(first).cast();
+        for mut bag in all.fused_columns(&columns).bags() {
+            let (Range { start, end }, mut begin, count) = (bag.rows(), bag.begin(), bag.count());
+            let out = bag.output().start().wrapping_sub(first * size_of::<f32>());
+            let carried = match args.part {
+                Some(Part { carried, .. }) if !carried.is_null() => carried,
+                _ => own,
             };
             let mut at = start;
-            while stop - at > block {
-                self.rows(at..at + block, vectors, Sums { to: room, divides: false, lanes: usize::MAX, ..sums });
-                sums.from = room;
-                at += block;
-            }
-            self.rows(at..stop, vectors, sums);
-            if count.is_some() && !is_single {
-                // SAFETY: `to` was the room: the sums of all columns have just been written there.
-                let sums = unsafe { core::slice::from_raw_parts(room, columns) };
-                (fused.end)((sums, bag.output()));
-            }
-        }
-    }
-
-    /// Adds rows of one bag, panel by panel.
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
-        for first in (0..vectors).step_by(MOST) {
-            let vectors = (vectors - first).min(MOST);
-            let begin = self.columns.start + first * EIGHT;
-            let end = self.columns.end.min(begin + vectors * EIGHT);
-            let sums = sums.after(first * EIGHT);
-            macro_rules! panel {
-                ($vectors:literal, $ending:literal) => {{
-                    if end % EIGHT == 0 {
-                        self.panel::<$vectors, $ending, false>(rows.clone(), begin..end, sums)
-                    } else {
-                        self.panel::<$vectors, $ending, true>(rows.clone(), begin..end, sums)
-                    }
-                }};
-            }
-            match vectors {
-                1 => panel!(1, 1),
-                2 => panel!(2, 1),
-                3..=4 => panel!(4, 2),
-                _ => panel!(8, 4),
+            loop {
+                let stop = end.min(at + BLOCK);
+                let ends = stop == end && count.is_some();
+                let part = Some(Part { counted: count.unwrap_or(0), begin, ends, carried });
+                // SAFETY: some rows of the bag, with their positions and weights (B6, B7), and the output of the bag
+                // (B2). Where sums are carried, they are those of the bag (B4), or `room` has them for these columns,
+                // and only these are reduced.
+                let block = unsafe {
+                    BagRows::new(BagArgs {
+                        positions: &args.positions[at..stop + args.distance],
+                        bags: Lengths::Every { len: stop - at, bags: 1 },
+                        weights: args.weights.wrapping_offset(args.weight_step.wrapping_mul(at as isize)),
+                        out,
+                        part,
+                        ..args
+                    })
+                };
+                for first in columns.clone().step_by(WIDE) {
+                    panel(&block, first..columns.end.min(first + WIDE));
+                }
+                if stop == end {
+                    break;
+                }
+                (at, begin) = (stop, Begin::Carried);
             }
         }
-    }
-
-    /// Adds rows of one bag in the columns of a panel: those of more than `N - ENDING` vectors and of at least
-    /// `ENDING`, at most of `N`. Where `TAIL`, they end inside the last vector, with the row.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn panel<const N: usize, const ENDING: usize, const TAIL: bool>(
-        &self,
-        rows: Range<usize>,
-        columns: Range<usize>,
-        to: Sums,
-    ) {
-        let shape = &self.fused.row;
-        let vectors = columns.len().div_ceil(EIGHT);
-        debug_assert!(vectors > N - ENDING && vectors >= ENDING && vectors <= N);
-        debug_assert!(columns.start.is_multiple_of(EIGHT) && TAIL != columns.end.is_multiple_of(EIGHT), "B7");
-        debug_assert!(columns.end <= shape.columns() && (!TAIL || columns.end == shape.columns()), "B7");
-        let codes_at = shape.codes_at() + C::bytes(columns.start);
-        let mut by = InPanel::<C, WEIGHTED, TAIL, N, ENDING> {
-            level: Avx2::here(),
-            params_at: shape.params_at(),
-            codes_at,
-            ending: vectors - ENDING,
-            tail: if TAIL { Tail::new(shape, C::bytes(columns.end / EIGHT * EIGHT)) } else { Tail::NONE },
-            fetched: if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
-                shape.bytes()
-            } else {
-                shape.codes_at() + C::bytes(columns.end)
-            },
-            sums: [_mm256_setzero_ps(); N],
-            coding: PhantomData,
-        };
-        by.start(to);
-        self.rows.each(rows, &mut by);
-        by.stop(to);
     }
 }
 
-/// The number of a vector of a panel among those of the columns, of which the last `ENDING` begin with `ending`.
-#[inline(always)]
-fn vector_at<const N: usize, const ENDING: usize>(vector: usize, ending: usize) -> usize {
-    if vector < N - ENDING { vector } else { ending + vector - (N - ENDING) }
+/// Reduces the columns of a panel.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn panel<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>, columns: Range<usize>) {
+    match columns.len().div_ceil(EIGHT) {
+        0 => {}
+        1 => InPanel::<C, WEIGHTED, 1, 1>::reduce(bag, columns),
+        2 => InPanel::<C, WEIGHTED, 2, 1>::reduce(bag, columns),
+        3..=4 => InPanel::<C, WEIGHTED, 4, 2>::reduce(bag, columns),
+        5..=8 => InPanel::<C, WEIGHTED, 8, 4>::reduce(bag, columns),
+        _ => InPanel::<C, WEIGHTED, WIDEST, 5>::reduce(bag, columns),
+    }
 }
 
 /// The sums of a panel, and where its columns are in a row.
-struct InPanel<C, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> {
+///
+/// - **F2** [`InPanel::reduce`] alone makes it: more than `N - ENDING` vectors begin among the `columns`, at least `ENDING`
+///   and at most `N`, the last of which, where there is `tail`, has fewer lanes, and ends with the columns.
+struct InPanel<C, const WEIGHTED: bool, const N: usize, const ENDING: usize> {
     level: Avx2,
+    /// How many columns there are.
+    columns: usize,
     params_at: ParamsAt,
     /// The first byte of their codes.
     codes_at: usize,
     /// The first vector of those that end with the last column.
     ending: usize,
-    tail: Tail,
+    /// Where the columns end inside the last vector, and with the row: the codes of its columns, and its lanes.
+    tail: Option<(Tail, First<__m256>)>,
     /// The bytes that are prefetched.
     fetched: Range<usize>,
+    divides: bool,
     sums: [__m256; N],
     coding: PhantomData<C>,
 }
 
-impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize> AddRows
-    for InPanel<C, WEIGHTED, TAIL, N, ENDING>
-{
+impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPanel<C, WEIGHTED, N, ENDING> {
+    /// Reduces columns of more than `N - ENDING` vectors and of at least `ENDING`, at most of `N`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn reduce(bag: &BagRows<'_>, columns: Range<usize>) {
+        let (level, (fused, first)) = (Avx2::here(), bag.fused());
+        let (shape, rows) = (&fused.row, bag.fused_columns(&columns));
+        let (vectors, whole) = (columns.len().div_ceil(EIGHT), columns.len() / EIGHT * EIGHT);
+        let columns = first + columns.start..first + columns.end;
+        debug_assert!(vectors > N - ENDING && vectors >= ENDING && vectors <= N);
+        debug_assert!(columns.start.is_multiple_of(EIGHT) && columns.end <= shape.columns(), "B7");
+        debug_assert!(columns.end.is_multiple_of(EIGHT) || columns.end == shape.columns(), "B7");
+        let codes_at = shape.codes_at() + C::bytes(columns.start);
+        let last = || {
+            let codes = C::bytes(columns.start + whole);
+            (Tail::new(shape, codes), __m256::first(level, columns.len() - whole))
+        };
+        let end = shape.codes_at() + C::bytes(columns.end);
+        rows.reduce(&mut InPanel::<C, WEIGHTED, N, ENDING> {
+            level,
+            columns: columns.len(),
+            params_at: shape.params_at(),
+            codes_at,
+            ending: vectors - ENDING,
+            tail: (whole < columns.len()).then(last),
+            fetched: if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
+                shape.bytes()
+            } else {
+                end
+            },
+            divides: rows.divides(),
+            sums: [_mm256_setzero_ps(); N],
+            coding: PhantomData,
+        });
+    }
+
+    /// The first column of a vector.
+    #[inline(always)]
+    fn column(&self, vector: usize) -> usize {
+        EIGHT * if vector < N - ENDING { vector } else { self.ending + vector - (N - ENDING) }
+    }
+
+    /// Where the elements of a vector are among those of all columns, and whether all lanes have one.
+    #[inline(always)]
+    fn lanes(&self, vector: usize, all: usize) -> (usize, Option<First<__m256>>) {
+        let column = self.column(vector);
+        let tail = match &self.tail {
+            Some((_, lanes)) if vector == N - 1 => Some(*lanes),
+            _ => None,
+        };
+        debug_assert!(all == self.columns && column + tail.map_or(EIGHT, First::lanes) <= all, "F2");
+        (column, tail)
+    }
+
+    /// Writes sums of all columns.
+    #[inline(always)]
+    fn write(&self, to: &mut [MaybeUninit<Unaligned<f32>>]) {
+        for (vector, &sum) in self.sums.iter().enumerate() {
+            match self.lanes(vector, to.len()) {
+                // SAFETY: F2: the lanes of the last vector end with the columns.
+                (column, Some(lanes)) => {
+                    sum.write_first(unsafe { to.get_unchecked_mut(column..column + lanes.lanes()) }, lanes)
+                }
+                // SAFETY: F2: all lanes of the vector are columns.
+                (column, None) => f32::write(sum, unsafe { to.get_unchecked_mut(column..column + EIGHT) }),
+            }
+        }
+    }
+}
+
+impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> AddRows for InPanel<C, WEIGHTED, N, ENDING> {
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let fetched = &self.fetched;
@@ -212,71 +259,67 @@ impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const END
 
     #[inline(always)]
     fn add(&mut self, row: BagRow<'_>) {
-        let InPanel { level, params_at, codes_at, ending, ref tail, .. } = *self;
+        let InPanel { level, params_at, codes_at, .. } = *self;
         let bytes = row.bytes();
         let (scale, bias) = C::params(level, bytes, params_at);
         let weight = __m256::splat(level, if WEIGHTED { row.weight() } else { 0.0 });
-        for (vector, sum) in self.sums.iter_mut().enumerate() {
-            let codes = if TAIL && vector == N - 1 {
-                C::last(level, bytes, tail)
-            } else {
-                let first = codes_at + C::bytes(vector_at::<N, ENDING>(vector, ending) * EIGHT);
-                // SAFETY: eight of the row's columns (F1), as only the last vector of a tail has fewer.
-                C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
-            };
+        let eight = |vector| {
+            let first = codes_at + C::bytes(self.column(vector));
+            // SAFETY: eight of the row's columns (F1), as only the last vector has fewer (F2).
+            C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
+        };
+        // The last ones are read first, so that there is no branch among vectors that wait for it.
+        let last = match self.tail {
+            Some((tail, _)) => C::last(level, bytes, &tail),
+            None => eight(N - 1),
+        };
+        let mut sums = self.sums;
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            let codes = if vector == N - 1 { last } else { eight(vector) };
             let values = C::values(level, codes, scale, bias);
             *sum = sum.plus(if WEIGHTED { values.times(weight) } else { values });
         }
+        self.sums = sums;
     }
 }
 
-impl<C: Eight, const WEIGHTED: bool, const TAIL: bool, const N: usize, const ENDING: usize>
-    InPanel<C, WEIGHTED, TAIL, N, ENDING>
+impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> ReduceBags
+    for InPanel<C, WEIGHTED, N, ENDING>
 {
-    /// Begins sums with what is at `Sums::from`, or with 0.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn start(&mut self, to: Sums) {
-        if !to.from.is_null() {
-            for (vector, sum) in self.sums.iter_mut().enumerate() {
-                let column = vector_at::<N, ENDING>(vector, self.ending) * EIGHT;
-                // SAFETY: F2: a vector of those that the columns need.
-                *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(column)) };
+    #[inline(always)]
+    fn begin(&mut self, bag: &Bag<'_>) {
+        for vector in 0..N {
+            self.sums[vector] = __m256::splat(self.level, 0.0);
+        }
+        if bag.begin() == Begin::Carried {
+            let carried = bag.carried();
+            for vector in 0..N {
+                self.sums[vector] = match self.lanes(vector, carried.len()) {
+                    // SAFETY: F2: the lanes of the last vector end with the columns.
+                    (column, Some(lanes)) => {
+                        __m256::read_first(unsafe { carried.get_unchecked(column..column + lanes.lanes()) }, lanes)
+                    }
+                    // SAFETY: F2: all lanes of the vector are columns.
+                    (column, None) => f32::read(self.level, unsafe { carried.get_unchecked(column..column + EIGHT) }),
+                };
             }
         }
     }
 
-    /// Writes sums, or means.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn stop(&mut self, to: Sums) {
-        if to.divides {
-            for sum in &mut self.sums {
-                *sum = _mm256_div_ps(*sum, _mm256_set1_ps(to.count as f32));
+    #[inline(always)]
+    fn end(&mut self, bag: &mut Bag<'_>) {
+        let to = match bag.count() {
+            None => bag.carry(),
+            Some(count) => {
+                if !WEIGHTED && self.divides {
+                    for sum in &mut self.sums {
+                        *sum = sum.divided(count);
+                    }
+                }
+                bag.output().elements()
             }
-        }
-        for (vector, &sum) in self.sums.iter().enumerate() {
-            let column = vector_at::<N, ENDING>(vector, self.ending) * EIGHT;
-            let to_sums = to.to.wrapping_add(column);
-            if TAIL && vector == N - 1 && to.lanes < column + EIGHT {
-                let lanes = _mm256_set1_epi32((to.lanes - column) as i32);
-                let lanes = _mm256_cmpgt_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-                // SAFETY: F2: as many elements of the output as there are up to its last column.
-                unsafe { _mm256_maskstore_ps(to_sums, lanes, sum) };
-            } else {
-                // SAFETY: F2: a vector of those that the columns need, or one that the output has all lanes of.
-                unsafe { _mm256_storeu_ps(to_sums, sum) };
-            }
-        }
-    }
-}
-
-impl Sums {
-    /// Those from a column on.
-    fn after(self, column: usize) -> Self {
-        let from = if self.from.is_null() { self.from } else { self.from.wrapping_add(column) };
-        let lanes = if self.lanes == usize::MAX { self.lanes } else { self.lanes - column };
-        Sums { from, to: self.to.wrapping_add(column), lanes, ..self }
+        };
+        self.write(to);
     }
 }
 
@@ -372,56 +415,55 @@ plain! {
 
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
 ///
-/// - **F3** A row has `bytes` bytes, of which its last columns are `rest` from `first` on. Eight bytes from `at` on are
-///   some of them, or the row has `few`, which are all.
+/// - **F3** A row has `bytes` bytes, among which those of its last columns begin with `first`.
+#[derive(Clone, Copy)]
 pub(crate) struct Tail {
     bytes: usize,
-    /// The first byte that is read, and by how many bits its codes are further up.
-    at: usize,
-    shift: usize,
-    /// The bytes of a row that has fewer than are read.
-    few: Option<usize>,
-    /// The first byte of the columns, and how many bytes of the row there are from it on.
     first: usize,
-    rest: usize,
 }
 
 impl Tail {
-    const NONE: Tail = Tail { bytes: 0, at: 0, shift: 0, few: None, first: 0, rest: 0 };
-
     /// For the codes from byte `codes` of all codes on.
     #[inline(always)]
     pub(crate) fn new(row: &FusedRow, codes: usize) -> Self {
-        let (bytes, codes, few) = (row.bytes(), row.codes_at() + codes, row.bytes() < EIGHT);
-        let at = codes.min(bytes.saturating_sub(EIGHT));
-        let (first, rest) = (codes, bytes - codes);
-        Tail { bytes, at, shift: (codes - at) * 8 % 64, few: few.then_some(bytes), first, rest }
+        Tail { bytes: row.bytes(), first: row.codes_at() + codes }
     }
 
     /// The columns of a row that ends with them, then zeros.
     #[inline(always)]
-    fn columns(&self, row: &[u8]) -> [u8; 4 * EIGHT] {
-        debug_assert_eq!(row.len(), self.bytes, "F3");
+    fn columns(self, row: &[u8]) -> [u8; 4 * EIGHT] {
         let mut columns = [0; 4 * EIGHT];
-        let bytes = self.rest.min(columns.len());
-        // SAFETY: F3: the bytes are some of the row, and no more than there is room for.
-        unsafe { row.as_ptr().wrapping_add(self.first).copy_to_nonoverlapping(columns.as_mut_ptr(), bytes) };
+        for (k, word) in columns.as_chunks_mut::<EIGHT>().0.iter_mut().enumerate() {
+            let tail = Tail { first: self.first + k * EIGHT, ..self };
+            if tail.first < tail.bytes {
+                *word = tail.read(row).to_le_bytes();
+            }
+        }
         columns
     }
 
-    /// The codes in the low bits.
+    /// The bytes from the first on, the first in the lowest bits: eight, or fewer and then zeros, where the row ends.
     #[inline(always)]
-    fn read(&self, row: &[u8]) -> u64 {
-        debug_assert_eq!(row.len(), self.bytes, "F3");
-        let mut word = [0; EIGHT];
-        let bytes = match self.few {
-            Some(bytes) => bytes,
-            None => EIGHT,
-        };
-        // SAFETY: F3: eight bytes that end with the row or before it, or all bytes of a shorter one.
-        unsafe { row.as_ptr().wrapping_add(self.at).copy_to_nonoverlapping(word.as_mut_ptr(), bytes) };
-        u64::from_le_bytes(word) >> self.shift
+    fn read(self, row: &[u8]) -> u64 {
+        let Tail { bytes, first } = self;
+        debug_assert!(row.len() == bytes && first < bytes, "F3");
+        if bytes < EIGHT {
+            return short_word(&row[first..]);
+        }
+        let at = first.min(bytes - EIGHT);
+        // SAFETY: F3: eight bytes that end with the row or before it, at any alignment.
+        let word = unsafe { row.as_ptr().wrapping_add(at).cast::<u64>().read_unaligned() };
+        u64::from_le(word) >> ((first - at) * 8)
     }
+}
+
+/// Fewer than eight bytes, then zeros.
+#[cold]
+#[inline(never)]
+fn short_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; EIGHT];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
 }
 
 /// The scale and the bias of a row of a format, in every element.

@@ -91,6 +91,30 @@ impl Lengths<'_> {
     }
 }
 
+/// Some bags that follow one another.
+#[cfg(target_arch = "x86_64")]
+pub(in crate::kernels::reduce) struct SomeBags<'a> {
+    pub(in crate::kernels::reduce) lengths: Lengths<'a>,
+    /// The numbers of their rows, among those of all bags.
+    pub(in crate::kernels::reduce) rows: Range<usize>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<'a> Lengths<'a> {
+    /// All bags, `most` at a time or fewer.
+    pub(in crate::kernels::reduce) fn some(self, most: usize) -> impl Iterator<Item = SomeBags<'a>> {
+        (0..self.bags()).step_by(most).map(move |first| {
+            let bags = most.min(self.bags() - first);
+            let lengths = match self {
+                Lengths::Every { len, .. } => Lengths::Every { len, bags },
+                Lengths::Between(bounds) => Lengths::Between(&bounds[first..=first + bags]),
+            };
+            let start = if first == 0 { 0 } else { self.end(first - 1) };
+            SomeBags { lengths, rows: start..self.end(first + bags - 1) }
+        })
+    }
+}
+
 impl BagArgs<'_> {
     /// Some positions of rows, or of those to prefetch.
     #[inline(always)]
