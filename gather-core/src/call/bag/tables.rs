@@ -245,16 +245,15 @@ impl Plans {
             check_output(Op::EmbeddingBag, shape, layout.shape())?;
         }
         let run = |out: *mut u8| {
-            let jobs = self.tables.iter().zip(tables).zip(bags.iter().zip(bounds));
-            let jobs = jobs.map(|((planned, &table), (bags, bounds))| {
-                let (plan, out) = (planned.plan.call(bounds), out.wrapping_add(planned.start));
-                let operands = bags.operands(table.into(), ErasedParams::NONE, out);
+            let job = |number: usize| {
+                let (planned, bags) = (&self.tables[number], &bags[number]);
+                let (plan, out) = (planned.plan.call(&bounds[number]), out.wrapping_add(planned.start));
+                let operands = bags.operands(tables[number].into(), ErasedParams::NONE, out);
                 BagJob { plan, reduce: bags.reduce(&plan), operands }
-            });
-            let jobs: Vec<BagJob<'_>> = jobs.collect();
+            };
             // SAFETY: X1: formats, layouts and bounds are those of the plans, by the contract (B7), and so is the shape
             // of the output. Tables have columns of their own.
-            let result = unsafe { exec::run_all_bags(&jobs, self.par) };
+            let result = unsafe { exec::run_all_bags(self.tables.len(), job, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();

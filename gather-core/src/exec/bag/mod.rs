@@ -16,13 +16,14 @@ mod window;
 
 pub(crate) use several::{BagJob, run_all};
 
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
-use crate::exec::bag::window::{PART, Room, Window};
+use crate::exec::bag::window::{AHEAD, PART, PLACEHOLDER, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
@@ -67,16 +68,7 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
         Action::Run => {}
     }
     let tasks = tasks(plan.tasks(pool_threads));
-    let cut = BagCut::new(plan, tasks);
-    let near = scratch::near();
-    let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
-    let call = Call::new(proven, &scratch);
-    let run = |piece, worker| {
-        let (bags, columns) = cut.piece(plan, piece);
-        // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
-        unsafe { Piece::new(&call, bags, columns, worker) }.run()
-    };
-    let outcome = if cut.pieces() == 1 { run(0, 0) } else { share(tasks, cut.pieces(), run) };
+    let outcome = if tasks == 1 { proven.alone()? } else { proven.together(tasks)? };
     if !outcome.out_of_range {
         return Ok(());
     }
@@ -118,6 +110,109 @@ impl<'a> Proven<'a> {
         let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
         // SAFETY: X1: the indices may be read along their layout, and these are some of them.
         unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
+    }
+
+    /// Runs on this thread.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`], before anything is written.
+    fn alone(&self) -> Result<Outcome, Error> {
+        if let Some(outcome) = self.few() {
+            return Ok(outcome);
+        }
+        let (plan, near) = (self.plan, scratch::near());
+        let scratch = Scratch::new(plan, &BagCut::ONE, 1, &near)?;
+        let call = Call::new(*self, &scratch);
+        // SAFETY: all bags and columns of the call, and its one worker.
+        Ok(unsafe { Piece::new(&call, 0..plan.bounds().bags(), 0..plan.elements(), 0) }.run())
+    }
+
+    /// Runs in some tasks, which threads share.
+    ///
+    /// # Errors
+    /// As for [`Proven::alone`].
+    fn together(&self, tasks: usize) -> Result<Outcome, Error> {
+        let plan = self.plan;
+        let cut = BagCut::new(plan, tasks);
+        let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &[])?;
+        let call = Call::new(*self, &scratch);
+        let run = |piece, worker| {
+            let (bags, columns) = cut.piece(plan, piece);
+            // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
+            unsafe { Piece::new(&call, bags, columns, worker) }.run()
+        };
+        Ok(share(tasks, cut.pieces(), run))
+    }
+
+    /// Reduces bags of few rows in one go, where all rows count and are read as they are. `None` where they are others.
+    fn few(&self) -> Option<Outcome> {
+        let (plan, request, n) = (self.plan, self.plan.request(), self.plan.bounds().used());
+        let all_count = request.padding.is_none() && !request.skips_negative && plan.axis().dim > 0;
+        if n > FEW || !all_count || plan.conversion().is_some() || !plan.loops().is_empty() {
+            return None;
+        }
+        let (lengths, true) = (plan.bounds().none_is_empty()?, self.even_weights()) else { return None };
+        let distance = if plan.prefetch_distance() < n { plan.prefetch_distance() } else { 0 };
+        let mut positions = [const { MaybeUninit::uninit() }; FEW + AHEAD];
+        let (rows, ahead) = positions.split_at_mut(n);
+        let out_of_range = (plan.positions())((&self.indices(), 0, rows));
+        ahead[..distance].fill(PLACEHOLDER);
+        // SAFETY: positions of all rows have just been written, and as many more as are prefetched.
+        let positions = unsafe { &*(core::ptr::from_ref(&positions[..n + distance]) as *const [i64]) };
+        let stretch = Stretch { bag: 0, at: 0, rows: n, positions, lengths, part: None };
+        let BagOperands { data, out, .. } = self.operands;
+        let args = BagArgs { distance, ..self.args(&stretch, &(0..plan.elements()), data, out) };
+        // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
+        // the output to itself; B4, as each bag has a row, and all rows count; B6, as just written.
+        (self.reduce)(&unsafe { BagRows::new(BagArgs { elements: args.elements * plan.values(), ..args }) });
+        Some(Outcome { out_of_range })
+    }
+
+    /// The rows of a stretch, some columns of them, whose number may be one of elements of a map: where position 0 of
+    /// data has the run that they belong to, and the output of the first bag.
+    fn args<'p>(&self, stretch: &Stretch<'p>, columns: &Range<usize>, data: *const u8, out: *mut u8) -> BagArgs<'p>
+    where
+        'a: 'p,
+    {
+        let plan = self.plan;
+        let (fused, (weights, weight_step)) =
+            (plan.fused().map(|(fused, _)| (fused, columns.start)), self.weights(stretch.at));
+        // Of fused rows, the first column is found in the row.
+        let (in_data, in_zeros) = match fused {
+            Some(_) => (0, 0),
+            None => (columns.start.wrapping_mul(plan.size_in()), columns.start * plan.size()),
+        };
+        BagArgs {
+            data: data.wrapping_add(in_data),
+            stride: plan.stride(),
+            positions: stretch.positions,
+            bags: stretch.lengths,
+            distance: plan.prefetch_distance(),
+            weights,
+            weight_step,
+            out: out.wrapping_add(columns.start * plan.size()),
+            out_stride: plan.out_stride(),
+            elements: columns.len(),
+            divides: plan.request().fns.divides,
+            zeros: plan.zeros().map(|zeros| zeros[in_zeros..].as_ptr()),
+            part: stretch.part,
+            fused,
+        }
+    }
+
+    /// Whether weights are an even step apart, those of the next bag too.
+    fn even_weights(&self) -> bool {
+        self.operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= self.plan.bounds().used())
+    }
+
+    /// The weight of an index, and bytes from one to the next of its bag; null without weights.
+    fn weights(&self, at: usize) -> (*const u8, isize) {
+        let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
+        let size = self.plan.weight_size() as isize;
+        let (run, step, outer) = walk(layout);
+        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
+        let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));
+        (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)
     }
 
     /// The error of the first index out of range, where there is one.
@@ -166,6 +261,11 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
     }
 }
 
+/// The most rows of bags that are reduced in one go.
+const FEW: usize = 64;
+/// The most bags that are reduced together without the rows that are left out.
+const SHORT_BAGS: usize = 64;
+
 /// How the work is cut for threads.
 enum BagCut {
     /// Into parts of the bags, this number of them.
@@ -175,6 +275,9 @@ enum BagCut {
 }
 
 impl BagCut {
+    /// All bags.
+    const ONE: BagCut = BagCut::Bags(1);
+
     fn new(plan: &BagCall<'_>, tasks: usize) -> Self {
         let (bounds, elements) = (plan.bounds(), plan.elements());
         if tasks == 1 {
@@ -224,9 +327,7 @@ fn part(plan: &BagCall<'_>) -> usize {
 /// A call, which threads share. X1 holds for it.
 #[derive(Clone, Copy)]
 struct Call<'a> {
-    plan: &'a BagCall<'a>,
-    reduce: BagFn,
-    operands: BagOperands<'a>,
+    proven: Proven<'a>,
     /// Whether weights are an even step apart, those of the next bag too.
     even_weights: bool,
     indices: BagIndices,
@@ -270,15 +371,15 @@ impl<'a> Piece<'a> {
     /// the piece.
     unsafe fn new(call: &'a Call<'a>, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Self {
         // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
-        let converted = || unsafe { Converted::new(call.plan, &call.operands, call.scratch, worker) };
-        let converted = call.plan.conversion().map(|_| converted());
+        let converted = || unsafe { Converted::new(call.proven.plan, &call.proven.operands, call.scratch, worker) };
+        let converted = call.proven.plan.conversion().map(|_| converted());
         Piece { call, bags, columns, worker, converted }
     }
 
     /// Reduces the bags, the columns of the piece.
     fn run(mut self) -> Outcome {
         let (call, bags) = (self.call, self.bags.clone());
-        let (plan, bounds, ahead) = (call.plan, call.plan.bounds(), call.plan.prefetch_distance());
+        let (plan, bounds, ahead) = (call.proven.plan, call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
         let mut room = Room::new();
         let mut window = Window::new(&mut room, plan.positions(), &call.indices, bounds.start(bags.end), ahead);
         let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
@@ -287,7 +388,10 @@ impl<'a> Piece<'a> {
         let mut bag = bags.start;
         while bag < bags.end {
             let (Range { start, end }, mut done) = (bounds.of(bag), 0);
-            if start < end && end - start <= call.part {
+            if start == end {
+                done = (bag + 1..bags.end).take_while(|&bag| bounds.of(bag).is_empty()).count() + 1;
+                self.fill(bag..bag + done);
+            } else if end - start <= call.part {
                 let positions = window.rows(start, end - start);
                 let last = if call.even_weights { bags.end } else { bag + 1 };
                 let most = positions.len() - ahead;
@@ -305,6 +409,9 @@ impl<'a> Piece<'a> {
                 }
             }
             if done == 0 {
+                done = self.without_left_out(bag, &mut window);
+            }
+            if done == 0 {
                 self.one(bag, &mut window);
                 done = 1;
             }
@@ -313,10 +420,49 @@ impl<'a> Piece<'a> {
         Outcome { out_of_range: window.is_bad() }
     }
 
+    /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;
+    /// returns how many: up to one in which nothing counts, and none where a bag is long, or rows have weights or a map.
+    fn without_left_out(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
+        let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
+        let (bounds, distance) = (call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
+        if call.proven.operands.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
+            return 0;
+        }
+        let start = bounds.start(bag);
+        let mut positions = [0; PART + AHEAD];
+        let mut ends = [0; SHORT_BAGS + 1];
+        let (mut done, mut counted) = (0, 0);
+        for bag in bag..last {
+            let Range { start: first, end } = bounds.of(bag);
+            if end - start > PART {
+                break;
+            }
+            let before = counted;
+            for &row in &window.rows(first, end - first)[..end - first] {
+                // Written in any case, and kept if it counts.
+                positions[counted] = row;
+                counted += usize::from(row != LEFT_OUT);
+            }
+            if counted == before {
+                break;
+            }
+            done += 1;
+            ends[done] = counted;
+        }
+        counted = ends[done];
+        if done > 0 {
+            positions[counted..counted + distance].fill(0);
+            let (positions, lengths) = (&positions[..counted + distance], Lengths::Between(&ends[..=done]));
+            // All rows of bags that have any count.
+            self.reduce(&Stretch { bag, at: start, rows: counted, positions, lengths, part: None });
+        }
+        done
+    }
+
     /// Reduces a bag of the piece, part by part.
     fn one(&mut self, bag: usize, window: &mut Window<'_>) {
         let call = self.call;
-        let Range { start, end } = call.plan.bounds().of(bag);
+        let Range { start, end } = call.proven.plan.bounds().of(bag);
         let (mut at, mut counted) = (start, 0);
         loop {
             let n = (end - at).min(call.part);
@@ -326,7 +472,7 @@ impl<'a> Piece<'a> {
             counted += count;
             if counted == 0 {
                 if ends {
-                    self.fill(bag);
+                    self.fill(bag..bag + 1);
                 }
             } else if count > 0 || ends {
                 // A part that begins has a row that counts.
@@ -346,51 +492,46 @@ impl<'a> Piece<'a> {
     fn reduce(&mut self, stretch: &Stretch<'_>) {
         let Piece { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
-        let (plan, size) = (call.plan, call.plan.size());
-        let (weights, weight_step) = call.weights(stretch.at);
+        let plan = call.proven.plan;
         // Too many to count are only where nothing is carried.
         let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
-        let fused = plan.fused().map(|(fused, _)| (fused, columns.start));
         call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
-            let args = |elements| BagArgs {
-                // Of fused rows, the first column is found in the row.
-                data: data.wrapping_add(if fused.is_some() { 0 } else { columns.start.wrapping_mul(plan.size_in()) }),
-                stride: plan.stride(),
-                positions: stretch.positions,
-                bags: stretch.lengths,
-                distance: plan.prefetch_distance(),
-                weights,
-                weight_step,
-                out: out.wrapping_add(columns.start * size),
-                out_stride: plan.out_stride(),
-                elements,
-                divides: plan.request().fns.divides,
-                zeros: plan
-                    .zeros()
-                    .map(|zeros| zeros[if fused.is_some() { 0 } else { columns.start * size }..].as_ptr()),
-                part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
-                fused,
-            };
+            let part = stretch.part.map(|part| Part { carried: after(part.carried), ..part });
+            let args = |elements| BagArgs { elements, part, ..call.proven.args(stretch, columns, data, out) };
             // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1, for positions of the axis and bags and
             // columns of the piece, which no other thread has; B3 by the shape of weights; B4 by R1, as rows count and
             // no other thread has the worker's sums; B6 by the window. The call's function is one of the plan's.
             let rows = |elements| unsafe { BagRows::new(args(elements)) };
             match converted {
-                None => (call.reduce)(&rows(columns.len() * plan.values())),
+                None => (call.proven.reduce)(&rows(columns.len() * plan.values())),
                 // A map is given elements.
-                Some(converted) => converted.reduce(call.reduce, &rows(columns.len()), stretch.rows),
+                Some(converted) => converted.reduce(call.proven.reduce, &rows(columns.len()), stretch.rows),
             }
         });
     }
 
+    /// Writes what stands for bags of the piece in which nothing counts.
+    fn fill(&mut self, bags: Range<usize>) {
+        debug_assert!(bags.start >= self.bags.start && bags.end <= self.bags.end, "X2");
+        let plan = self.call.proven.plan;
+        let bytes = self.columns.len() * plan.size();
+        let are_zeros = plan.request().default.is_none() && plan.zero().iter().all(|&byte| byte == 0);
+        if are_zeros && plan.loops().is_empty() && plan.out_stride() == bytes as isize {
+            let out = self.call.proven.operands.out.wrapping_add(bags.start * bytes);
+            // SAFETY: P1: rows of the output without gaps, which are these columns, of bags of the piece (X2); zeros
+            // are what the type's zero is made of.
+            return unsafe { out.write_bytes(0, bags.len() * bytes) };
+        }
+        bags.for_each(|bag| self.fill_one(bag));
+    }
+
     /// Writes what stands for a bag of the piece in which nothing counts.
-    fn fill(&mut self, bag: usize) {
-        let Piece { call, columns, bags, converted, .. } = self;
-        debug_assert!(bags.contains(&bag), "X2");
-        let (plan, size) = (call.plan, call.plan.size());
+    fn fill_one(&mut self, bag: usize) {
+        let Piece { call, columns, converted, .. } = self;
+        let (plan, size) = (call.proven.plan, call.proven.plan.size());
         let (start, bytes) = (columns.start * size, columns.len() * size);
         call.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
@@ -443,25 +584,14 @@ impl<'a> Piece<'a> {
 impl<'a> Call<'a> {
     /// A call, with a scratch that was made for its plan.
     fn new(proven: Proven<'a>, scratch: &'a Scratch<'a>) -> Self {
-        let Proven { plan, reduce, operands } = proven;
-        let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
-        Call { plan, reduce, operands, even_weights, indices: proven.indices(), part: part(plan), scratch }
-    }
-
-    /// The weight of an index, and bytes from one to the next of its bag; null without weights.
-    fn weights(&self, at: usize) -> (*const u8, isize) {
-        let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
-        let size = self.plan.weight_size() as isize;
-        let (run, step, outer) = walk(layout);
-        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
-        let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));
-        (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)
+        let (even_weights, indices) = (proven.even_weights(), proven.indices());
+        Call { proven, even_weights, indices, part: part(proven.plan), scratch }
     }
 
     /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
     /// the output of a bag has it.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
-        let (plan, BagOperands { data, out, .. }) = (self.plan, self.operands);
+        let Proven { plan, operands: BagOperands { data, out, .. }, .. } = self.proven;
         let out = out.wrapping_offset(plan.out_stride().wrapping_mul(bag as isize));
         if plan.loops().is_empty() {
             return run(0, data, out);

@@ -55,6 +55,11 @@ impl<'a> Scratch<'a> {
         Ok(Scratch { memory, near, lines, rows, sums })
     }
 
+    /// Whether a call that runs on one thread finds its scratch near.
+    pub(super) fn is_near(plan: &BagCall<'_>) -> bool {
+        plan.conversion().is_none() && sums(plan, &BagCut::ONE) <= size_of::<Near>()
+    }
+
     /// R1: the rows of a worker.
     pub(super) fn rows(&self, worker: usize) -> *mut u8 {
         let (lines, count) = match self.near {

@@ -19,34 +19,74 @@ pub(crate) struct BagJob<'a> {
     pub(crate) operands: BagOperands<'a>,
 }
 
-/// Runs several plans at a time: threads share the pieces of all of them.
+/// Runs several plans at a time: threads share the pieces of all of them. On one thread they run one after the other,
+/// and nothing is listed.
 ///
 /// # Errors
 /// As for [`run`](super::run), with the number of the call: the first that has no scratch, or else the first with an
 /// index out of range.
 ///
 /// # Safety
-/// The promise of [`run`](super::run) for each call; outputs of two have no element in common.
-pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Result<(), (usize, Error)> {
-    // SAFETY: X1, which the caller says of each call. Outputs have nothing in common.
-    let proven = |job: &'j BagJob<'a>| unsafe { Proven::new(&job.plan, job.reduce, job.operands) };
+/// The promise of [`run`](super::run) for each of the `n` calls; outputs of two have no element in common. `job` gives
+/// the same call for the same number.
+pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, par: Par) -> Result<(), (usize, Error)> {
     let mut work = Work { bytes: 0, rows: 0, read: 0 };
-    for (number, job) in jobs.iter().enumerate() {
+    let mut is_near = true;
+    for number in 0..n {
+        let job = job(number);
         match job.plan.action() {
             Action::Nothing => {}
-            Action::Check => proven(job).check().map_err(|error| (number, error))?,
+            // SAFETY: X1, which the caller says of each call.
+            Action::Check => unsafe { proven(&job) }.check().map_err(|error| (number, error))?,
             Action::Run => work = work.and(job.plan.work()),
         }
+        is_near &= Scratch::is_near(&job.plan);
     }
-    let runs = |job: &BagJob<'_>| job.plan.action() == Action::Run;
     let tasks = tasks(work.tasks(par, pool_threads));
+    if tasks > 1 || !is_near {
+        let jobs: Vec<BagJob<'_>> = (0..n).map(job).collect();
+        // SAFETY: as the caller says.
+        return unsafe { run_together(&jobs, work, tasks) };
+    }
+    for number in 0..n {
+        let job = job(number);
+        if job.plan.action() == Action::Run {
+            // SAFETY: X1, which the caller says of each call.
+            let proven = unsafe { proven(&job) };
+            // The first that has an index out of range ends all.
+            let outcome = proven.alone().map_err(|error| (number, error))?;
+            if outcome.out_of_range {
+                proven.find().map_err(|error| (number, error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// X1, as for [`Proven::new`].
+unsafe fn proven<'j, 'a: 'j>(job: &'j BagJob<'a>) -> Proven<'j> {
+    // SAFETY: the caller's promise.
+    unsafe { Proven::new(&job.plan, job.reduce, job.operands) }
+}
+
+/// Runs plans of so much work in some tasks.
+///
+/// # Errors
+/// As for [`run_all`].
+///
+/// # Safety
+/// As for [`run_all`].
+unsafe fn run_together(jobs: &[BagJob<'_>], work: Work, tasks: usize) -> Result<(), (usize, Error)> {
+    let runs = |job: &BagJob<'_>| job.plan.action() == Action::Run;
     let cuts: Vec<BagCut> = jobs.iter().map(|job| BagCut::of_several(&job.plan, tasks, work)).collect();
     let scratch = |(number, (job, cut)): (usize, (&BagJob<'_>, &BagCut))| {
         Scratch::new(&job.plan, cut, if runs(job) { tasks } else { 0 }, &[]).map_err(|error| (number, error))
     };
     let scratches = jobs.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
     let calls = jobs.iter().zip(&scratches);
-    let calls: Vec<Call<'_>> = calls.map(|(job, scratch)| Call::new(proven(job), scratch)).collect();
+    // SAFETY: X1, which the caller says of each call. Outputs have nothing in common.
+    let calls: Vec<Call<'_>> = calls.map(|(job, scratch)| Call::new(unsafe { proven(job) }, scratch)).collect();
     let mut pieces = 0;
     let ends = jobs.iter().zip(&cuts).map(|(job, cut)| {
         pieces += if runs(job) { cut.pieces() } else { 0 };
@@ -56,7 +96,7 @@ pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Re
     let run = |piece: usize, worker| {
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
-        let (bags, columns) = cuts[number].piece(calls[number].plan, piece - before);
+        let (bags, columns) = cuts[number].piece(calls[number].proven.plan, piece - before);
         // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
         // own.
         unsafe { Piece::new(&calls[number], bags, columns, worker) }.run()
@@ -64,8 +104,8 @@ pub(crate) unsafe fn run_all<'j, 'a: 'j>(jobs: &'j [BagJob<'a>], par: Par) -> Re
     if !share(tasks, pieces, run).out_of_range {
         return Ok(());
     }
-    for (number, job) in jobs.iter().enumerate().filter(|(_, job)| runs(job)) {
-        proven(job).check().map_err(|error| (number, error))?;
+    for (number, call) in calls.iter().enumerate().filter(|(number, _)| runs(&jobs[*number])) {
+        call.proven.check().map_err(|error| (number, error))?;
     }
     unreachable!("the indices have changed while they were read")
 }

@@ -12,7 +12,7 @@ pub(super) const AHEAD: usize = 32;
 const ROOM: usize = 2 * PART + AHEAD;
 
 /// The position after the last one. To prefetch its row does no harm.
-const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
+pub(super) const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
 /// The buffer for the positions of a window, which would be moved with it.
 pub(super) struct Room([MaybeUninit<i64>; ROOM]);

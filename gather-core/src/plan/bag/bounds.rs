@@ -102,6 +102,17 @@ impl Bounds {
         }
     }
 
+    /// The lengths of all bags; `None` where one is empty, or there is none.
+    pub(crate) fn none_is_empty(&self) -> Option<Lengths<'_>> {
+        match &self.kind {
+            &BoundsKind::Every { len, bags } => (len > 0 && bags > 0).then_some(Lengths::Every { len, bags }),
+            BoundsKind::At(bounds) => {
+                let is_full = bounds.len() > 1 && bounds.windows(2).all(|pair| pair[0] < pair[1]);
+                is_full.then_some(Lengths::Between(bounds))
+            }
+        }
+    }
+
     /// How many indices are in bags.
     pub(crate) fn used(&self) -> usize {
         self.start(self.bags())

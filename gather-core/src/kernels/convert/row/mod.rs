@@ -231,10 +231,12 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         }
         return;
     }
-    for i in 0..job.n() {
-        // SAFETY: K1 and K8: row `i < n` of the output, aligned for its elements.
-        unsafe { rows.run(i, job.target(i)) };
+    // Values of short rows: to find what is given for a row takes longer than the function.
+    if let (true, Some(lookups)) = (const { R::ONE }, R::Params::for_all(&given.lookups)) {
+        let placed = Placed { by_index: false, ..given.placed };
+        return JobRows::<R> { given: GivenRows { lookups, placed, ..given }, ..rows }.each();
     }
+    rows.each();
 }
 
 /// The rows of a job.
@@ -247,6 +249,15 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<R: Rowwise> JobRows<'_, R> {
+    /// Runs the row function on all rows.
+    #[inline(always)]
+    fn each(&self) {
+        for i in 0..self.job.n() {
+            // SAFETY: K1 and K8: row `i < n` of the output, aligned for its elements.
+            unsafe { self.run(i, self.job.target(i)) };
+        }
+    }
+
     /// Runs the row function on row `i`, into the memory at `to`.
     ///
     /// # Safety
@@ -277,6 +288,10 @@ impl<R: Rowwise> JobRows<'_, R> {
         };
         let to = to.cast::<R::Out>();
         debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row(), "K8: a row of the output");
+        if R::ONE {
+            // SAFETY: the one element of the row that `to` may be written for.
+            return unsafe { to.write(R::value(from, params)) };
+        }
         for at in 0..*results {
             // SAFETY: one of the elements of the row that `to` may be written for.
             unsafe { to.wrapping_add(at).write(R::Out::ZERO) };

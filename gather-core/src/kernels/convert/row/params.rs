@@ -134,6 +134,13 @@ impl<'a, V> Lookup<'a, V> {
         at * self.len..(at + 1) * self.len
     }
 
+    /// The same, said in a way that the compiler sees; `None` where rows or indices have values of their own.
+    #[inline(always)]
+    fn for_all(&self) -> Option<Self> {
+        let Lookup { values, len, by_row, period } = *self;
+        (!by_row && period == 0).then_some(Lookup { values, len, by_row: false, period: 0 })
+    }
+
     /// The values for a row.
     #[inline(always)]
     fn at(&self, place: Place) -> &'a [V] {
@@ -267,6 +274,10 @@ pub trait RowParams: sealed::Params + 'static {
     #[doc(hidden)]
     fn by_index(lookups: &Self::Lookups<'_>) -> bool;
 
+    /// Lookups that give all rows the same values; `None` where some have their own.
+    #[doc(hidden)]
+    fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>>;
+
     #[doc(hidden)]
     fn args<'a>(lookups: &Self::Lookups<'a>, place: Place) -> Self::Args<'a>;
 
@@ -298,6 +309,11 @@ macro_rules! params {
 
             fn by_index(lookups: &Self::Lookups<'_>) -> bool {
                 false $(|| lookups.$field.period > 0)*
+            }
+
+            #[inline(always)]
+            fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>> {
+                Some(($(lookups.$field.for_all()?,)*))
             }
 
             #[inline(always)]

@@ -448,7 +448,7 @@ impl Tail {
         let Tail { bytes, first } = self;
         debug_assert!(row.len() == bytes && first < bytes, "F3");
         if bytes < EIGHT {
-            return short_word(&row[first..]);
+            return short_word(row) >> (first * 8);
         }
         let at = first.min(bytes - EIGHT);
         // SAFETY: F3: eight bytes that end with the row or before it, at any alignment.
@@ -457,13 +457,14 @@ impl Tail {
     }
 }
 
-/// Fewer than eight bytes, then zeros.
-#[cold]
-#[inline(never)]
+/// Fewer than eight bytes, then zeros: of four or more, the first four and the last four.
+#[inline(always)]
 fn short_word(bytes: &[u8]) -> u64 {
-    let mut word = [0; EIGHT];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+    if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(four)));
+        return first | last << ((bytes.len() - 4) * 8);
+    }
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 /// The scale and the bias of a row of a format, in every element.
