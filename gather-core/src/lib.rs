@@ -1,5 +1,5 @@
-//! Gather and scatter operators for tensors: rows of a table by their ids, elements by index, sums of rows, and their
-//! inverses, with the semantics of NumPy, PyTorch, TensorFlow, ONNX and OpenVINO.
+//! Gather and scatter operators for tensors in Rust: rows of a table by their ids, elements by index, sums of rows, and
+//! their inverses, with the semantics of NumPy, PyTorch, TensorFlow, ONNX and OpenVINO.
 //!
 //! | reads | [gathers](guide::gathers) | [bags](guide::bags) | [scatters](guide::scatter) |
 //! |---|---|---|---|
@@ -68,8 +68,9 @@
 //! }
 //! ```
 //!
-//! The [`guide`] goes on from here. If you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or
-//! Arrow, [look your call up](guide::coming_from).
+//! The [`guide`] goes on from here. It has a page [by trade](guide::trades), a [comparison](guide::comparison) with
+//! other libraries, and if you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow, [your
+//! call](guide::coming_from).
 //!
 //! # The pieces
 //!

@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 /// Folders that hold no text of ours, and the record of measurements, which is of its time.
 const LEFT_OUT: [&str; 6] = ["target", "corpus", "artifacts", "record", ".git", "node_modules"];
 
-fn root() -> PathBuf {
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
 }
 
-/// Every file under a folder whose name ends so.
-fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+/// Every file under a folder whose name ends so, but for those in folders of these names.
+pub(crate) fn files(folder: &Path, extensions: &[&str], left_out: &[&str]) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
     let ends = |path: &PathBuf| path.extension().is_some_and(|end| extensions.iter().any(|known| end == *known));
-    let inside = |path: &PathBuf| path.file_name().is_some_and(|name| LEFT_OUT.iter().all(|left| name != *left));
-    let deeper = folders.into_iter().filter(inside).flat_map(|folder| self::files(&folder, extensions));
+    let inside = |path: &PathBuf| path.file_name().is_some_and(|name| left_out.iter().all(|left| name != *left));
+    let deeper = folders.into_iter().filter(inside).flat_map(|folder| self::files(&folder, extensions, left_out));
     files.into_iter().filter(ends).chain(deeper).collect()
 }
 
@@ -25,7 +26,8 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 #[test]
 fn titles_in_the_crates_do_not_begin_with_what() {
     let mut found = Vec::new();
-    for path in ["gather-core", "gather-macros"].iter().flat_map(|folder| files(&root().join(folder), &["rs"])) {
+    let folders = ["gather-core", "gather-macros"];
+    for path in folders.iter().flat_map(|folder| files(&root().join(folder), &["rs"], &LEFT_OUT)) {
         let text = fs::read_to_string(&path).expect("a text");
         let mut inside = false;
         for (line, number) in text.lines().zip(1..) {

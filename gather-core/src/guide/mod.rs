@@ -1,62 +1,27 @@
-//! Chapters that show how the pieces go together. The page of each item has its details.
-//!
-//! 1. [Quick start](crate#quick-start): rows of a table, an operator, a plan.
-//! 2. [Gathers](gathers): which of the three, and what indices mean.
-//! 3. [Plans](plans): shape-dependent work, done once.
-//! 4. [Functions of your own](own_functions) that read any source.
-//! 5. [Types](custom_types) of your own as elements, and kernels for them.
-//! 6. [Bags](bags): rows that are reduced where they are read.
-//! 7. [Tables](tables) that are stored in another format: quantised, halves, fused, GGUF.
-//! 8. [Row functions](row_functions): scores and norms of rows on their way.
-//! 9. [Scatters](scatter) and adjoints.
-//! 10. [Nulls](nulls): columns of Apache Arrow.
-//! 11. [Large tables](large_tables): huge pages, and memory that is used again.
-//! 12. [Types known at run time](runtime_types), and the registry.
-//! 13. [`specialize!`](specialize): shapes known at compile time.
-//! 14. [Targets](targets): levels, other architectures, without a standard library.
-//!
-//! And a dictionary: [coming from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow](coming_from).
-
+#![doc = include_str!("chapters.txt")]
+#![doc = include_str!("README.md")]
 #![forbid(unsafe_code)]
 
-#[doc = include_str!("gathers.md")]
-pub mod gathers {}
+/// Modules whose pages are the chapters.
+///
+/// A chapter links to another by the name of its file, which leads there in a checkout. `chapters.txt` says where the
+/// same labels lead on these pages: it stands first, and of two definitions of a label the first one counts. So tests of
+/// the examples are named by that file, and their lines count from its first line on.
+macro_rules! chapters {
+    ($($(#[$attribute:meta])* $name:ident)*) => {$(
+        #[doc = include_str!("chapters.txt")]
+        #[doc = include_str!(concat!(stringify!($name), ".md"))]
+        $(#[$attribute])*
+        pub mod $name {}
+    )*};
+}
 
-#[doc = include_str!("plans.md")]
-pub mod plans {}
-
-#[doc = include_str!("own_functions.md")]
-pub mod own_functions {}
-
-#[doc = include_str!("custom_types.md")]
-pub mod custom_types {}
-
-#[doc = include_str!("bags.md")]
-pub mod bags {}
-
-#[doc = include_str!("tables.md")]
-pub mod tables {}
-
-#[doc = include_str!("row_functions.md")]
-pub mod row_functions {}
-
-#[doc = include_str!("scatter.md")]
-pub mod scatter {}
-
-#[doc = include_str!("nulls.md")]
-pub mod nulls {}
-
-#[doc = include_str!("large_tables.md")]
-pub mod large_tables {}
-
-#[doc = include_str!("runtime_types.md")]
-pub mod runtime_types {}
-
-#[doc = include_str!("specialize.md")]
-pub mod specialize {}
-
-#[doc = include_str!("targets.md")]
-pub mod targets {}
-
-#[doc = include_str!("coming_from.md")]
-pub mod coming_from {}
+chapters! {
+    gathers plans own_functions custom_types bags
+    #[doc(alias("GGUF", "quantized", "f16", "bf16", "FP8"))]
+    tables
+    row_functions scatter nulls large_tables runtime_types specialize targets
+    #[doc(alias("KV", "KV cache", "message passing", "recommender", "vector search"))]
+    trades
+    coming_from comparison
+}

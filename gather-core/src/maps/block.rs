@@ -34,6 +34,7 @@ use sealed::Sealed;
 ///     Ok(())
 /// }
 /// ```
+#[doc(alias("GGUF", "GGML", "llama.cpp"))]
 pub trait Block: Element + Sealed {
     /// The values of a block, such as `[f32; 32]`.
     type Values: Element + AsRef<[f32]>;

@@ -54,6 +54,7 @@ super::map_functions! {
     /// # #[cfg(not(feature = "half"))]
     /// # fn main() {}
     /// ```
+    #[doc(alias("f16", "bf16", "half", "GGUF"))]
     pub fn convert<T: Convertible<U>, U: Float> = |value: T| -> T::Floats { value.convert() } and CONVERTS
 
     /// Floats with a scale: `value * scale`, in `f32`, rounded to `U`.

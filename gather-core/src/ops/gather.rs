@@ -76,6 +76,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// ONNX [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html) and
 /// [`tf.gather`](https://www.tensorflow.org/api_docs/python/tf/gather).
 #[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
+#[doc(alias("KV", "KV cache", "kv_cache", "paged attention"))]
 pub type Gather = IndexOperator<GatherAttributes>;
 
 /// The attributes of [`Gather`].

@@ -96,6 +96,7 @@ use crate::types::reduction::Reduction;
 /// [EmbeddingBagPacked-15](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/embedding-bag-packed-15.html),
 /// and [`torch.nn.EmbeddingBag`](https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html).
 #[doc(alias("embedding_bag", "EmbeddingBagOffsets", "EmbeddingBagPacked", "embedding_lookup_sparse", "segment_sum"))]
+#[doc(alias("message passing", "message_passing", "csr", "spmm"))]
 pub type EmbeddingBag = BagOperator<Reduction>;
 
 /// An [`EmbeddingBag`] by a reduction `R`: a [`Reduction`], or a `&Reducer` of your own.

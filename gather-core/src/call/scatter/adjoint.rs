@@ -73,6 +73,7 @@ impl<A> IndexOperator<A> {
     /// ```
     #[doc(alias("gradient", "backward", "transpose", "segment_sum", "segment_mean", "segment_max"))]
     #[doc(alias("index_add", "index_add_", "scatter_add", "scatter_add_"))]
+    #[doc(alias("message passing", "message_passing"))]
     #[must_use]
     pub fn adjoint(self) -> ScatterOperator<AdjointOf<A>> {
         let IndexOperator { attributes, policy, options, registry } = self;
