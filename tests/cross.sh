@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Runs the tests on targets that this machine is not, under an emulator:
+# Runs the tests on targets that this machine is not:
 #
 #   tests/cross.sh aarch64    aarch64 with NEON under qemu
+#   tests/cross.sh s390x      big-endian, under qemu
+#   tests/cross.sh i686       pointers of 32 bits, natively
 #   tests/cross.sh wasm32     WebAssembly under wasmtime or node: with simd128, and the conformance cases without it
+#   tests/cross.sh hosts      Windows and macOS: the library and the tests are compiled, and nothing is run
 #
-# These are unit tests, conformance cases, the comparisons with the oracle, and on aarch64 guard pages. What does not depend
-# on the target is left out, and so is what takes minutes under an emulator. GATHER_CROSS_ALL=1 runs that too. Further
-# arguments go to the tests. `--quick` in their place runs nothing but the conformance cases, at the target's level.
+# These are unit tests, conformance cases, the comparisons with the oracle, the readers of files, and where the target has
+# pages that can be protected, guard pages. What does not depend on the target is left out, and so is what takes minutes
+# under an emulator. GATHER_CROSS_ALL=1 runs that too. Further arguments go to the tests. `--quick` in their place runs
+# nothing but the conformance cases, at the target's level.
 #
 # Nothing is installed: where something is missing, the script says how to get it, and exits with 2.
 set -euo pipefail
@@ -34,7 +38,7 @@ stop_where_something_is_missing() {
 }
 
 # What reads sources or runs cargo, here and there alike.
-skip=(--skip audit:: --skip layers:: --skip packages::)
+skip=(--skip audit:: --skip layers:: --skip lemmas:: --skip packages::)
 # What takes long under an emulator.
 slow=(--skip exhaustive:: --skip big_calls --skip h18_)
 
@@ -49,22 +53,68 @@ tests() { # packages and binaries, then `--`
     cargo test "${whole[@]}" --locked "$@" -- "${skipped[@]}" "${chosen[@]}"
 }
 
-aarch64() {
-    local target="aarch64-unknown-linux-gnu"
-    need_target "$target"
-    need aarch64-linux-gnu-gcc "apt-get install gcc-aarch64-linux-gnu"
-    need qemu-aarch64 "apt-get install qemu-user"
-    [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] || missing+=("the C library: apt-get install libc6-dev-arm64-cross")
-    stop_where_something_is_missing
-    # Tests that start themselves again need to know the emulator.
-    export GATHER_TESTS_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$GATHER_TESTS_RUNNER"
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="aarch64-linux-gnu-gcc"
+# Unit tests, tests and guard pages, or the conformance cases alone. The linker and the runner are named in the
+# environment.
+everything() { # target
     if [ "${chosen[*]}" = --quick ]; then
-        conformance "$target"
+        conformance "$1"
         return
     fi
-    tests --target "$target" -p gather-core -p gather-tests -p gather-tests-types --lib --test it --test types --test guards
+    tests --target "$1" -p gather-core -p gather-tests -p gather-tests-types -p gather-tests-readers --lib --tests
+}
+
+# Under qemu, by the compiler and the C library that Debian has for an architecture.
+emulated() { # architecture, its names in Debian's packages and in Cargo's variables
+    local target="$1-unknown-linux-gnu"
+    need_target "$target"
+    need "$1-linux-gnu-gcc" "apt-get install gcc-$1-linux-gnu"
+    need "qemu-$1" "apt-get install qemu-user"
+    [ -e "/usr/$1-linux-gnu/lib" ] || missing+=("the C library: apt-get install libc6-dev-$2-cross")
+    stop_where_something_is_missing
+    # Tests that start themselves again need to know the emulator.
+    export GATHER_TESTS_RUNNER="qemu-$1 -L /usr/$1-linux-gnu"
+    export "CARGO_TARGET_${3}_UNKNOWN_LINUX_GNU_RUNNER=$GATHER_TESTS_RUNNER"
+    export "CARGO_TARGET_${3}_UNKNOWN_LINUX_GNU_LINKER=$1-linux-gnu-gcc"
+    everything "$target"
+}
+
+aarch64() { emulated aarch64 arm64 AARCH64; }
+
+s390x() {
+    # Every method with every layout takes far more than ten minutes here, and most of what depends on the order of bytes
+    # is tested by the others.
+    slow+=(--skip matrix::)
+    emulated s390x s390x S390X
+}
+
+i686() {
+    # A target whose programs are linked without a C compiler, and run without libraries of 32 bits.
+    local target="i686-unknown-linux-musl"
+    need_target "$target"
+    [ "$(uname -sm)" = "Linux x86_64" ] || missing+=("Linux on x86-64")
+    stop_where_something_is_missing
+    export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld
+    # Without an emulator nothing is slow.
+    slow=()
+    everything "$target"
+}
+
+hosts() {
+    local found=0
+    for target in x86_64-pc-windows-gnu x86_64-pc-windows-msvc x86_64-apple-darwin aarch64-apple-darwin; do
+        if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+            echo "skipped: no target $target: rustup target add $target"
+            continue
+        fi
+        found=1
+        cargo clippy "${quick[@]}" --locked --target "$target" -p gather-core --all-features --lib --examples -- -D warnings
+        cargo clippy "${quick[@]}" --locked --target "$target" -p gather-tests -p gather-tests-types \
+            -p gather-tests-readers --lib --tests -- -D warnings
+    done
+    if [ "$found" = 0 ]; then
+        missing+=("a target of Windows or macOS")
+        stop_where_something_is_missing
+    fi
 }
 
 wasm32() {
@@ -103,7 +153,7 @@ wasm32() {
 }
 
 case "$what" in
-aarch64 | wasm32) "$what" ;;
+aarch64 | s390x | i686 | wasm32 | hosts) "$what" ;;
 *)
     echo "$usage" >&2
     exit 64

@@ -5,11 +5,9 @@
 #   tests/sanitize.sh thread      the tests that use several threads, with ThreadSanitizer
 #   tests/sanitize.sh memcheck    a subset under Valgrind
 #   tests/sanitize.sh miri        a subset at the scalar level under Miri, with strict provenance
-#   tests/sanitize.sh i686        all tests of the library, with pointers of 32 bits
 #
 # Further arguments choose other tests. `address`, `thread` and `miri` need a nightly toolchain, which GATHER_NIGHTLY can
-# name, with the components rust-src and miri. `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS sets the
-# time of each body of random cases.
+# name, with the components rust-src and miri. GATHER_FUZZ_SECONDS sets the time of each body of random cases.
 set -euo pipefail
 usage=$(sed -n '2,/^set/p' "$0" | grep '^#')
 cd "$(dirname "$0")/.."
@@ -60,15 +58,8 @@ miri() {
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"
 }
 
-i686() {
-    local target="i686-unknown-linux-musl"
-    CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld cargo test --locked -p gather-core -p gather-tests \
-        -p gather-tests-types --lib --tests \
-        --target "$target" --target-dir "$folder/i686" -- "${chosen[@]}"
-}
-
 case "$what" in
-address | thread | memcheck | miri | i686) "$what" ;;
+address | thread | memcheck | miri) "$what" ;;
 *)
     echo "$usage" >&2
     exit 64

@@ -17,6 +17,7 @@ mod hostile;
 mod interleave;
 mod invariance;
 mod layers;
+mod lemmas;
 mod links;
 mod long_axes;
 mod matrix;

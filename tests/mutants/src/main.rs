@@ -14,12 +14,16 @@
 //! crash, or a run of several times the usual length.
 //!
 //! ```text
-//! cargo run --manifest-path tests/mutants/Cargo.toml -- [--seed N] [--count N] [--under PATH]... [--only N]...
-//!     [--tests NAME]...
+//! cargo run --manifest-path tests/mutants/Cargo.toml -- [--seed N] [--count N] [--under PATH]... [--since COMMIT]
+//!     [--only N]... [--tests NAME]...
 //! ```
+//!
+//! With `--since`, sites are those of functions that have changed since a commit, in all of gather-core unless `--under`
+//! names a part.
 
 mod build;
 mod run;
+mod since;
 mod sites;
 
 use std::error::Error;
@@ -35,6 +39,8 @@ struct Options {
     seed: u64,
     count: usize,
     under: Vec<String>,
+    /// The commit since when functions have changed; all functions without.
+    since: Option<String>,
     only: Vec<usize>,
     /// Tests whose names hold one of these; all without.
     tests: Vec<String>,
@@ -43,13 +49,15 @@ struct Options {
 
 fn options() -> Result<Options, lexopt::Error> {
     let target = PathBuf::from("target/mutants");
-    let mut options = Options { seed: 1, count: 200, under: Vec::new(), only: Vec::new(), tests: Vec::new(), target };
+    let (under, only, tests) = (Vec::new(), Vec::new(), Vec::new());
+    let mut options = Options { seed: 1, count: 200, under, since: None, only, tests, target };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("seed") => options.seed = parser.value()?.parse()?,
             Arg::Long("count") => options.count = parser.value()?.parse()?,
             Arg::Long("under") => options.under.push(parser.value()?.string()?),
+            Arg::Long("since") => options.since = Some(parser.value()?.string()?),
             Arg::Long("only") => options.only.push(parser.value()?.parse()?),
             Arg::Long("tests") => options.tests.push(parser.value()?.string()?),
             Arg::Long("target") => options.target = parser.value()?.into(),
@@ -57,15 +65,27 @@ fn options() -> Result<Options, lexopt::Error> {
         }
     }
     if options.under.is_empty() {
-        options.under = UNDER.map(String::from).to_vec();
+        let all = options.since.as_ref().map(|_| vec![String::new()]);
+        options.under = all.unwrap_or_else(|| UNDER.map(String::from).to_vec());
     }
     Ok(options)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Options { seed, count, under, only, tests, target } = options()?;
-    let sources = sites::sources(build::root()?, &under)?;
-    let all = sites::find(&sources)?;
+    let Options { seed, count, under, since, only, tests, target } = options()?;
+    let root = build::root()?;
+    let sources = sites::sources(root, &under)?;
+    let mut all = sites::find(&sources)?;
+    if let Some(commit) = since {
+        let changed = since::changed(root, &commit)?;
+        sites::keep_changed(&mut all, &sources, &changed);
+        println!("{} files have changed since {commit}", changed.len());
+        if all.is_empty() {
+            println!("no function with a site has");
+            return Ok(());
+        }
+    }
+    let under: Vec<_> = under.iter().map(|under| format!("gather-core/src/{under}")).collect();
     println!("{} sites in {} files under {}; seed {seed}", all.len(), sources.len(), under.join(", "));
     let mut drawn = sites::draw(all, count, seed);
     let programs = build::tests(&target, &sources, &mut drawn)?;

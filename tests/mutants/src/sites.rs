@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ReturnType, Type, UnOp};
+
+use crate::since::Changed;
 
 /// A source file: where it stands in the repository, and its text.
 pub(crate) struct Source {
@@ -21,6 +23,8 @@ pub(crate) struct Site {
     /// The number of the source.
     pub(crate) source: usize,
     pub(crate) line: usize,
+    /// The lines of the function that it stands in.
+    pub(crate) function: RangeInclusive<usize>,
     /// Bytes of the source's text. Where it is empty, the mutant is a statement put in.
     pub(crate) range: Range<usize>,
     pub(crate) mutated: String,
@@ -50,10 +54,19 @@ pub(crate) fn find(sources: &[Source]) -> Result<Vec<Site>, Box<dyn Error>> {
     let mut sites = Vec::new();
     for (source, Source { path, text }) in sources.iter().enumerate() {
         let file = syn::parse_file(text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let mut found = Found { source, text, sites: &mut sites };
+        let mut found = Found { source, text, function: 0..=0, sites: &mut sites };
         found.visit_file(&file);
     }
     Ok(sites)
+}
+
+/// Keeps the sites in functions that have a changed line.
+pub(crate) fn keep_changed(sites: &mut Vec<Site>, sources: &[Source], changed: &Changed) {
+    let meet = |a: &RangeInclusive<usize>, b: &RangeInclusive<usize>| a.start() <= b.end() && b.start() <= a.end();
+    sites.retain(|site| {
+        let lines = changed.get(&sources[site.source].path);
+        lines.is_some_and(|lines| lines.iter().any(|lines| meet(lines, &site.function)))
+    });
 }
 
 /// `count` sites that do not overlap, drawn with a seed, in the order of the draw.
@@ -99,6 +112,8 @@ pub(crate) fn mutate(number: usize, text: &str, drawn: &[Option<Site>]) -> Strin
 struct Found<'a> {
     source: usize,
     text: &'a str,
+    /// The lines of the function that is visited.
+    function: RangeInclusive<usize>,
     sites: &'a mut Vec<Site>,
 }
 
@@ -110,8 +125,17 @@ impl Found<'_> {
     fn site(&mut self, whole: &Expr, mutated: String) {
         let (range, line) = (whole.span().byte_range(), whole.span().start().line);
         if !self.text[range.clone()].contains('\n') {
-            self.sites.push(Site { source: self.source, line, range, mutated });
+            self.sites.push(Site { source: self.source, line, function: self.function.clone(), range, mutated });
         }
+    }
+
+    /// The sites of a function, and of those in it.
+    fn function(&mut self, whole: &impl syn::spanned::Spanned, output: &ReturnType, block: &syn::Block) {
+        let lines = whole.span().start().line..=whole.span().end().line;
+        let around = std::mem::replace(&mut self.function, lines);
+        self.returns(output, block);
+        visit::visit_block(self, block);
+        self.function = around;
     }
 
     /// A mutant that returns at the begin of a function.
@@ -131,7 +155,8 @@ impl Found<'_> {
         if !block.stmts.is_empty() {
             let span = block.brace_token.span.open();
             let (at, line) = (span.byte_range().end, span.start().line);
-            self.sites.push(Site { source: self.source, line, range: at..at, mutated: value.into() });
+            let function = self.function.clone();
+            self.sites.push(Site { source: self.source, line, function, range: at..at, mutated: value.into() });
         }
     }
 }
@@ -184,15 +209,13 @@ impl<'ast> Visit<'ast> for Found<'_> {
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         if item.sig.constness.is_none() {
-            self.returns(&item.sig.output, &item.block);
-            visit::visit_block(self, &item.block);
+            self.function(item, &item.sig.output, &item.block);
         }
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if item.sig.constness.is_none() {
-            self.returns(&item.sig.output, &item.block);
-            visit::visit_block(self, &item.block);
+            self.function(item, &item.sig.output, &item.block);
         }
     }
 

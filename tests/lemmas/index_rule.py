@@ -1,0 +1,258 @@
+"""The index rule of scalar code, for every index type and policy.
+
+Integers of the statements are bit-vectors of 72 bits, which hold every value, sum and difference here exactly.
+Products and remainders are over `Int`: bit-vectors of 64 bits give up there.
+"""
+
+import z3
+
+from frame import extended, lemma, low, rust
+
+EXACT = 72
+
+# The name of a type, its bits, and whether it has a sign. `isize` and `usize` have two widths.
+TYPES = [
+    ("i8", 8, True),
+    ("i16", 16, True),
+    ("i32", 32, True),
+    ("i64", 64, True),
+    ("u8", 8, False),
+    ("u16", 16, False),
+    ("u32", 32, False),
+    ("u64", 64, False),
+    ("isize, 32 bits", 32, True),
+    ("isize, 64 bits", 64, True),
+    ("usize, 32 bits", 32, False),
+    ("usize, 64 bits", 64, False),
+]
+
+I64_MAX = (1 << 63) - 1
+
+WIDEN = rust("types/index.rs", """
+    fn widen(self) -> i64 {
+        self.to_i64().unwrap_or(i64::MAX)
+    }
+""")
+
+NEW = rust("kernels/index_rule.rs", """
+    pub(crate) fn new(negative: NegativeIndex, dim: i64) -> Self {
+        debug_assert!(dim >= 0);
+        IndexRule { dim, from_end: if negative == NegativeIndex::FromEnd { dim } else { 0 } }
+    }
+""")
+
+COUNT = rust("kernels/index_rule.rs", """
+    fn count<I: Index>(self, index: I) -> i64 {
+        let x = index.widen();
+        // A negative value plus `dim` cannot overflow.
+        if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
+    }
+""")
+
+IS_POSITION = rust("kernels/index_rule.rs", """
+    fn is_position(self, x: i64) -> bool {
+        (x as u64) < self.dim as u64
+    }
+""")
+
+CHECK = rust("kernels/index_rule.rs", """
+    pub(crate) fn check<I: Index>(self, index: I) -> (i64, bool) {
+        let x = self.count(index);
+        (x, self.is_position(x))
+    }
+""")
+
+CHECK_NARROW = rust("kernels/index_rule.rs", """
+    pub(crate) fn check_narrow<I: Index>(self, index: I) -> (i32, bool) {
+        debug_assert!(size_of::<I>() <= 4 && i32::try_from(self.dim).is_ok());
+        // An unsigned value that does not fit stays greater than the axis is long.
+        let x = index.widen() as i32;
+        let x = if I::TYPE.is_signed() { x + (self.from_end as i32 & (x >> 31)) } else { x };
+        (x, (x as u32) < self.dim as u32)
+    }
+""")
+
+CHECK_VALID_FIRST = rust("kernels/index_rule.rs", """
+    pub(crate) fn check_valid_first<I: Index>(self, index: I) -> Option<i64> {
+        let x = index.widen();
+        if self.is_position(x) {
+            return Some(x);
+        }
+        let x = x.wrapping_add(self.from_end);
+        self.is_position(x).then_some(x)
+    }
+""")
+
+CLAMP = rust("kernels/index_rule.rs", """
+    pub(crate) fn clamp<I: Index>(self, index: I) -> i64 {
+        self.count(index).max(0).min(self.dim - 1)
+    }
+""")
+
+WRAP_RULE = rust("kernels/index_rule.rs", """
+    pub(crate) fn wrap<I: Index>(self, index: I) -> i64 {
+        let x = index.widen();
+        if self.is_position(x) { x } else { index.wrap(self.dim) }
+    }
+""")
+
+WRAP = rust("types/index.rs", """
+    fn wrap(self, dim: i64) -> i64 {
+        match (self.to_i64(), self.to_u64()) {
+            (Some(value), _) => value.rem_euclid(dim),
+            (None, Some(value)) => (value % dim as u64) as i64,
+            (None, None) => unreachable!("every integer of at most 64 bits is an i64 or a u64"),
+        }
+    }
+""")
+
+POLICY = rust("kernels/index_rule.rs", """
+    pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
+        let rule = IndexRule::new(self.negative, dim);
+        match self.out_of_bounds {
+            OutOfBounds::Error | OutOfBounds::Zero => rule.check(index),
+            OutOfBounds::Clamp => (rule.clamp(index), true),
+            OutOfBounds::Wrap => (rule.wrap(index), true),
+        }
+    }
+""")
+
+RESOLVE = rust("kernels/resolve/mod.rs", """
+    let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
+    let check = move |index: I| {
+        let (x, inside) = if const { size_of::<I>() <= 4 } {
+            rule.check_narrow(index)
+        } else {
+            let (x, inside) = rule.check(index);
+            (x as i32, inside)
+        };
+        if inside { x } else { -1 }
+    };
+    match job.policy.out_of_bounds {
+        OutOfBounds::Error | OutOfBounds::Zero => each::<I>(job, check),
+        OutOfBounds::Clamp => each::<I>(job, move |index| rule.clamp(index) as i32),
+        OutOfBounds::Wrap => each::<I>(job, move |index| rule.wrap(index) as i32),
+    }
+""")
+
+
+class Case:
+    """An index of a type along an axis: as the machine has them, and as integers."""
+
+    def __init__(self, bits, signed, counts, dim_bits=63):
+        self.x, self.dim, self.signed = z3.BitVec("x", bits), z3.BitVec("dim", 64), signed
+        self.X, self.D = extended(self.x, EXACT, signed), extended(self.dim, EXACT, True)
+        self.from_end = self.dim if counts else z3.BitVecVal(0, 64)
+        self.counted = z3.If(self.X < 0, self.X + self.D, self.X) if counts else self.X
+        self.valid = z3.And(self.counted >= 0, self.counted < self.D)
+        # An axis may have no element.
+        self.assumed = [self.dim >= 0, self.D < (1 << dim_bits)]
+
+    def widen(self):
+        if self.signed or self.x.size() < 64:
+            return extended(self.x, 64, self.signed)
+        return z3.If(z3.ULE(self.x, I64_MAX), self.x, z3.BitVecVal(I64_MAX, 64))
+
+    def count(self):
+        x = self.widen()
+        return x + (self.from_end & (x >> 63)) if self.signed else x
+
+    def is_position(self, x, twin):
+        return z3.ULE(x, self.dim) if twin else z3.ULT(x, self.dim)
+
+    def clamp(self, twin):
+        x, last = self.count(), self.dim - (0 if twin else 1)
+        x = z3.If(x > 0, x, z3.BitVecVal(0, 64))
+        return z3.If(x < last, x, last)
+
+
+def cases(types=TYPES, **more):
+    for name, bits, signed in types:
+        for counts in (True, False):
+            yield f"{name}, negative {'from the end' if counts else 'rejected'}", Case(bits, signed, counts, **more)
+
+
+def exact(value):
+    return extended(value, EXACT, True)
+
+
+@lemma(WIDEN, NEW, COUNT, IS_POSITION, CHECK, POLICY)
+def error_and_zero(twin):
+    """An index is valid where the rule says so, and its position is the rule's; twin: `x <= dim` is a position."""
+    for name, case in cases():
+        x = case.count()
+        inside = case.is_position(x, twin)
+        yield name, case.assumed, z3.And(inside == case.valid, z3.Implies(inside, exact(x) == case.counted))
+
+
+@lemma(WIDEN, COUNT)
+def counting_does_not_overflow(twin):
+    """Counting from the end neither overflows nor changes what fits in `i64`; twin: non-negative indices too."""
+    for name, bits, signed in TYPES:
+        case = Case(bits, signed, True)
+        x = case.widen()
+        added = case.from_end if twin else case.from_end & (x >> 63) if signed else z3.BitVecVal(0, 64)
+        assumed = case.assumed + [case.X <= I64_MAX]
+        yield name, assumed, exact(x + added) == z3.If(case.X < 0, case.X + case.D, case.X)
+
+
+@lemma(WIDEN, NEW, CHECK_NARROW)
+def in_32_bits(twin):
+    """Indices of at most 32 bits are checked in 32 bits, along axes of less than 2^31; twin: `x <= dim`."""
+    for name, case in cases([t for t in TYPES if t[1] <= 32], dim_bits=31):
+        x, dim, from_end = low(case.widen(), 32), low(case.dim, 32), low(case.from_end, 32)
+        x = x + (from_end & (x >> 31)) if case.signed else x
+        inside = z3.ULE(x, dim) if twin else z3.ULT(x, dim)
+        yield name, case.assumed, z3.And(inside == case.valid, z3.Implies(inside, exact(x) == case.counted))
+
+
+@lemma(RESOLVE, CHECK, CLAMP)
+def positions_of_32_bits(twin):
+    """Positions along axes of less than 2^31 fit in `i32`, and -1 stands for an index out of range; twin: 0 does."""
+    for name, case in cases(dim_bits=31):
+        x = case.count()
+        bad = z3.BitVecVal(0 if twin else -1, 32)
+        position = z3.If(case.is_position(x, False), low(x, 32), bad)
+        checked = exact(position) == z3.If(case.valid, case.counted, z3.BitVecVal(-1, EXACT))
+        clamp = case.clamp(False)
+        clamped = z3.Implies(case.dim > 0, exact(low(clamp, 32)) == exact(clamp))
+        yield name, case.assumed, z3.And(checked, clamped)
+
+
+@lemma(WIDEN, NEW, IS_POSITION, CHECK_VALID_FIRST)
+def valid_first(twin):
+    """The check that asks for a position first finds what the rule finds; twin: it asks again with `x <= dim`."""
+    for name, case in cases():
+        x = case.widen()
+        again = x + case.from_end
+        first, second = case.is_position(x, False), case.is_position(again, twin)
+        position = exact(z3.If(first, x, again))
+        inside = z3.Or(first, second)
+        yield name, case.assumed, z3.And(inside == case.valid, z3.Implies(inside, position == case.counted))
+
+
+@lemma(WIDEN, NEW, COUNT, CLAMP, POLICY)
+def clamp(twin):
+    """`Clamp` takes the nearest position of an axis that has one; twin: `min(dim)`."""
+    for name, case in cases():
+        nearest = z3.If(case.counted < 0, 0, z3.If(case.counted >= case.D, case.D - 1, case.counted))
+        yield name, case.assumed + [case.dim > 0], exact(case.clamp(twin)) == nearest
+
+
+@lemma(WIDEN, IS_POSITION, WRAP_RULE, WRAP, POLICY)
+def wrap(twin):
+    """`Wrap` is the remainder from 0 on of the value itself; twin: `x <= dim` is a position."""
+    x, dim, q, r = z3.Ints("x dim q r")
+    for name, bits, signed in TYPES:
+        low_end, high_end = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        # Machines divide towards zero: the rest has the sign of `x`.
+        rest = z3.If(x >= 0, z3.And(0 <= r, r < dim), z3.And(-dim < r, r <= 0))
+        assumed = [low_end <= x, x <= high_end, 1 <= dim, dim <= I64_MAX, x == q * dim + r, rest]
+        # `rem_euclid` adds the divisor to a negative rest. Of an unsigned value beyond `i64`, there is none.
+        divided = z3.If(x <= I64_MAX, z3.If(r < 0, r + dim, r), r)
+        widened = z3.If(x <= I64_MAX, x, I64_MAX)
+        inside = z3.And(widened >= 0, widened <= dim if twin else widened < dim)
+        position = z3.If(inside, widened, divided)
+        # Some multiple of `dim` lies between: the rests of `x` from 0 on are those.
+        multiple = z3.Or(x == q * dim + position, x == (q - 1) * dim + position)
+        yield name, assumed, z3.And(0 <= position, position < dim, multiple)
