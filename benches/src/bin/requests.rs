@@ -21,9 +21,11 @@ use gather_core::{
 };
 
 /// Lists of ids that take turns.
-const LISTS: usize = 16;
+const LISTS: usize = 64;
 /// Rows of a table.
 const ROWS: usize = 1000;
+/// Rows of a table beyond the caches.
+const FAR_ROWS: usize = 40_000;
 
 struct Bench {
     filter: String,
@@ -46,13 +48,15 @@ fn main() -> ExitCode {
     println!("|---|---|---|---|");
     for format in [FusedFormat::F32, FusedFormat::F16, FusedFormat::Torch8] {
         for weighted in [false, true] {
-            bench.tables(Shape { tables: 26, columns: 64, batch: 1, len: 4 }, format, weighted);
+            bench.tables(Shape { tables: 26, rows: ROWS, columns: 64, batch: 1, len: 4 }, format, weighted);
         }
     }
-    bench.tables(Shape { tables: 64, columns: 16, batch: 1, len: 4 }, FusedFormat::F32, false);
-    bench.tables(Shape { tables: 200, columns: 1, batch: 1, len: 4 }, FusedFormat::F32, false);
-    bench.tables(Shape { tables: 1000, columns: 16, batch: 4, len: 4 }, FusedFormat::F32, false);
-    bench.tables(Shape { tables: 26, columns: 64, batch: 16, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 64, rows: ROWS, columns: 16, batch: 1, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 200, rows: ROWS, columns: 1, batch: 1, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 1000, rows: ROWS, columns: 16, batch: 4, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 26, rows: ROWS, columns: 64, batch: 16, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 26, rows: FAR_ROWS, columns: 64, batch: 1, len: 4 }, FusedFormat::F32, false);
+    bench.tables(Shape { tables: 26, rows: FAR_ROWS, columns: 64, batch: 1, len: 4 }, FusedFormat::Torch8, false);
     for kind in [Kind::Empty, Kind::One(1), Kind::One(2), Kind::One(3), Kind::Pruned] {
         bench.bags(kind);
     }
@@ -75,6 +79,7 @@ fn main() -> ExitCode {
 #[derive(Clone, Copy)]
 struct Shape {
     tables: usize,
+    rows: usize,
     columns: usize,
     batch: usize,
     len: usize,
@@ -138,23 +143,25 @@ impl Bench {
     }
 
     fn tables(&self, shape: Shape, format: FusedFormat, weighted: bool) {
-        let Shape { tables: n, columns, batch, len } = shape;
+        let Shape { tables: n, rows, columns, batch, len } = shape;
         let weights = if weighted { ", weighted" } else { "" };
-        let name = format!("{n} tables of {columns}, {format:?}{weights}, batch {batch}, bags of {len}");
+        let name = format!("{n} tables of {rows} x {columns}, {format:?}{weights}, batch {batch}, bags of {len}");
         if !name.contains(&self.filter) {
             return;
         }
         let mut random = Random::new(7);
-        let numbers = floats(ROWS * columns, &mut random);
-        let numbers = View::new(&numbers, &[ROWS, columns]).expect("a table");
+        let numbers = floats(rows * columns, &mut random);
+        let numbers = View::new(&numbers, &[rows, columns]).expect("a table");
         let coded: Vec<_> = (0..n).map(|_| FusedRows::quantize(format, &numbers).expect("rows")).collect();
-        let coded = coded.iter().map(|rows| FusedRows::new(rows.view(), format, columns).expect("fused rows"));
+        let coded = coded.iter().map(|coded| FusedRows::new(coded.view(), format, columns).expect("fused rows"));
         let coded: Vec<_> = coded.collect();
         let plain: Vec<Tensor<f32>> = coded
             .iter()
-            .map(|rows| Gather::new(0).run(&rows.to::<f32>(), &(0..ROWS as i64).collect::<Vec<_>>()).expect("all rows"))
+            .map(|coded| {
+                Gather::new(0).run(&coded.to::<f32>(), &(0..rows as i64).collect::<Vec<_>>()).expect("all rows")
+            })
             .collect();
-        let all: Vec<Vec<i64>> = (0..LISTS * n).map(|_| ids(batch * len, ROWS, &mut random)).collect();
+        let all: Vec<Vec<i64>> = (0..LISTS * n).map(|_| ids(batch * len, rows, &mut random)).collect();
         let scale = floats(batch * len, &mut random);
         let views: Vec<_> = all.iter().map(|ids| View::new(ids, &[batch, len]).expect("ids")).collect();
         let scales = View::new(&scale, &[batch, len]).expect("weights");

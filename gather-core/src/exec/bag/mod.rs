@@ -31,7 +31,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::bag::{
     BagArgs, BagFn, BagIndices, BagRows, BagRule, Begin, IndexRuns, LEFT_OUT, Lengths, Part,
 };
-use crate::kernels::{LINE, Outcome, start_of_part};
+use crate::kernels::{LINE, Outcome, prefetch, start_of_part};
 use crate::plan::{Action, Axis, BagCall};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -117,9 +117,18 @@ impl<'a> Proven<'a> {
     /// # Errors
     /// [`Error::AllocationFailed`], before anything is written.
     fn alone(&self) -> Result<Outcome, Error> {
-        if let Some(outcome) = self.few() {
-            return Ok(outcome);
+        let mut few = FewRows::new();
+        if self.resolve_few(&mut few, false) {
+            return Ok(self.reduce_few(&mut few));
         }
+        self.in_windows()
+    }
+
+    /// Runs on this thread, window by window.
+    ///
+    /// # Errors
+    /// As for [`Proven::alone`].
+    fn in_windows(&self) -> Result<Outcome, Error> {
         let (plan, near) = (self.plan, scratch::near());
         let scratch = Scratch::new(plan, &BagCut::ONE, 1, &near)?;
         let call = Call::new(*self, &scratch);
@@ -144,28 +153,44 @@ impl<'a> Proven<'a> {
         Ok(share(tasks, cut.pieces(), run))
     }
 
-    /// Reduces bags of few rows in one go, where all rows count and are read as they are. `None` where they are others.
-    fn few(&self) -> Option<Outcome> {
+    /// Resolves the indices of bags of few rows, where all rows count and are read as they are. Returns whether they are
+    /// such, and prefetches their rows if the caller does something else first.
+    #[inline]
+    fn resolve_few(&self, few: &mut FewRows, fetches: bool) -> bool {
         let (plan, request, n) = (self.plan, self.plan.request(), self.plan.bounds().used());
         let all_count = request.padding.is_none() && !request.skips_negative && plan.axis().dim > 0;
-        if n > FEW || !all_count || plan.conversion().is_some() || !plan.loops().is_empty() {
-            return None;
+        let is_few = n <= FEW && all_count && plan.conversion().is_none() && plan.loops().is_empty();
+        if !is_few || plan.bounds().none_is_empty().is_none() || !self.even_weights() {
+            few.n = 0;
+            return false;
         }
-        let (lengths, true) = (plan.bounds().none_is_empty()?, self.even_weights()) else { return None };
+        few.n = n;
+        few.out_of_range = (plan.positions())((&self.indices(), 0, &mut few.positions[..n]));
+        if fetches {
+            for &row in &few.rows()[..n.min(FETCHED / plan.row_in().max(1))] {
+                let at = plan.stride().wrapping_mul(row as isize);
+                prefetch(self.operands.data.wrapping_offset(at), plan.row_in());
+            }
+        }
+        true
+    }
+
+    /// Reduces rows that [`Proven::resolve_few`] has found.
+    #[inline]
+    fn reduce_few(&self, few: &mut FewRows) -> Outcome {
+        let (plan, n) = (self.plan, few.n);
         let distance = if plan.prefetch_distance() < n { plan.prefetch_distance() } else { 0 };
-        let mut positions = [const { MaybeUninit::uninit() }; FEW + AHEAD];
-        let (rows, ahead) = positions.split_at_mut(n);
-        let out_of_range = (plan.positions())((&self.indices(), 0, rows));
-        ahead[..distance].fill(PLACEHOLDER);
-        // SAFETY: positions of all rows have just been written, and as many more as are prefetched.
-        let positions = unsafe { &*(core::ptr::from_ref(&positions[..n + distance]) as *const [i64]) };
-        let stretch = Stretch { bag: 0, at: 0, rows: n, positions, lengths, part: None };
+        few.positions[n..n + distance].fill(PLACEHOLDER);
+        few.n += distance;
+        let lengths = plan.bounds().none_is_empty().expect("bags of rows");
+        let stretch = Stretch { bag: 0, at: 0, rows: n, positions: few.rows(), lengths, part: None };
         let BagOperands { data, out, .. } = self.operands;
-        let args = BagArgs { distance, ..self.args(&stretch, &(0..plan.elements()), data, out) };
+        let args = self.args(&stretch, &(0..plan.elements()), data, out);
+        let args = BagArgs { distance, elements: args.elements * plan.values(), ..args };
         // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
-        // the output to itself; B4, as each bag has a row, and all rows count; B6, as just written.
-        (self.reduce)(&unsafe { BagRows::new(BagArgs { elements: args.elements * plan.values(), ..args }) });
-        Some(Outcome { out_of_range })
+        // the output to itself; B4, as each bag has a row, and all rows count; B6: as many positions were written.
+        (self.reduce)(&unsafe { BagRows::new(args) });
+        Outcome { out_of_range: few.out_of_range }
     }
 
     /// The rows of a stretch, some columns of them, whose number may be one of elements of a map: where position 0 of
@@ -263,6 +288,30 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
 
 /// The most rows of bags that are reduced in one go.
 const FEW: usize = 64;
+/// Bytes of the rows of the next table that are prefetched.
+const FETCHED: usize = 4 << 10;
+
+/// Positions of bags of few rows.
+struct FewRows {
+    /// The first `n` are initialised.
+    positions: [MaybeUninit<i64>; FEW + AHEAD],
+    n: usize,
+    out_of_range: bool,
+}
+
+impl FewRows {
+    #[inline(always)]
+    fn new() -> Self {
+        FewRows { positions: [const { MaybeUninit::uninit() }; FEW + AHEAD], n: 0, out_of_range: false }
+    }
+
+    #[inline(always)]
+    fn rows(&self) -> &[i64] {
+        let rows = &self.positions[..self.n];
+        // SAFETY: positions that have been written, which is what is said by `n`.
+        unsafe { &*(core::ptr::from_ref(rows) as *const [i64]) }
+    }
+}
 /// The most bags that are reduced together without the rows that are left out.
 const SHORT_BAGS: usize = 64;
 

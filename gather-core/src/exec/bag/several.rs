@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::{BagCut, BagOperands, Call, Piece, Proven, tasks};
+use crate::exec::bag::{BagCut, BagOperands, Call, FewRows, Piece, Proven, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::bag::BagFn;
@@ -48,15 +48,25 @@ pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, pa
         // SAFETY: as the caller says.
         return unsafe { run_together(&jobs, work, tasks) };
     }
-    for number in 0..n {
-        let job = job(number);
-        if job.plan.action() == Action::Run {
+    // The rows of a table are on their way while those of the one before are added.
+    let mut few = [FewRows::new(), FewRows::new()];
+    let mut resolved = false;
+    for number in 0..=n {
+        let [even, odd] = &mut few;
+        let (this, next) = if number % 2 == 0 { (odd, even) } else { (even, odd) };
+        let (before, was_resolved) = (number.checked_sub(1).map(&job), resolved);
+        resolved = number < n && {
+            let job = job(number);
+            // SAFETY: X1, which the caller says of each call.
+            job.plan.action() == Action::Run && unsafe { proven(&job) }.resolve_few(next, true)
+        };
+        if let Some(job) = before.filter(|job| job.plan.action() == Action::Run) {
             // SAFETY: X1, which the caller says of each call.
             let proven = unsafe { proven(&job) };
+            let outcome = if was_resolved { Ok(proven.reduce_few(this)) } else { proven.in_windows() };
             // The first that has an index out of range ends all.
-            let outcome = proven.alone().map_err(|error| (number, error))?;
-            if outcome.out_of_range {
-                proven.find().map_err(|error| (number, error))?;
+            if outcome.map_err(|error| (number - 1, error))?.out_of_range {
+                proven.find().map_err(|error| (number - 1, error))?;
             }
         }
     }

@@ -221,29 +221,37 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
         EIGHT * if vector < N - ENDING { vector } else { self.ending + vector - (N - ENDING) }
     }
 
-    /// Where the elements of a vector are among those of all columns, and whether all lanes have one.
+    /// The elements of a vector among those of all columns, and its lanes where it has not one for each.
     #[inline(always)]
-    fn lanes(&self, vector: usize, all: usize) -> (usize, Option<First<__m256>>) {
-        let column = self.column(vector);
-        let tail = match &self.tail {
+    fn part<'a, E>(&self, all: &'a [E], vector: usize) -> (&'a [E], Option<First<__m256>>) {
+        let (columns, lanes) = self.lanes(vector, all.len());
+        // SAFETY: F2: all lanes of the vector are columns, and those of the last vector end with them.
+        (unsafe { all.get_unchecked(columns) }, lanes)
+    }
+
+    /// The columns of a vector, among all of them.
+    #[inline(always)]
+    fn lanes(&self, vector: usize, all: usize) -> (Range<usize>, Option<First<__m256>>) {
+        let lanes = match &self.tail {
             Some((_, lanes)) if vector == N - 1 => Some(*lanes),
             _ => None,
         };
-        debug_assert!(all == self.columns && column + tail.map_or(EIGHT, First::lanes) <= all, "F2");
-        (column, tail)
+        let first = self.column(vector);
+        let columns = first..first + lanes.map_or(EIGHT, First::lanes);
+        debug_assert!(all == self.columns && columns.end <= all, "F2");
+        (columns, lanes)
     }
 
     /// Writes sums of all columns.
     #[inline(always)]
     fn write(&self, to: &mut [MaybeUninit<Unaligned<f32>>]) {
         for (vector, &sum) in self.sums.iter().enumerate() {
-            match self.lanes(vector, to.len()) {
-                // SAFETY: F2: the lanes of the last vector end with the columns.
-                (column, Some(lanes)) => {
-                    sum.write_first(unsafe { to.get_unchecked_mut(column..column + lanes.lanes()) }, lanes)
-                }
-                // SAFETY: F2: all lanes of the vector are columns.
-                (column, None) => f32::write(sum, unsafe { to.get_unchecked_mut(column..column + EIGHT) }),
+            let (columns, lanes) = self.lanes(vector, to.len());
+            // SAFETY: F2, as for `part`.
+            let to = unsafe { to.get_unchecked_mut(columns) };
+            match lanes {
+                Some(lanes) => sum.write_first(to, lanes),
+                None => f32::write(sum, to),
             }
         }
     }
@@ -294,13 +302,9 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> Reduce
         if bag.begin() == Begin::Carried {
             let carried = bag.carried();
             for vector in 0..N {
-                self.sums[vector] = match self.lanes(vector, carried.len()) {
-                    // SAFETY: F2: the lanes of the last vector end with the columns.
-                    (column, Some(lanes)) => {
-                        __m256::read_first(unsafe { carried.get_unchecked(column..column + lanes.lanes()) }, lanes)
-                    }
-                    // SAFETY: F2: all lanes of the vector are columns.
-                    (column, None) => f32::read(self.level, unsafe { carried.get_unchecked(column..column + EIGHT) }),
+                self.sums[vector] = match self.part(carried, vector) {
+                    (carried, Some(lanes)) => __m256::read_first(carried, lanes),
+                    (carried, None) => f32::read(self.level, carried),
                 };
             }
         }

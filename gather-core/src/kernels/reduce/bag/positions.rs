@@ -96,7 +96,8 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
         let runs = &indices.runs;
         let mut bad = false;
         while !left.is_empty() {
-            let (run, at) = (first / runs.run, first % runs.run);
+            // Divisions take as long as the rest of a short call.
+            let (run, at) = if first < runs.run { (0, first) } else { (first / runs.run, first % runs.run) };
             let (now, rest) = left.split_at_mut((runs.run - at).min(left.len()));
             let from = runs.index.wrapping_offset(runs.outer.wrapping_mul(run as isize));
             let from = from.wrapping_offset(runs.step.wrapping_mul(at as isize));
