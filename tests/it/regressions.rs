@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method,
-    NegativeIndex, OutOfBounds, Reduction, Registry, ScatterNd, ScatterOutOfBounds, Spec, View, ViewMut, kernels,
-    map_kernels, zeros,
+    Bags, BatchToSpace, DynView, Element, EmbeddingBag, Error, FusedRows, Gather, GatherElements, GatherNd, Index,
+    Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Reduction, Registry, ScatterNd, ScatterOutOfBounds, Spec,
+    View, ViewMut, kernels, map_kernels, zeros,
 };
 use gather_tests::oracle::{self, Dense};
 
@@ -382,4 +382,41 @@ fn huge_elements_do_not_pass_over_the_stack() {
         assert!(out.as_bytes() == bytes);
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+/// The one row of a result may have any stride, that of some of its columns too, which threads take apart.
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+fn bags_of_nothing_fill_their_own_columns() {
+    let (data, ids) = ([1f32; 10 * 128], vec![-1i32; 1000]);
+    let (data, ids) = (View::new(&data, &[10, 128]).unwrap(), View::new(&ids, &[1, 1000]).unwrap());
+    let bags = EmbeddingBag::new(Reduction::Add).skip_negative(true);
+    for (threads, stride) in [(1, 128), (1, 64), (2, 64), (2, 128), (3, 48), (3, 32), (4, 32)] {
+        let bags = bags.clone().par(Par::Threads(threads));
+        let mut outs = [[7f32; 128]; 2];
+        let [plain, fused] = &mut outs;
+        let mut into = ViewMut::strided(plain, &[1, 128], &[stride, 1], 0).unwrap();
+        bags.run_into(&data, &Bags::packed(&ids), &mut into).unwrap();
+        let mut into = ViewMut::strided(fused, &[1, 128], &[stride, 1], 0).unwrap();
+        let rows = FusedRows::plain(data.clone()).unwrap();
+        bags.run_into(&rows.to::<f32>(), &Bags::packed(&ids), &mut into).unwrap();
+        assert_eq!(outs, [[0.0; 128]; 2], "{threads} threads, rows {stride} apart");
+    }
+}
+
+/// Tables without columns are checked first, and their errors come in the order of tables.
+#[test]
+fn the_first_table_with_an_index_out_of_range_is_named() {
+    let (data, empty) = ([0f32; 16], [0f32; 0]);
+    let table = FusedRows::plain(View::new(&data, &[2, 8]).unwrap()).unwrap();
+    let none = FusedRows::plain(View::new(&empty, &[2, 0]).unwrap()).unwrap();
+    let (good, bad) = (View::new(&[0i64, 1], &[1, 2]).unwrap(), View::new(&[0i64, 9], &[1, 2]).unwrap());
+    let both = gather_core::tables::<f32>(&[&table, &none]).unwrap();
+    for par in [Par::Seq, Par::Threads(3)] {
+        for (ids, expected) in [([&bad, &bad], 0), ([&good, &bad], 1), ([&bad, &good], 0)] {
+            let bags = ids.map(|ids| Bags::packed(ids));
+            let got = EmbeddingBag::new(Reduction::Add).par(par).run(&both, &bags);
+            assert!(matches!(got, Err(Error::InTable { table, .. }) if table == expected), "{par:?}: {got:?}");
+        }
+    }
 }

@@ -568,10 +568,12 @@ impl<'a> Piece<'a> {
         let plan = self.call.proven.plan;
         let bytes = self.columns.len() * plan.size();
         let are_zeros = plan.request().default.is_none() && plan.zero().iter().all(|&byte| byte == 0);
-        if are_zeros && plan.loops().is_empty() && plan.out_stride() == bytes as isize {
+        // A result of one bag has any stride, that of a piece of its columns too.
+        let is_whole = self.columns.len() == plan.elements() && plan.loops().is_empty();
+        if are_zeros && is_whole && plan.out_stride() == bytes as isize {
             let out = self.call.proven.operands.out.wrapping_add(bags.start * bytes);
-            // SAFETY: P1: rows of the output without gaps, which are these columns, of bags of the piece (X2); zeros
-            // are what the type's zero is made of.
+            // SAFETY: P1: rows of the output without gaps, all of their columns, of bags of the piece (X2); zeros are
+            // what the type's zero is made of.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };
         }
         bags.for_each(|bag| self.fill_one(bag));

@@ -30,17 +30,24 @@ pub(crate) struct BagJob<'a> {
 /// The promise of [`run`](super::run) for each of the `n` calls; outputs of two have no element in common. `job` gives
 /// the same call for the same number.
 pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, par: Par) -> Result<(), (usize, Error)> {
+    let check = |number| {
+        let job = job(number);
+        // SAFETY: X1, which the caller says of each call.
+        unsafe { proven(&job) }.check().map_err(|error| (number, error))
+    };
     let mut work = Work { bytes: 0, rows: 0, read: 0 };
     let mut is_near = true;
     for number in 0..n {
-        let job = job(number);
-        match job.plan.action() {
+        let BagJob { plan, .. } = job(number);
+        match plan.action() {
             Action::Nothing => {}
-            // SAFETY: X1, which the caller says of each call.
-            Action::Check => unsafe { proven(&job) }.check().map_err(|error| (number, error))?,
-            Action::Run => work = work.and(job.plan.work()),
+            // Errors of those before come first.
+            Action::Check => {
+                check(number).map_err(|error| (0..number).find_map(|before| check(before).err()).unwrap_or(error))?
+            }
+            Action::Run => work = work.and(plan.work()),
         }
-        is_near &= Scratch::is_near(&job.plan);
+        is_near &= Scratch::is_near(&plan);
     }
     let tasks = tasks(work.tasks(par, pool_threads));
     if tasks > 1 || !is_near {
