@@ -204,7 +204,7 @@ impl ByteBounds {
     }
 }
 
-/// The elements that a job looks up: all that its indices reach, side by side from the first on.
+/// The elements that a job looks up: all that its indices reach, contiguous from the first on.
 ///
 /// Invariant: their `bytes` bytes may be read from `data` on (K9).
 #[derive(Clone, Copy)]

@@ -271,14 +271,14 @@ impl Indices {
         Indices { at: self.place(first), n, ..*self }
     }
 
-    /// The same indices, if values of `bytes` bytes lie side by side: their stride is a constant then.
+    /// The same indices, if values of `bytes` bytes are contiguous: their stride is a constant then.
     #[inline(always)]
     pub(crate) fn contiguous(&self, bytes: usize) -> Option<Self> {
         let stride = bytes as isize;
         if self.stride == stride { Some(Indices { stride, ..*self }) } else { None }
     }
 
-    /// The same indices, which the plan found side by side (K9): their stride is a constant.
+    /// The same indices, which the plan found contiguous (K9): their stride is a constant.
     #[inline(always)]
     pub(crate) fn adjacent<I: Index>(&self) -> Self {
         let stride = size_of::<I>() as isize;
@@ -291,7 +291,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
-        // SAFETY: `N` of the `n` indices, which lie side by side, as values of the index type. The other vector shows
+        // SAFETY: `N` of the `n` indices, which are contiguous, as values of the index type. The other vector shows
         // that the machine has the level.
         unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }

@@ -89,7 +89,7 @@ impl<'p> ResolveJob<'p> {
         ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
-    /// The same job, if the indices lie side by side.
+    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         let indices = self.indices.contiguous(size_of::<I>())?;
@@ -162,7 +162,7 @@ impl<'p> ChunksJob<'p> {
         self.0.out
     }
 
-    /// The same job, if the indices lie side by side.
+    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         self.0.contiguous::<I>().map(ChunksJob)
@@ -275,7 +275,7 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
-        // SAFETY: `N` of the components, which lie side by side, as values of the index type (K3); the other vector
+        // SAFETY: `N` of the components, which are contiguous, as values of the index type (K3); the other vector
         // shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
