@@ -6,15 +6,14 @@
 
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, Float32Array, Int32Array, UInt32Array};
 use arrow_select::take::take;
-use gather_benches::options::filter_and_seconds;
+use gather_benches::clock;
+use gather_benches::options::Bench;
 use gather_benches::random::Random;
-use gather_benches::{clock, pin};
 use gather_core::{
     Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, NegativeIndex, Nulls, Par, Reduction,
     ScatterNd, Spec, Tensor, View, ViewMut, rows, tables,
@@ -27,23 +26,11 @@ const ROWS: usize = 1000;
 /// Rows of a table beyond the caches.
 const FAR_ROWS: usize = 40_000;
 
-struct Bench {
-    filter: String,
-    budget: Duration,
-}
-
 fn main() -> ExitCode {
-    let bench = match filter_and_seconds() {
-        Ok((filter, seconds)) => Bench { filter, budget: Duration::from_secs_f64(seconds) },
-        Err(error) => {
-            eprintln!("requests: {error} (usage: requests [FILTER] [--seconds S])");
-            return ExitCode::from(2);
-        }
+    let bench = match Bench::pinned("requests") {
+        Ok(bench) => Requests(bench),
+        Err(status) => return status,
     };
-    match pin::to_one_cpu() {
-        Ok(cpu) => eprintln!("requests: on CPU {cpu}"),
-        Err(why) => eprintln!("requests: not pinned to a CPU: {why}"),
-    }
     println!("| request | peer ns | ours ns | peer / ours |");
     println!("|---|---|---|---|");
     for format in [FusedFormat::F32, FusedFormat::F16, FusedFormat::Torch8] {
@@ -104,7 +91,10 @@ fn ids(n: usize, below: usize, random: &mut Random) -> Vec<i64> {
     (0..n).map(|_| random.below(below) as i64).collect()
 }
 
-impl Bench {
+/// Requests, and which of them are timed.
+struct Requests(Bench);
+
+impl Requests {
     /// Times a call and its peer that write to memory which is used again, after what they wrote was compared.
     fn row<T: PartialEq + Clone>(
         &self,
@@ -124,7 +114,7 @@ impl Bench {
 
     /// Times a call and its peer, each of which is given the number of a list.
     fn time(&self, name: &str, mut peer: impl FnMut(usize), mut ours: impl FnMut(usize)) {
-        if !name.contains(&self.filter) {
+        if !name.contains(&self.0.filter) {
             return;
         }
         let (mut i, mut j) = (0, 0);
@@ -138,7 +128,7 @@ impl Bench {
                 ours(j);
             }),
         ];
-        let [peer, ours] = clock::medians(&mut calls, self.budget)[..] else { unreachable!("two calls") };
+        let [peer, ours] = clock::medians(&mut calls, self.0.budget)[..] else { unreachable!("two calls") };
         println!("| {name} | {:.0} | {:.0} | {:.2} |", peer * 1e6, ours * 1e6, peer / ours);
     }
 
@@ -146,7 +136,7 @@ impl Bench {
         let Shape { tables: n, rows, columns, batch, len } = shape;
         let weights = if weighted { ", weighted" } else { "" };
         let name = format!("{n} tables of {rows} x {columns}, {format:?}{weights}, batch {batch}, bags of {len}");
-        if !name.contains(&self.filter) {
+        if !name.contains(&self.0.filter) {
             return;
         }
         let mut random = Random::new(7);
@@ -247,7 +237,7 @@ impl Bench {
         let place = if far { "in 1 GiB" } else { "in 512 KiB" };
         for (name, is_dot) in [("DOT", true), ("L2_SQUARED", false)] {
             let name = format!("{name} of 1024 rows of {columns} {place}");
-            if !name.contains(&self.filter) {
+            if !name.contains(&self.0.filter) {
                 continue;
             }
             let mut random = Random::new(13);

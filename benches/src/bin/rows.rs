@@ -7,13 +7,12 @@
 
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use bytemuck::Pod;
 use gather_benches::buffer::Buffer;
-use gather_benches::options::filter_and_seconds;
+use gather_benches::clock;
+use gather_benches::options::Bench;
 use gather_benches::random::Random;
-use gather_benches::{clock, pin};
 use gather_core::{Element, Gather, Given, Layout, Par, RowFunction, RowParams, Spec, Tensor, View, ViewMut, rows};
 use half::f16;
 
@@ -21,23 +20,11 @@ const IDS: usize = 4_096;
 /// Lists of ids that take turns, so that rows are seldom met again.
 const LISTS: usize = 256;
 
-struct Bench {
-    filter: String,
-    budget: Duration,
-}
-
 fn main() -> ExitCode {
-    let bench = match filter_and_seconds() {
-        Ok((filter, seconds)) => Bench { filter, budget: Duration::from_secs_f64(seconds) },
-        Err(error) => {
-            eprintln!("rows: {error} (usage: rows [FILTER] [--seconds N])");
-            return ExitCode::from(2);
-        }
+    let bench = match Bench::pinned("rows") {
+        Ok(bench) => bench,
+        Err(status) => return status,
     };
-    match pin::to_one_cpu() {
-        Ok(cpu) => eprintln!("rows: on CPU {cpu}"),
-        Err(why) => eprintln!("rows: not pinned to a CPU: {why}"),
-    }
     println!("| workload | rows of the table | the loop | planned | not planned | loop / planned |");
     println!("|---|---|---|---|---|---|");
     let float = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;

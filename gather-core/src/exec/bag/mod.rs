@@ -12,18 +12,19 @@
 mod converted;
 mod scratch;
 mod several;
+mod short;
 mod window;
 
 pub(crate) use several::{BagJob, run_all};
 
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
-use crate::exec::bag::window::{AHEAD, PART, PLACEHOLDER, Room, Window};
+use crate::exec::bag::short::Begun;
+use crate::exec::bag::window::{AHEAD, PART, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
@@ -31,7 +32,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::bag::{
     BagArgs, BagFn, BagIndices, BagRows, BagRule, Begin, IndexRuns, LEFT_OUT, Lengths, Part,
 };
-use crate::kernels::{LINE, Outcome, prefetch, start_of_part};
+use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, Axis, BagCall};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -61,7 +62,7 @@ pub(crate) struct BagOperands<'a> {
 /// that returns `Ok` has written every element of the output.
 pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
     // SAFETY: X1, which the caller says.
-    let proven = unsafe { Proven::new(plan, reduce, operands) };
+    let proven = unsafe { Proven::new(*plan, reduce, operands) };
     match plan.action() {
         Action::Nothing => return Ok(()),
         Action::Check => return proven.check(),
@@ -89,7 +90,7 @@ fn checked<'a>(plan: &BagCall<'_>, axes: &'a [Axis; 1]) -> IndexCheck<'a> {
 /// The operands of a plan, and one of its functions. X1 holds for them.
 #[derive(Clone, Copy)]
 struct Proven<'a> {
-    plan: &'a BagCall<'a>,
+    plan: BagCall<'a>,
     reduce: BagFn,
     operands: BagOperands<'a>,
 }
@@ -97,7 +98,7 @@ struct Proven<'a> {
 impl<'a> Proven<'a> {
     /// # Safety
     /// X1, as for [`run`], as long as there is the value.
-    unsafe fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>) -> Self {
+    unsafe fn new(plan: BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>) -> Self {
         Proven { plan, reduce, operands }
     }
 
@@ -106,7 +107,7 @@ impl<'a> Proven<'a> {
     /// # Errors
     /// [`Error::IndexOutOfRange`].
     fn check(&self) -> Result<(), Error> {
-        let (plan, operands) = (self.plan, &self.operands);
+        let (plan, operands) = (&self.plan, &self.operands);
         let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
         // SAFETY: X1: the indices may be read along their layout, and these are some of them.
         unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
@@ -117,11 +118,9 @@ impl<'a> Proven<'a> {
     /// # Errors
     /// [`Error::AllocationFailed`], before anything is written.
     fn alone(&self) -> Result<Outcome, Error> {
-        let mut few = FewRows::new();
-        if self.resolve_few(&mut few, false) {
-            return Ok(self.reduce_few(&mut few));
-        }
-        self.in_windows()
+        let mut begun = Begun::new();
+        begun.begin(*self, false);
+        begun.finish()
     }
 
     /// Runs on this thread, window by window.
@@ -129,7 +128,7 @@ impl<'a> Proven<'a> {
     /// # Errors
     /// As for [`Proven::alone`].
     fn in_windows(&self) -> Result<Outcome, Error> {
-        let (plan, near) = (self.plan, scratch::near());
+        let (plan, near) = (&self.plan, scratch::near());
         let scratch = Scratch::new(plan, &BagCut::ONE, 1, &near)?;
         let call = Call::new(*self, &scratch);
         // SAFETY: all bags and columns of the call, and its one worker.
@@ -141,7 +140,7 @@ impl<'a> Proven<'a> {
     /// # Errors
     /// As for [`Proven::alone`].
     fn together(&self, tasks: usize) -> Result<Outcome, Error> {
-        let plan = self.plan;
+        let plan = &self.plan;
         let cut = BagCut::new(plan, tasks);
         let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &[])?;
         let call = Call::new(*self, &scratch);
@@ -153,53 +152,10 @@ impl<'a> Proven<'a> {
         Ok(share(tasks, cut.pieces(), run))
     }
 
-    /// Resolves the indices of bags of few rows, where all rows count and are read as they are. Returns whether they are
-    /// such, and prefetches their rows if the caller does something else first.
-    #[inline]
-    fn resolve_few(&self, few: &mut FewRows, fetches: bool) -> bool {
-        let (plan, request, n) = (self.plan, self.plan.request(), self.plan.bounds().used());
-        let all_count = request.padding.is_none() && !request.skips_negative && plan.axis().dim > 0;
-        let is_few = n <= FEW && all_count && plan.conversion().is_none() && plan.loops().is_empty();
-        if !is_few || plan.bounds().none_is_empty().is_none() || !self.even_weights() {
-            few.n = 0;
-            return false;
-        }
-        few.n = n;
-        few.out_of_range = (plan.positions())((&self.indices(), 0, &mut few.positions[..n]));
-        if fetches {
-            for &row in &few.rows()[..n.min(FETCHED / plan.row_in().max(1))] {
-                let at = plan.stride().wrapping_mul(row as isize);
-                prefetch(self.operands.data.wrapping_offset(at), plan.row_in());
-            }
-        }
-        true
-    }
-
-    /// Reduces rows that [`Proven::resolve_few`] has found.
-    #[inline]
-    fn reduce_few(&self, few: &mut FewRows) -> Outcome {
-        let (plan, n) = (self.plan, few.n);
-        let distance = if plan.prefetch_distance() < n { plan.prefetch_distance() } else { 0 };
-        few.positions[n..n + distance].fill(PLACEHOLDER);
-        few.n += distance;
-        let lengths = plan.bounds().none_is_empty().expect("bags of rows");
-        let stretch = Stretch { bag: 0, at: 0, rows: n, positions: few.rows(), lengths, part: None };
-        let BagOperands { data, out, .. } = self.operands;
-        let args = self.args(&stretch, &(0..plan.elements()), data, out);
-        let args = BagArgs { distance, elements: args.elements * plan.values(), ..args };
-        // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
-        // the output to itself; B4, as each bag has a row, and all rows count; B6: as many positions were written.
-        (self.reduce)(&unsafe { BagRows::new(args) });
-        Outcome { out_of_range: few.out_of_range }
-    }
-
     /// The rows of a stretch, some columns of them, whose number may be one of elements of a map: where position 0 of
     /// data has the run that they belong to, and the output of the first bag.
-    fn args<'p>(&self, stretch: &Stretch<'p>, columns: &Range<usize>, data: *const u8, out: *mut u8) -> BagArgs<'p>
-    where
-        'a: 'p,
-    {
-        let plan = self.plan;
+    fn args<'p>(&'p self, stretch: &Stretch<'p>, columns: &Range<usize>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
+        let plan = &self.plan;
         let (fused, (weights, weight_step)) =
             (plan.fused().map(|(fused, _)| (fused, columns.start)), self.weights(stretch.at));
         // Of fused rows, the first column is found in the row.
@@ -242,7 +198,7 @@ impl<'a> Proven<'a> {
 
     /// The error of the first index out of range, where there is one.
     fn find(&self) -> Result<(), Error> {
-        let (plan, operands) = (self.plan, &self.operands);
+        let (plan, operands) = (&self.plan, &self.operands);
         let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
         // SAFETY: X1: the indices may be read along their layout, and these are some of them.
         Err(unsafe { first_bad_index::find(&checked(plan, &axes), operands.index, &used) })
@@ -250,7 +206,7 @@ impl<'a> Proven<'a> {
 
     /// The indices of all bags.
     fn indices(&self) -> BagIndices {
-        let (plan, operands) = (self.plan, &self.operands);
+        let (plan, operands) = (&self.plan, &self.operands);
         let (request, size) = (plan.request(), plan.index().size() as isize);
         let (run, step, outer) = walk(operands.indices);
         let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
@@ -286,32 +242,6 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
     }
 }
 
-/// The most rows of bags that are reduced in one go.
-const FEW: usize = 64;
-/// Bytes of the rows of the next table that are prefetched.
-const FETCHED: usize = 4 << 10;
-
-/// Positions of bags of few rows.
-struct FewRows {
-    /// The first `n` are initialised.
-    positions: [MaybeUninit<i64>; FEW + AHEAD],
-    n: usize,
-    out_of_range: bool,
-}
-
-impl FewRows {
-    #[inline(always)]
-    fn new() -> Self {
-        FewRows { positions: [const { MaybeUninit::uninit() }; FEW + AHEAD], n: 0, out_of_range: false }
-    }
-
-    #[inline(always)]
-    fn rows(&self) -> &[i64] {
-        let rows = &self.positions[..self.n];
-        // SAFETY: positions that have been written, which is what is said by `n`.
-        unsafe { &*(core::ptr::from_ref(rows) as *const [i64]) }
-    }
-}
 /// The most bags that are reduced together without the rows that are left out.
 const SHORT_BAGS: usize = 64;
 
@@ -420,7 +350,7 @@ impl<'a> Piece<'a> {
     /// the piece.
     unsafe fn new(call: &'a Call<'a>, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Self {
         // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
-        let converted = || unsafe { Converted::new(call.proven.plan, &call.proven.operands, call.scratch, worker) };
+        let converted = || unsafe { Converted::new(&call.proven.plan, &call.proven.operands, call.scratch, worker) };
         let converted = call.proven.plan.conversion().map(|_| converted());
         Piece { call, bags, columns, worker, converted }
     }
@@ -428,7 +358,8 @@ impl<'a> Piece<'a> {
     /// Reduces the bags, the columns of the piece.
     fn run(mut self) -> Outcome {
         let (call, bags) = (self.call, self.bags.clone());
-        let (plan, bounds, ahead) = (call.proven.plan, call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
+        let (plan, bounds, ahead) =
+            (&call.proven.plan, call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
         let mut room = Room::new();
         let mut window = Window::new(&mut room, plan.positions(), &call.indices, bounds.start(bags.end), ahead);
         let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
@@ -541,7 +472,7 @@ impl<'a> Piece<'a> {
     fn reduce(&mut self, stretch: &Stretch<'_>) {
         let Piece { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
-        let plan = call.proven.plan;
+        let plan = &call.proven.plan;
         // Too many to count are only where nothing is carried.
         let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
         call.each_run(stretch.bag, |run, data, out| {
@@ -565,7 +496,7 @@ impl<'a> Piece<'a> {
     /// Writes what stands for bags of the piece in which nothing counts.
     fn fill(&mut self, bags: Range<usize>) {
         debug_assert!(bags.start >= self.bags.start && bags.end <= self.bags.end, "X2");
-        let plan = self.call.proven.plan;
+        let plan = &self.call.proven.plan;
         let bytes = self.columns.len() * plan.size();
         let are_zeros = plan.request().default.is_none() && plan.zero().iter().all(|&byte| byte == 0);
         // A result of one bag has any stride, that of a piece of its columns too.
@@ -582,7 +513,7 @@ impl<'a> Piece<'a> {
     /// Writes what stands for a bag of the piece in which nothing counts.
     fn fill_one(&mut self, bag: usize) {
         let Piece { call, columns, converted, .. } = self;
-        let (plan, size) = (call.proven.plan, call.proven.plan.size());
+        let (plan, size) = (&call.proven.plan, call.proven.plan.size());
         let (start, bytes) = (columns.start * size, columns.len() * size);
         call.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
@@ -636,13 +567,14 @@ impl<'a> Call<'a> {
     /// A call, with a scratch that was made for its plan.
     fn new(proven: Proven<'a>, scratch: &'a Scratch<'a>) -> Self {
         let (even_weights, indices) = (proven.even_weights(), proven.indices());
-        Call { proven, even_weights, indices, part: part(proven.plan), scratch }
+        Call { proven, even_weights, indices, part: part(&proven.plan), scratch }
     }
 
     /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
     /// the output of a bag has it.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
-        let Proven { plan, operands: BagOperands { data, out, .. }, .. } = self.proven;
+        let Proven { plan, operands: BagOperands { data, out, .. }, .. } = &self.proven;
+        let (data, out) = (*data, *out);
         let out = out.wrapping_offset(plan.out_stride().wrapping_mul(bag as isize));
         if plan.loops().is_empty() {
             return run(0, data, out);

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::{BagCut, BagOperands, Call, FewRows, Piece, Proven, tasks};
+use crate::exec::bag::short::Begun;
+use crate::exec::bag::{BagCut, BagOperands, Call, Piece, Proven, tasks};
 use crate::exec::cuts::share;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::bag::BagFn;
@@ -56,25 +57,20 @@ pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, pa
         return unsafe { run_together(&jobs, work, tasks) };
     }
     // The rows of a table are on their way while those of the one before are added.
-    let mut few = [FewRows::new(), FewRows::new()];
-    let mut resolved = false;
+    let mut slots = [Begun::new(), Begun::new()];
     for number in 0..=n {
-        let [even, odd] = &mut few;
-        let (this, next) = if number % 2 == 0 { (odd, even) } else { (even, odd) };
-        let (before, was_resolved) = (number.checked_sub(1).map(&job), resolved);
-        resolved = number < n && {
+        let [even, odd] = &mut slots;
+        let (before, this) = if number % 2 == 0 { (odd, even) } else { (even, odd) };
+        if number < n {
             let job = job(number);
-            // SAFETY: X1, which the caller says of each call.
-            job.plan.action() == Action::Run && unsafe { proven(&job) }.resolve_few(next, true)
-        };
-        if let Some(job) = before.filter(|job| job.plan.action() == Action::Run) {
-            // SAFETY: X1, which the caller says of each call.
-            let proven = unsafe { proven(&job) };
-            let outcome = if was_resolved { Ok(proven.reduce_few(this)) } else { proven.in_windows() };
-            // The first that has an index out of range ends all.
-            if outcome.map_err(|error| (number - 1, error))?.out_of_range {
-                proven.find().map_err(|error| (number - 1, error))?;
+            if job.plan.action() == Action::Run {
+                // SAFETY: X1, which the caller says of each call.
+                this.begin(unsafe { proven(&job) }, true);
             }
+        }
+        // The first that has an index out of range ends all.
+        if before.finish().map_err(|error| (number - 1, error))?.out_of_range {
+            check(number - 1)?;
         }
     }
     Ok(())
@@ -82,9 +78,9 @@ pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, pa
 
 /// # Safety
 /// X1, as for [`Proven::new`].
-unsafe fn proven<'j, 'a: 'j>(job: &'j BagJob<'a>) -> Proven<'j> {
+unsafe fn proven<'a>(job: &BagJob<'a>) -> Proven<'a> {
     // SAFETY: the caller's promise.
-    unsafe { Proven::new(&job.plan, job.reduce, job.operands) }
+    unsafe { Proven::new(job.plan, job.reduce, job.operands) }
 }
 
 /// Runs plans of so much work in some tasks.
@@ -113,7 +109,7 @@ unsafe fn run_together(jobs: &[BagJob<'_>], work: Work, tasks: usize) -> Result<
     let run = |piece: usize, worker| {
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
-        let (bags, columns) = cuts[number].piece(calls[number].proven.plan, piece - before);
+        let (bags, columns) = cuts[number].piece(&calls[number].proven.plan, piece - before);
         // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
         // own.
         unsafe { Piece::new(&calls[number], bags, columns, worker) }.run()

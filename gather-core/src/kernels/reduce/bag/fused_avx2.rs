@@ -69,20 +69,16 @@ fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
         let mut bags = rows.bags();
         let part = args.part.map(|part| Part { carried: rows.carried(), ..part });
         for some in args.bags.some((ROOM / n).max(1)) {
-            let rows = some.rows;
             // SAFETY: some columns (B7) of some bags, with their positions and weights (B6, B7), and what is carried
             // (B4). `room` has an `f32` for each column of each of the bags (B2).
             let bags_in_room = unsafe {
                 BagRows::new(BagArgs {
-                    positions: &args.positions[rows.start..rows.end + args.distance],
-                    bags: some.lengths,
-                    weights: args.weights.wrapping_offset(args.weight_step.wrapping_mul(rows.start as isize)),
                     out: room.cast(),
                     out_stride: (n * size_of::<f32>()) as isize,
                     elements: n,
                     part,
                     fused: Some((&single, first_column + first)),
-                    ..args
+                    ..args.of_rows(some.rows, some.lengths)
                 })
             };
             reduce(&bags_in_room);
@@ -122,14 +118,8 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
                 // (B2). Where sums are carried, they are those of the bag (B4), or `room` has them for these columns,
                 // and only these are reduced.
                 let block = unsafe {
-                    BagRows::new(BagArgs {
-                        positions: &args.positions[at..stop + args.distance],
-                        bags: Lengths::Every { len: stop - at, bags: 1 },
-                        weights: args.weights.wrapping_offset(args.weight_step.wrapping_mul(at as isize)),
-                        out,
-                        part,
-                        ..args
-                    })
+                    let bags = Lengths::Every { len: stop - at, bags: 1 };
+                    BagRows::new(BagArgs { out, part, ..args.of_rows(at..stop, bags) })
                 };
                 for first in columns.clone().step_by(WIDE) {
                     panel(&block, first..columns.end.min(first + WIDE));

@@ -115,6 +115,15 @@ impl<'a> Lengths<'a> {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl<'a> BagArgs<'a> {
+    /// The same with some of the rows, which are those of `bags`: with their positions and their weights.
+    pub(in crate::kernels::reduce) fn of_rows(self, rows: Range<usize>, bags: Lengths<'a>) -> Self {
+        let weights = self.weights.wrapping_offset(self.weight_step.wrapping_mul(rows.start as isize));
+        BagArgs { positions: &self.positions[rows.start..rows.end + self.distance], bags, weights, ..self }
+    }
+}
+
 impl BagArgs<'_> {
     /// Some positions of rows, or of those to prefetch.
     #[inline(always)]
