@@ -392,7 +392,7 @@ fn bags_of_nothing_fill_their_own_columns() {
     let (data, ids) = (View::new(&data, &[10, 128]).unwrap(), View::new(&ids, &[1, 1000]).unwrap());
     let bags = EmbeddingBag::new(Reduction::Add).skip_negative(true);
     for (threads, stride) in [(1, 128), (1, 64), (2, 64), (2, 128), (3, 48), (3, 32), (4, 32)] {
-        let bags = bags.clone().par(Par::Threads(threads));
+        let bags = bags.par(Par::Threads(threads));
         let mut outs = [[7f32; 128]; 2];
         let [plain, fused] = &mut outs;
         let mut into = ViewMut::strided(plain, &[1, 128], &[stride, 1], 0).unwrap();
@@ -414,7 +414,7 @@ fn the_first_table_with_an_index_out_of_range_is_named() {
     let both = gather_core::tables::<f32>(&[&table, &none]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {
         for (ids, expected) in [([&bad, &bad], 0), ([&good, &bad], 1), ([&bad, &good], 0)] {
-            let bags = ids.map(|ids| Bags::packed(ids));
+            let bags = ids.map(Bags::packed);
             let got = EmbeddingBag::new(Reduction::Add).par(par).run(&both, &bags);
             assert!(matches!(got, Err(Error::InTable { table, .. }) if table == expected), "{par:?}: {got:?}");
         }
