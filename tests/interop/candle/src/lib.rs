@@ -11,7 +11,8 @@
 
 use candle_core::{CpuStorage, CustomOp2, Error, InplaceOp3, Layout, Result, Shape, Tensor, bail};
 use gather_core::{
-    AdjointOf, Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, ScatterOperator, View, ViewMut, zeros,
+    AdjointOf, Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, ScatterOperator, View, ViewMut,
+    zeros,
 };
 
 /// Rows of `data` along `dim`, by a list of ids, as [`Tensor::index_select`].
@@ -129,7 +130,11 @@ impl<A: IndexAttributes> CustomOp2 for Adjoint<A> {
 
     fn cpu_fwd(&self, grad: &CpuStorage, l: &Layout, ids: &CpuStorage, ids_l: &Layout) -> Result<(CpuStorage, Shape)> {
         let Adjoint(op, shape) = self;
-        by_type!(grad, |values| by_ids!(ids, ids_l, |ids| op.run(&zeros(shape.dims()).map_err(Error::wrap)?, ids, &view(values, l)?)))
+        by_type!(grad, |values| by_ids!(ids, ids_l, |ids| op.run(
+            &zeros(shape.dims()).map_err(Error::wrap)?,
+            ids,
+            &view(values, l)?
+        )))
     }
 }
 
