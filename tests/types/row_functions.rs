@@ -350,6 +350,33 @@ fn elements_of_every_size() {
     holds(&EARLY, &Gather::new(0), (&data, &indices), (Given::All(6),), (&[2], &[7, 69]));
 }
 
+/// Scores of long rows, several of which share a query in registers, are those of each row.
+#[test]
+fn scores_of_long_rows() {
+    fn hold<T: rows::Scored>(width: usize, element: fn(f32) -> T, query: &[T::Query]) {
+        let table: Vec<T> = floats(5 * width, 1).into_iter().map(element).collect();
+        let data = View::new(&table, &[5, width]).unwrap();
+        let ids = [4u32, 0, 3, 3, 1, 2, 0, 4];
+        for count in [1, 2, 3, 4, 5, 6, 8] {
+            let ids = &ids[..count];
+            let row = |&id: &u32| &table[id as usize * width..][..width];
+            let (gather, indices, query) = (Gather::new(0), View::new(ids, &[count]).unwrap(), &query[..width]);
+            let dots: Vec<_> = ids.iter().map(|id| rows::lanes::dot(row(id), query)).collect();
+            holds(&rows::dot(), &gather, (&data, &indices), (Given::All(query),), (&[count], &dots));
+            let squares: Vec<_> = ids.iter().map(|id| rows::lanes::l2_squared(row(id), query)).collect();
+            holds(&rows::l2_squared(), &gather, (&data, &indices), (Given::All(query),), (&[count], &squares));
+        }
+    }
+    let query = floats(2000, 2);
+    let small: Vec<i8> = (0..2000).map(|at| mixed(3, at) as i8).collect();
+    for width in [256, 257, 263, 271, 300, 513, 1031] {
+        hold::<f32>(width, |value| value, &query);
+        hold::<f16>(width, f16::from_f32, &query);
+        hold::<bf16>(width, bf16::from_f32, &query);
+        hold::<i8>(width, |value| (value * 63.0) as i8, &small);
+    }
+}
+
 #[test]
 fn ready_made_functions() {
     let (table, query) = (floats(40 * 50, 1), floats(50, 2));

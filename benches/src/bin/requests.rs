@@ -47,10 +47,10 @@ fn main() -> ExitCode {
     for kind in [Kind::Empty, Kind::One(1), Kind::One(2), Kind::One(3), Kind::Pruned] {
         bench.bags(kind);
     }
-    for columns in [1, 2, 4, 8, 32, 128, 768] {
+    for columns in [1, 2, 4, 8, 32, 128, 300, 768] {
         bench.scores(columns, false);
     }
-    for columns in [128, 768] {
+    for columns in [128, 300, 768] {
         bench.scores(columns, true);
     }
     for count in [10, 64, 1000, 8192] {

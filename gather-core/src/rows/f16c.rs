@@ -5,7 +5,7 @@ use core::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
 
 use half::f16;
 
-use crate::rows::lanes::{BLOCK, Number, Step, Widen, fold_by, widen_by};
+use crate::rows::lanes::{BLOCK, Number, Step, Widen, fold_by, fold_three_by, widen_by};
 use crate::types::level::Level;
 
 /// Shows that the machine has AVX2 and F16C.
@@ -21,14 +21,34 @@ impl F16c {
 
     /// [`fold_by`], compiled for the instructions. Kernels that have them inline it.
     #[inline(always)]
-    pub(super) fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(self, a: &[A], b: &[B]) -> A::Sum {
+    pub(super) fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+        self,
+        rows: [&[A]; 1],
+        b: &[B],
+    ) -> [A::Sum; 1] {
         #[inline]
         #[target_feature(enable = "avx2,f16c")]
-        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B], by: F16c) -> A::Sum {
-            fold_by::<A, B, P, F16c>(a, b, by)
+        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(rows: [&[A]; 1], b: &[B], by: F16c) -> [A::Sum; 1] {
+            fold_by::<A, B, P, F16c>(rows, b, by)
         }
         // SAFETY: the machine has the instructions where there is a value.
-        unsafe { run::<A, B, P>(a, b, self) }
+        unsafe { run::<A, B, P>(rows, b, self) }
+    }
+
+    /// [`fold_three_by`], compiled for the instructions. Kernels that have them inline it.
+    #[inline(always)]
+    pub(super) fn fold_three<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+        self,
+        rows: [&[A]; 3],
+        b: &[B],
+    ) -> [A::Sum; 3] {
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(rows: [&[A]; 3], b: &[B], by: F16c) -> [A::Sum; 3] {
+            fold_three_by::<A, B, P, F16c>(rows, b, by)
+        }
+        // SAFETY: the machine has the instructions where there is a value.
+        unsafe { run::<A, B, P>(rows, b, self) }
     }
 
     /// [`widen_by`], compiled for the instructions.

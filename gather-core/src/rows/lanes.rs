@@ -223,76 +223,120 @@ fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum
     terms
 }
 
-/// Joins the terms of two rows of one length.
-#[inline(always)]
-fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
-    #[cfg(all(feature = "half", target_arch = "x86_64"))]
-    if const { A::IN_BLOCKS || B::IN_BLOCKS }
-        && let Some(f16c) = F16c::find()
-    {
-        return f16c.fold::<A, B, P>(a, b);
-    }
-    fold_by::<A, B, P, _>(a, b, OneByOne)
-}
+/// Joins the terms of each of some rows and another, all of one length. Each number of rows has lanes of its own names:
+/// in an array of arrays they would be memory.
+macro_rules! folds {
+    ($($name:ident, $name_by:ident: [$($n:tt)*];)*) => {$(
+        #[inline(always)]
+        fn $name<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+            rows: [&[A]; [$($n),*].len()],
+            b: &[B],
+        ) -> [A::Sum; [$($n),*].len()] {
+            #[cfg(all(feature = "half", target_arch = "x86_64"))]
+            if const { A::IN_BLOCKS || B::IN_BLOCKS }
+                && let Some(f16c) = F16c::find()
+            {
+                return f16c.$name::<A, B, P>(rows, b);
+            }
+            $name_by::<A, B, P, _>(rows, b, OneByOne)
+        }
 
-/// As [`fold`], where blocks are widened in some way.
-#[inline(always)]
-pub(super) fn fold_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
-    a: &[A],
-    b: &[B],
-    by: W,
-) -> A::Sum {
-    if A::Sum::ANY_ORDER {
-        let mut joined = P::START;
-        for (a, b) in a.iter().zip(b) {
-            joined = P::join(joined, P::term(a.widen(), b.widen()));
-        }
-        return joined;
-    }
-    let mut lanes = [[P::START; BLOCK]; BLOCKS];
-    let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
-    let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
-    let (a_whole, a_last) = a_blocks.as_chunks::<BLOCKS>();
-    let (b_whole, b_last) = b_blocks.as_chunks::<BLOCKS>();
-    for (a, b) in a_whole.iter().zip(b_whole) {
-        for at in 0..BLOCKS {
-            block::<A, B, P, W>(&mut lanes[at], &a[at], &b[at], by);
-        }
-    }
-    for at in 0..BLOCKS - 1 {
-        if let (Some(a), Some(b)) = (a_last.get(at), b_last.get(at)) {
-            block::<A, B, P, W>(&mut lanes[at], a, b, by);
-        }
-    }
-    if !a_rest.is_empty() {
-        let terms = match a_rest.len() {
-            1 => last_terms::<1, A, B, P>(a_rest, b_rest),
-            2 => last_terms::<2, A, B, P>(a_rest, b_rest),
-            3 => last_terms::<3, A, B, P>(a_rest, b_rest),
-            4 => last_terms::<4, A, B, P>(a_rest, b_rest),
-            5 => last_terms::<5, A, B, P>(a_rest, b_rest),
-            6 => last_terms::<6, A, B, P>(a_rest, b_rest),
-            _ => last_terms::<7, A, B, P>(a_rest, b_rest),
-        };
-        for at in 0..BLOCKS {
-            if at == a_last.len() {
-                for lane in 0..BLOCK {
-                    lanes[at][lane] = P::join(lanes[at][lane], terms[lane]);
+        /// The same, where blocks are widened in some way.
+        #[inline(always)]
+        pub(super) fn $name_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
+            rows: [&[A]; [$($n),*].len()],
+            b: &[B],
+            by: W,
+        ) -> [A::Sum; [$($n),*].len()] {
+            if A::Sum::ANY_ORDER {
+                return [$(any_order::<A, B, P>(rows[$n], b)),*];
+            }
+            let (blocks, b_rest) = b.as_chunks::<BLOCK>();
+            let (b_whole, b_last) = blocks.as_chunks::<BLOCKS>();
+            // Cut to the lengths of the other row, which the compiler then sees that indices are below.
+            let rows = ($({
+                let (blocks, rest) = rows[$n][..b.len()].as_chunks::<BLOCK>();
+                let (whole, last) = blocks.as_chunks::<BLOCKS>();
+                (&whole[..b_whole.len()], &last[..b_last.len()], rest)
+            },)*);
+            let mut lanes = ($({
+                let _ = $n;
+                [[P::START; BLOCK]; BLOCKS]
+            },)*);
+            for i in 0..b_whole.len() {
+                for at in 0..BLOCKS {
+                    $(block::<A, B, P, W>(&mut lanes.$n[at], &rows.$n.0[i][at], &b_whole[i][at], by);)*
                 }
             }
-        }
-    }
-    // The tree: halves of all lanes, then of a block.
-    let (mut half, mut all) = (BLOCKS / 2, lanes);
-    while half > 0 {
-        for at in 0..half {
-            for lane in 0..BLOCK {
-                all[at][lane] = P::join(all[at][lane], all[at + half][lane]);
+            for at in 0..BLOCKS - 1 {
+                if at < b_last.len() {
+                    $(block::<A, B, P, W>(&mut lanes.$n[at], &rows.$n.1[at], &b_last[at], by);)*
+                }
             }
+            if !b_rest.is_empty() {
+                let terms = ($(rest_terms::<A, B, P>(rows.$n.2, b_rest),)*);
+                for at in 0..BLOCKS {
+                    if at == b_last.len() {
+                        $(lanes.$n[at] = join_blocks::<A::Sum, P>(lanes.$n[at], &terms.$n);)*
+                    }
+                }
+            }
+            let mut joined = [$(join_all_blocks::<A::Sum, P>(lanes.$n)),*];
+            if const { [$($n),*].len() > 1 } {
+                // What is stored is of vectors: or else the compiler makes one tree of scalars of those of all rows.
+                joined = core::hint::black_box(joined);
+            }
+            [$(join_lanes::<A::Sum, P>(joined[$n])),*]
         }
-        half /= 2;
+    )*};
+}
+folds! {
+    fold, fold_by: [0];
+    fold_three, fold_three_by: [0 1 2];
+}
+
+/// Joins the terms of two rows whose sums are the same in any order.
+#[inline(always)]
+fn any_order<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    let mut joined = P::START;
+    for (a, b) in a.iter().zip(b) {
+        joined = P::join(joined, P::term(a.widen(), b.widen()));
     }
-    let [mut lanes, ..] = all;
+    joined
+}
+
+/// The terms of a last block.
+#[inline(always)]
+fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
+    match b.len() {
+        1 => last_terms::<1, A, B, P>(a, b),
+        2 => last_terms::<2, A, B, P>(a, b),
+        3 => last_terms::<3, A, B, P>(a, b),
+        4 => last_terms::<4, A, B, P>(a, b),
+        5 => last_terms::<5, A, B, P>(a, b),
+        6 => last_terms::<6, A, B, P>(a, b),
+        _ => last_terms::<7, A, B, P>(a, b),
+    }
+}
+
+/// Joins a block of lanes to another.
+#[inline(always)]
+fn join_blocks<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK], others: &[S; BLOCK]) -> [S; BLOCK] {
+    for lane in 0..BLOCK {
+        lanes[lane] = P::join(lanes[lane], others[lane]);
+    }
+    lanes
+}
+
+/// The first half of the tree: the blocks of all lanes.
+#[inline(always)]
+fn join_all_blocks<S: Sum, P: Step<S>>([a, b, c, d]: [[S; BLOCK]; BLOCKS]) -> [S; BLOCK] {
+    join_blocks::<S, P>(join_blocks::<S, P>(a, &c), &join_blocks::<S, P>(b, &d))
+}
+
+/// The second half: the lanes of a block.
+#[inline(always)]
+fn join_lanes<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK]) -> S {
     let mut half = BLOCK / 2;
     while half > 0 {
         for lane in 0..half {
@@ -335,6 +379,18 @@ fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
     (&a[..len], &b[..len])
 }
 
+/// [`dot`] of each of three rows and another of the same length, which is read once.
+#[inline(always)]
+pub(super) fn dot_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
+    fold_three::<A, B, Product>(rows, b)
+}
+
+/// [`l2_squared`] of each of three rows and another of the same length, which is read once.
+#[inline(always)]
+pub(super) fn l2_squared_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
+    fold_three::<A, B, Distance>(rows, b)
+}
+
 /// The dot product of two rows, as far as the shorter one goes.
 ///
 /// Sums of `i8` cannot overflow in rows of up to 131,071 elements, those of `u8` and `i8` in up to 65,793, and those
@@ -350,7 +406,8 @@ fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
 #[must_use]
 pub fn dot<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
     let (a, b) = both(a, b);
-    fold::<A, B, Product>(a, b)
+    let [dot] = fold::<A, B, Product>([a], b);
+    dot
 }
 
 /// The sum of a row.
@@ -361,7 +418,8 @@ pub fn dot<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
 #[inline(always)]
 #[must_use]
 pub fn sum<A: Number>(row: &[A]) -> A::Sum {
-    fold::<A, A, Own>(row, row)
+    let [joined] = fold::<A, A, Own>([row], row);
+    joined
 }
 
 /// The sum of the squares of a row.
@@ -372,7 +430,8 @@ pub fn sum<A: Number>(row: &[A]) -> A::Sum {
 #[inline(always)]
 #[must_use]
 pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
-    fold::<A, A, Product>(row, row)
+    let [joined] = fold::<A, A, Product>([row], row);
+    joined
 }
 
 /// The square of the Euclidean distance of two rows, as far as the shorter one goes.
@@ -386,7 +445,8 @@ pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
 #[must_use]
 pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
     let (a, b) = both(a, b);
-    fold::<A, B, Distance>(a, b)
+    let [square] = fold::<A, B, Distance>([a], b);
+    square
 }
 
 /// The greatest number of a row. NaNs do not count. Of an empty row, negative infinity, or the least `i32`.
@@ -397,5 +457,6 @@ pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Su
 #[inline(always)]
 #[must_use]
 pub fn max<A: Number>(row: &[A]) -> A::Sum {
-    fold::<A, A, Greatest>(row, row)
+    let [joined] = fold::<A, A, Greatest>([row], row);
+    joined
 }

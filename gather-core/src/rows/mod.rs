@@ -100,17 +100,27 @@ scored! {
 /// Functions that make row functions for rows of any type with a bound.
 macro_rules! row_functions {
     ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
-        |$row:ident $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block)*) => {$(
+        |$row:ident $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block
+        $(of three from $from:literal: |$rows:ident, $args:pat_param| $three:block)?)*) => {$(
         row_functions! { @one $(#[$doc])* $name $T $Bound ($($param: $Param),*) $Out, true,
-            fn value($row: &[$T], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) -> $Out $body }
+            #[inline(always)]
+            fn value($row: &[$T], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) -> $Out $body
+            $(
+                const THREE_FROM: usize = $from;
+
+                #[inline(always)]
+                fn three($rows: [&[$T]; 3], $args: <Self::Params as RowParams>::Args<'_>) -> [$Out; 3] $three
+            )?
+        }
     )*};
     ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
         |$row:ident, $out:ident => [$Out:ty] $(, $param:ident: $Param:ty)*| $body:block)*) => {$(
         row_functions! { @one $(#[$doc])* $name $T $Bound ($($param: $Param),*) $Out, false,
+            #[inline(always)]
             fn write($row: &[$T], $out: &mut [$Out], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) $body }
     )*};
     (@one $(#[$doc:meta])* $name:ident $T:ident $Bound:ident ($($param:ident: $Param:ty),*) $Out:ty, $one:literal,
-        $function:item) => {
+        $($function:item)*) => {
         $(#[$doc])*
         #[must_use]
         pub const fn $name<$T: $Bound>() -> RowFunction<$T, $Out, ($($Param,)*)> {
@@ -124,8 +134,7 @@ macro_rules! row_functions {
                 const PARAMS: &'static [&'static str] = &[$(stringify!($param)),*];
                 const ONE: bool = $one;
 
-                #[inline(always)]
-                $function
+                $($function)*
             }
             RowFunction::new::<Function<$T>>()
         }
@@ -147,12 +156,14 @@ row_functions! {
     /// }
     /// ```
     pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
+        of three from 1024: |rows, (query,)| { lanes::dot_three(rows, query) }
 
     /// The square of the Euclidean distance of a row and a `query`. Of `i8` without overflow in rows of up to 33,025
     /// elements.
     ///
     /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
+        of three from 512: |rows, (query,)| { lanes::l2_squared_three(rows, query) }
 
     /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product
     /// of `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.

@@ -185,7 +185,7 @@ pub trait RowParam: sealed::Sealed + 'static {
     type Given<'a>: Copy;
     /// The argument of the function: a value or a slice.
     #[doc(hidden)]
-    type Arg<'a>;
+    type Arg<'a>: Copy;
     #[doc(hidden)]
     type Value: Copy + Send + Sync + 'static;
 
@@ -259,7 +259,7 @@ pub trait RowParams: sealed::Params + 'static {
     type Given<'a>: Copy;
     /// The arguments of the function.
     #[doc(hidden)]
-    type Args<'a>;
+    type Args<'a>: Copy;
     #[doc(hidden)]
     type Lookups<'a>: Copy + Sync;
     #[doc(hidden)]
