@@ -267,9 +267,12 @@ impl<R: Rowwise> JobRows<'_, R> {
     fn threes(&self) -> usize {
         let n = self.job.n() / 3 * 3;
         for i in (0..n).step_by(3) {
-            (i..i + 3).for_each(|i| self.prefetch(i));
-            // SAFETY: these are rows of the job, as `n` is at most their number.
-            let rows = unsafe { [self.elements(i), self.elements(i + 1), self.elements(i + 2)] };
+            let mut rows: [&[R::In]; 3] = [&[]; 3];
+            for (at, row) in rows.iter_mut().enumerate() {
+                self.prefetch(i + at);
+                // SAFETY: a row of the job, as `n` is at most their number.
+                *row = unsafe { self.elements(i + at) };
+            }
             let args = R::Params::args(&self.given.lookups, Place { row: 0, index: 0 });
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
                 // SAFETY: K1 and K8: row `i + at < n` of the output, which is one element, aligned.
