@@ -164,7 +164,7 @@ pub(crate) fn space<T: Clone>(
         _ => {
             let out = contiguous_strides(lowered.output.iter().copied());
             let (loops, origin) = lowered.loops(data.layout().strides(), &out);
-            let (loops, row) = fold_blocks(loops.into_iter());
+            let (loops, row) = fold_blocks(loops);
             for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
                 // SAFETY: V1: the row is a run of elements of data that follow one another.
                 values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });

@@ -150,7 +150,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
         let op = Op::BatchToSpace;
         let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
-        let product = match product(&block) {
+        let product = match product(block.given) {
             Some(product) if batch.is_multiple_of(product) => product,
             product => return Err(Error::BatchNotDivisible { batch, product }),
         };

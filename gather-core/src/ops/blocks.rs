@@ -1,5 +1,7 @@
 //! The parameters of BatchToSpace and SpaceToBatch: a block for each dimension, and what is cropped or padded.
 
+use core::ops::Index;
+
 use smallvec::SmallVec;
 
 use crate::tensor::dynamic::DynView;
@@ -21,11 +23,26 @@ pub(super) struct Blocks {
 }
 
 /// The parameters for data of a rank.
-pub(super) struct Checked {
+pub(super) struct Checked<'a> {
     /// Blocks of at least 1: that of the batch, which is 1, first.
-    pub(super) block: Entries,
-    pub(super) begin: Entries,
-    pub(super) end: Entries,
+    pub(super) block: Completed<'a>,
+    pub(super) begin: Completed<'a>,
+    pub(super) end: Completed<'a>,
+}
+
+/// The entries of a parameter, and that of every dimension beyond them.
+pub(super) struct Completed<'a> {
+    pub(super) given: &'a [i64],
+    beyond: i64,
+}
+
+impl Index<usize> for Completed<'_> {
+    type Output = i64;
+
+    #[inline]
+    fn index(&self, dim: usize) -> &i64 {
+        self.given.get(dim).unwrap_or(&self.beyond)
+    }
 }
 
 impl Blocks {
@@ -53,7 +70,7 @@ impl Blocks {
     }
 
     /// Checks the rank of data, and that each parameter has one entry for each of its dimensions.
-    pub(super) fn check(&self, op: Op, names: [Argument; 3], rank: usize) -> Result<Checked, Error> {
+    pub(super) fn check(&self, op: Op, names: [Argument; 3], rank: usize) -> Result<Checked<'_>, Error> {
         if rank < 2 {
             return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 2, max: usize::MAX });
         }
@@ -66,22 +83,27 @@ impl Blocks {
     }
 
     /// The entries of a parameter: each at least `min`, the first exactly `min`.
-    fn entries(&self, op: Op, argument: Argument, given: &[i64], rank: usize, min: i64) -> Result<Entries, Error> {
+    fn entries<'a>(
+        &self,
+        op: Op,
+        argument: Argument,
+        given: &'a [i64],
+        rank: usize,
+        min: i64,
+    ) -> Result<Completed<'a>, Error> {
         // As many ends as blocks: else one of them fits no rank.
         let agree = self.begin.len() == self.block.len() && self.end.len() == self.block.len();
         let completes = self.completes && agree && given.len() < rank;
         if given.len() != rank && !completes {
             return Err(Error::ParameterLengthMismatch { op, argument, len: given.len(), rank });
         }
-        let mut entries = Entries::from_slice(given);
-        entries.resize(rank, min);
-        for (dim, &value) in entries.iter().enumerate() {
+        for (dim, &value) in given.iter().enumerate() {
             let max = if dim == 0 { min } else { i64::MAX };
             if !(min..=max).contains(&value) {
                 return Err(Error::ParameterOutOfRange { op, argument, dim, value, min, max });
             }
         }
-        Ok(entries)
+        Ok(Completed { given, beyond: min })
     }
 }
 

@@ -178,7 +178,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
             dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
         }
         // Where a dimension has no elements, any block divides it.
-        let blocks = product(&block);
+        let blocks = product(block.given);
         let too_large = Error::DimensionTooLarge { op, dim: 0, size: batch, blocks };
         let images = blocks.and_then(|blocks| batch.checked_mul(blocks)).ok_or(too_large)?;
         let mut output = Shape::from([images]);

@@ -139,7 +139,7 @@ impl SpaceLowered {
     }
 
     /// The loops, with strides in elements, and the steps to their first element.
-    pub(crate) fn loops(&self, data: &[isize], out: &[isize]) -> (SmallVec<[BlockLoop; 6]>, Step) {
+    pub(crate) fn loops<'a>(&'a self, data: &'a [isize], out: &'a [isize]) -> (impl Iterator<Item = BlockLoop>, Step) {
         self.loops_over(self.dims.iter().map(|dim| (dim.n, dim.begin)), data, out)
     }
 
@@ -148,7 +148,10 @@ impl SpaceLowered {
     ///
     /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps
     /// are those of the output, so that they keep no loops from folding.
-    pub(crate) fn loops_of_pads(&self, out: &[isize]) -> impl Iterator<Item = (SmallVec<[BlockLoop; 6]>, Step)> {
+    pub(crate) fn loops_of_pads(
+        &self,
+        out: &[isize],
+    ) -> impl Iterator<Item = (smallvec::IntoIter<[BlockLoop; 6]>, Step)> {
         let ends = |at: usize| {
             let BlockDim { n, begin, padded, .. } = self.dims[at];
             [(at, begin, 0), (at, padded - n - begin, begin + n)]
@@ -162,34 +165,42 @@ impl SpaceLowered {
             };
             let (loops, origin) = self.loops_over(self.dims.iter().enumerate().map(range), out, out);
             let unread = |step: Step| Step { data: step.out, ..step };
-            let loops = loops.iter().flat_map(BlockLoop::apart);
-            (loops.map(|l| BlockLoop { step: unread(l.step), wrap: unread(l.wrap), ..l }).collect(), origin)
+            let loops = loops.flat_map(|along| along.apart());
+            let loops = loops.map(|l| BlockLoop { step: unread(l.step), wrap: unread(l.wrap), ..l });
+            (loops.collect::<SmallVec<_>>().into_iter(), origin)
         })
     }
 
     /// Loops over ranges of the dimensions: of how many elements, and where the first lies in the blocks. Strides of
     /// layouts over no slice may wrap.
-    fn loops_over(
-        &self,
-        ranges: impl Iterator<Item = (usize, usize)>,
-        data: &[isize],
-        out: &[isize],
-    ) -> (SmallVec<[BlockLoop; 6]>, Step) {
+    fn loops_over<'a>(
+        &'a self,
+        ranges: impl Iterator<Item = (usize, usize)> + Clone,
+        data: &'a [isize],
+        out: &'a [isize],
+    ) -> (impl Iterator<Item = BlockLoop>, Step) {
         let blocks_are_data = self.method() == Method::Interleaved;
         let (whole, blocks) = if blocks_are_data { (out, data) } else { (data, out) };
         // A step of the whole tensor and one of that in blocks.
-        let both = |whole: isize, blocks: isize| {
+        let both = move |whole: isize, blocks: isize| {
             if blocks_are_data { Step { out: whole, data: blocks } } else { Step { out: blocks, data: whole } }
         };
-        let mut origin = Step::NONE;
-        let loops = self.dims.iter().zip(ranges).enumerate().map(|(k, (dim, (n, begin)))| {
-            let period = blocks[k].wrapping_mul(dim.period as isize);
-            let step = blocks[self.holder].wrapping_mul(dim.step as isize);
-            let wrap = period.wrapping_sub(step.wrapping_mul(dim.block as isize - 1));
-            let (first, phase) = (begin / dim.block, begin % dim.block);
-            origin = origin.and(both(0, period).times(first as isize)).and(both(0, step).times(phase as isize));
-            BlockLoop { n, block: dim.block, phase, step: both(whole[k], step), wrap: both(whole[k], wrap) }
+        // From one block to the next, and from one place in a block to the next.
+        let steps = move |k: usize, dim: &BlockDim| {
+            (blocks[k].wrapping_mul(dim.period as isize), blocks[self.holder].wrapping_mul(dim.step as isize))
+        };
+        let dims = self.dims.iter().zip(ranges).enumerate();
+        let origin = dims.clone().fold(Step::NONE, |origin, (k, (dim, (_, begin)))| {
+            let (period, step) = steps(k, dim);
+            let (first, phase) = ((begin / dim.block) as isize, (begin % dim.block) as isize);
+            origin.and(both(0, period).times(first)).and(both(0, step).times(phase))
         });
-        (loops.collect(), origin)
+        let loops = dims.map(move |(k, (dim, (n, begin)))| {
+            let (period, step) = steps(k, dim);
+            let wrap = period.wrapping_sub(step.wrapping_mul(dim.block as isize - 1));
+            let (step, wrap) = (both(whole[k], step), both(whole[k], wrap));
+            BlockLoop { n, block: dim.block, phase: begin % dim.block, step, wrap }
+        });
+        (loops, origin)
     }
 }

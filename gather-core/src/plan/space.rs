@@ -98,13 +98,12 @@ impl SpacePlan {
         let mut fill = ElementBytes::new();
         if bytes != 0 {
             let kernel = |row, rank| kernels.space_kernel(row, rank, *level);
-            if let Some(part) = part(lowered.loops(data.strides(), out.strides()), size, kernel) {
-                parts.push(part);
-            }
+            push_part(&mut parts, lowered.loops(data.strides(), out.strides()), size, kernel);
             if lowered.pads() {
                 fill = dtype.zero()?;
-                let pads = lowered.loops_of_pads(out.strides());
-                parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &PADDING)));
+                for loops in lowered.loops_of_pads(out.strides()) {
+                    push_part(&mut parts, loops, size, |_, _| &PADDING);
+                }
             }
         }
         let (op, output) = (lowered.op, lowered.output.clone());
@@ -177,18 +176,19 @@ impl SpacePlan {
     }
 }
 
-/// A part of a plan from loops with strides in elements of `size` bytes, and from what its kernel is by row and rank;
-/// `None` where there is nothing to write.
+/// Adds a part to those of a plan, from loops with strides in elements of `size` bytes, and from what its kernel is by
+/// row and rank; nothing where there is nothing to write.
 #[inline(always)]
-fn part(
-    (loops, origin): (SmallVec<[BlockLoop; 6]>, Step),
+fn push_part(
+    parts: &mut SmallVec<[SpacePart; 1]>,
+    (loops, origin): (impl Iterator<Item = BlockLoop>, Step),
     size: usize,
     kernel: impl Fn(usize, usize) -> &'static SpaceEntry,
-) -> Option<SpacePart> {
-    if loops.iter().any(|along| along.n == 0) {
-        return None;
+) {
+    let (mut loops, elements) = fold_blocks(loops);
+    if elements == 0 || loops.iter().any(|along| along.n == 0) {
+        return;
     }
-    let (mut loops, elements) = fold_blocks(loops.into_iter());
     // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
     let in_bytes = |step: Step| step.times(size as isize);
     for along in &mut loops {
@@ -197,5 +197,5 @@ fn part(
     let row = elements.saturating_mul(size);
     let bytes = loops.iter().fold(row, |bytes, along| bytes.saturating_mul(along.n));
     let entry = kernel(row, loops.len());
-    Some(SpacePart { loops, origin: in_bytes(origin), row, bytes, entry })
+    parts.push(SpacePart { loops, origin: in_bytes(origin), row, bytes, entry });
 }

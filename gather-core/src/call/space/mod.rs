@@ -115,7 +115,10 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     {
         let (dtype, held) = (data.dtype(), data.held());
         let data = held.borrow();
-        Ok(RearrangePlan::new(self.space_plan(self.kernels::<S::Kind>(dtype)?, dtype, data)?, dtype, data))
+        let kernels = self.kernels::<S::Kind>(dtype)?;
+        let lowered = self.attributes().lower(data.shape())?;
+        let out = Layout::contiguous(&lowered.output)?;
+        Ok(RearrangePlan::new((SpacePlan::new(kernels, &lowered, dtype, data, &out, self.options)?, out), dtype, data))
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -128,7 +131,10 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     {
         let (dtype, held) = (data.dtype(), data.held());
         let data = held.borrow();
-        let plan = self.space_plan_into(self.kernels::<S::Kind>(dtype)?, dtype, data, out)?;
+        let kernels = self.kernels::<S::Kind>(dtype)?;
+        let lowered = self.attributes().lower(data.shape())?;
+        check_output(lowered.op, &lowered.output, out.shape())?;
+        let plan = SpacePlan::new(kernels, &lowered, dtype, data, out, self.options)?;
         Ok(RearrangePlan::new((plan, out.clone()), dtype, data))
     }
 
@@ -150,29 +156,25 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         (data, layout): (*const u8, &Layout),
         out: Target<'_>,
     ) -> Result<(), Error> {
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let lowered = self.attributes().lower(layout.shape());
+        let lowered = lowered.as_ref().map_err(Error::clone)?;
+        let row_major;
         let planned = match out.layout() {
-            Some(out) => self.space_plan_into(kernels, dtype, layout, out),
-            None => self.space_plan(kernels, dtype, layout).map(|(plan, _)| plan),
+            Some(out) => {
+                check_output(lowered.op, &lowered.output, out.shape())?;
+                out
+            }
+            None => {
+                row_major = Layout::contiguous(&lowered.output)?;
+                &row_major
+            }
         };
-        let Ok(plan) = &planned else { return planned.map(drop) };
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let plan = SpacePlan::new(kernels, lowered, dtype, layout, planned, self.options);
+        let plan = plan.as_ref().map_err(Error::clone)?;
         // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
         // output is not fixed.
         unsafe { exec::run_space(plan, data, out) }
-    }
-
-    fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
-        let lowered = self.attributes().lower(data.shape())?;
-        let out = Layout::contiguous(&lowered.output)?;
-        Ok((SpacePlan::new(kernels, &lowered, dtype, data, &out, self.options)?, out))
-    }
-
-    #[inline(always)]
-    fn space_plan_into(&self, kernels: Kernels, dtype: DType, data: &Layout, out: &Layout) -> Result<SpacePlan, Error> {
-        let lowered = self.attributes().lower(data.shape());
-        let lowered = lowered.as_ref().map_err(Error::clone)?;
-        check_output(lowered.op, &lowered.output, out.shape())?;
-        SpacePlan::new(kernels, lowered, dtype, data, out, self.options)
     }
 
     /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
