@@ -68,7 +68,7 @@
 //! }
 //! ```
 //!
-//! The [`guide`] goes on from here. It has a page [by trade](guide::trades), a [comparison](guide::comparison) with
+//! The [`guide`] goes on from here. It has a page [by use case](guide::trades), a [comparison](guide::comparison) with
 //! other libraries, and if you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow, [your
 //! call](guide::coming_from).
 //!

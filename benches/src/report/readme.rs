@@ -12,8 +12,8 @@ const BEGIN: &str = "<!-- report: `--readme` writes what follows -->\n\n";
 /// What stands behind it.
 const END: &str = "\n<!-- end of report -->\n";
 
-/// The workloads that README lists.
-const LISTED: [&str; 7] = [
+/// The workloads that README lists, and [`WORST`] more.
+const LISTED: [&str; 11] = [
     "gather/embedding_50257x768_8k",
     "gather/rows64B_1Mx16_1M",
     "gather/take_16M_4M",
@@ -21,7 +21,13 @@ const LISTED: [&str; 7] = [
     "gather_elements/axis0_8192x64_i32",
     "batch_to_space/nhwc_64x64x64x32_b2",
     "gather/small_32x16_8",
+    "scatter_elements/add_1d_1M_into_64K",
+    "embedding_bag/sum_1Mx64_16Kx32",
+    "embedding_bag/mean_50257x768_256x128",
+    "embedding_bag/sum_32x16_1x8",
 ];
+/// As many gathers are listed besides, on which ours is least ahead.
+const WORST: usize = 2;
 
 /// A text with the chart and the table of a report between its marks.
 ///
@@ -40,9 +46,14 @@ fn table(report: &Report) -> String {
     let (python, what) = if report.run.engines.is_empty() { (false, "crate") } else { (true, "engine") };
     let among = |peer: &PeerInfo| peer.python == python && peer.name != LOOP;
     let best = |workload: &WorkloadInfo, ours| report.best_of(&workload.name, ours, 1, among);
+    let ahead = |workload: &&WorkloadInfo| best(workload, OURS).map_or(f64::INFINITY, |best| best.ratio);
+    let is_listed = |workload: &&WorkloadInfo| LISTED.contains(&&*workload.name);
+    let mut others: Vec<_> = report.averaged(Section::Workloads).filter(|workload| !is_listed(workload)).collect();
+    others.sort_by(|a, b| ahead(a).total_cmp(&ahead(b)));
+    others.truncate(WORST);
     let mut text =
         format!("| workload | loop | ours | loop / ours | {what} | {what} / ours |\n|{}\n", "---|".repeat(6));
-    for workload in report.workloads.iter().filter(|workload| LISTED.contains(&&*workload.name)) {
+    for workload in report.workloads.iter().filter(is_listed).chain(others) {
         let [looped, ours] = [LOOP, OURS].map(|peer| report.nanos(&workload.name, peer, 1));
         let time = |nanos: Option<f64>| nanos.map_or("-".into(), format::time);
         let ratio = looped.zip(ours).map_or("-".into(), |(looped, ours)| format!("{:.2}", looped / ours));
@@ -71,6 +82,10 @@ fn table(report: &Report) -> String {
         machine.level,
         format::day(&report.run.date)
     );
+    let timed = report.peers.iter().filter(|peer| among(peer) && peer.name != OURS);
+    let versions: Vec<_> = timed.map(|peer| format!("{} {}", peer.name, peer.version)).collect();
+    let _ =
+        writeln!(text, "The last rows are the gathers on which ours is least ahead. Timed: {}.", versions.join(", "));
     text
 }
 
