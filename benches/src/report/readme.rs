@@ -72,7 +72,7 @@ fn table(report: &Report) -> String {
     let _ = writeln!(
         text,
         "\nIn geometric mean over {} workloads, ours is {} times as fast as the loop, and {} times as fast as the best \
-         {what} of\neach ({} with fresh outputs on both sides): {}, {} cores, level {}, {}.",
+         {what}\nof each ({} with fresh outputs on both sides): {}, {} cores, level {}, {}.",
         averaged().filter(|work| looped(work).is_some()).count(),
         mean(geometric_mean(averaged().filter_map(looped))),
         against(OURS),
@@ -82,10 +82,12 @@ fn table(report: &Report) -> String {
         machine.level,
         format::day(&report.run.date)
     );
-    let timed = report.peers.iter().filter(|peer| among(peer) && peer.name != OURS);
-    let versions: Vec<_> = timed.map(|peer| format!("{} {}", peer.name, peer.version)).collect();
+    let timed = report.peers.iter().filter(|peer| among(peer) && !peer.name.starts_with(OURS));
+    // Without what names a build of it.
+    let number = |version: &str| version.split(['-', '+']).next().map(str::to_owned).unwrap_or_default();
+    let versions: Vec<_> = timed.map(|peer| format!("{} {}", peer.name, number(&peer.version))).collect();
     let _ =
-        writeln!(text, "The last rows are the gathers on which ours is least ahead. Timed: {}.", versions.join(", "));
+        writeln!(text, "The last rows are the gathers on which ours is least ahead. Timed:\n{}.", versions.join(", "));
     text
 }
 
