@@ -350,7 +350,7 @@ fn elements_of_every_size() {
     holds(&EARLY, &Gather::new(0), (&data, &indices), (Given::All(6),), (&[2], &[7, 69]));
 }
 
-/// Scores of long rows, several of which share a query in registers, are those of each row.
+/// Scores of long rows, which are scored three at a time, are those of each row.
 #[test]
 fn scores_of_long_rows() {
     fn hold<T: rows::Scored>(width: usize, element: fn(f32) -> T, query: &[T::Query]) {

@@ -26,7 +26,7 @@ const LISTED: [&str; 11] = [
     "embedding_bag/mean_50257x768_256x128",
     "embedding_bag/sum_32x16_1x8",
 ];
-/// As many gathers are listed besides, on which ours is least ahead.
+/// As many of the other gathers of more than a few bytes are listed besides: those on which ours compares worst.
 const WORST: usize = 2;
 
 /// A text with the chart and the table of a report between its marks.
@@ -46,14 +46,15 @@ fn table(report: &Report) -> String {
     let (python, what) = if report.run.engines.is_empty() { (false, "crate") } else { (true, "engine") };
     let among = |peer: &PeerInfo| peer.python == python && peer.name != LOOP;
     let best = |workload: &WorkloadInfo, ours| report.best_of(&workload.name, ours, 1, among);
-    let ahead = |workload: &&WorkloadInfo| best(workload, OURS).map_or(f64::INFINITY, |best| best.ratio);
     let is_listed = |workload: &&WorkloadInfo| LISTED.contains(&&*workload.name);
-    let mut others: Vec<_> = report.averaged(Section::Workloads).filter(|workload| !is_listed(workload)).collect();
-    others.sort_by(|a, b| ahead(a).total_cmp(&ahead(b)));
+    let others = report.averaged(Section::Workloads).filter(|workload| !is_listed(workload));
+    let mut others: Vec<_> = others.filter_map(|workload| Some((best(workload, OURS)?.ratio, workload))).collect();
+    others.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     others.truncate(WORST);
+    let worst = others.iter().map(|&(_, workload)| workload);
     let mut text =
         format!("| workload | loop | ours | loop / ours | {what} | {what} / ours |\n|{}\n", "---|".repeat(6));
-    for workload in report.workloads.iter().filter(is_listed).chain(others) {
+    for workload in report.workloads.iter().filter(is_listed).chain(worst) {
         let [looped, ours] = [LOOP, OURS].map(|peer| report.nanos(&workload.name, peer, 1));
         let time = |nanos: Option<f64>| nanos.map_or("-".into(), format::time);
         let ratio = looped.zip(ours).map_or("-".into(), |(looped, ours)| format!("{:.2}", looped / ours));
@@ -82,12 +83,23 @@ fn table(report: &Report) -> String {
         machine.level,
         format::day(&report.run.date)
     );
-    let timed = report.peers.iter().filter(|peer| among(peer) && !peer.name.starts_with(OURS));
-    // Without what names a build of it.
-    let number = |version: &str| version.split(['-', '+']).next().map(str::to_owned).unwrap_or_default();
-    let versions: Vec<_> = timed.map(|peer| format!("{} {}", peer.name, number(&peer.version))).collect();
-    let _ =
-        writeln!(text, "The last rows are the gathers on which ours is least ahead. Timed:\n{}.", versions.join(", "));
+    if !others.is_empty() {
+        let _ = writeln!(text, "The last rows are, of the other gathers, those on which ours compares worst.");
+    }
+    let mut timed = report.timed_rivals(Section::Workloads, 1);
+    timed.retain(|peer| among(peer));
+    timed.sort_by(|a, b| a.name.cmp(&b.name));
+    // Without what names a build of it: `2.15.0+cu132`, `2026.4.1-22982-e213a147257`.
+    let number = |version: &str| {
+        let version = version.split('+').next().unwrap_or_default();
+        let build =
+            version.split_once('-').filter(|(_, build)| build.starts_with(|first: char| first.is_ascii_digit()));
+        build.map_or(version, |(number, _)| number).to_owned()
+    };
+    let versions: Vec<_> = timed.iter().map(|peer| format!("{} {}", peer.name, number(&peer.version))).collect();
+    if !versions.is_empty() {
+        let _ = writeln!(text, "Timed: {}.", versions.join(", "));
+    }
     text
 }
 
@@ -114,7 +126,10 @@ mod tests {
         );
         assert_eq!(replaced(&new, &report, "x/comparison.svg"), Ok(new));
         engines::join(&mut report, samples::engines()).expect("a file of measure.py");
-        assert!(replaced(&text, &report, "c.svg").is_ok_and(|new| new.contains("| engine | engine / ours |")));
+        assert!(
+            replaced(&text, &report, "c.svg")
+                .is_ok_and(|new| new.contains("| engine | engine / ours |") && new.contains("\nTimed: "))
+        );
         assert!(replaced("no marks", &report, "c.svg").is_err());
     }
 }

@@ -30,8 +30,9 @@ pub(super) struct Checked<'a> {
     pub(super) end: Completed<'a>,
 }
 
-/// The entries of a parameter, and that of every dimension beyond them.
+/// The given entries of a parameter, and the one value of all dimensions beyond them.
 pub(super) struct Completed<'a> {
+    /// As many as data has dimensions, or fewer.
     pub(super) given: &'a [i64],
     beyond: i64,
 }

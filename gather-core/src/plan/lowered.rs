@@ -167,6 +167,7 @@ impl SpaceLowered {
             let unread = |step: Step| Step { data: step.out, ..step };
             let loops = loops.flat_map(|along| along.apart());
             let loops = loops.map(|l| BlockLoop { step: unread(l.step), wrap: unread(l.wrap), ..l });
+            // In a list, which has no lifetimes: few operators pad.
             (loops.collect::<SmallVec<_>>().into_iter(), origin)
         })
     }

@@ -1,4 +1,5 @@
-//! Sums of a row in one order of lanes, which compilers vectorise: the same bits at every level.
+//! Sums of a row in one order of lanes, which compilers vectorise: the same bits at every level, except those of a NaN
+//! that arithmetic produces.
 //!
 //! ```text
 //! lanes[0..32] = 0
@@ -223,8 +224,8 @@ fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum
     terms
 }
 
-/// Joins the terms of each of some rows and another, all of one length. Each number of rows has lanes of its own names:
-/// in an array of arrays they would be memory.
+/// Joins the terms of each of some rows and another, all of one length: panics where a row is shorter. Lanes are fields
+/// of a tuple, one for each row: in an array they would be in memory.
 macro_rules! folds {
     ($($name:ident, $name_by:ident: [$($n:tt)*];)*) => {$(
         #[inline(always)]
@@ -253,7 +254,7 @@ macro_rules! folds {
             }
             let (blocks, b_rest) = b.as_chunks::<BLOCK>();
             let (b_whole, b_last) = blocks.as_chunks::<BLOCKS>();
-            // Cut to the lengths of the other row, which the compiler then sees that indices are below.
+            // Cut to the lengths of the other row, so that the compiler sees every index in bounds.
             let rows = ($({
                 let (blocks, rest) = rows[$n][..b.len()].as_chunks::<BLOCK>();
                 let (whole, last) = blocks.as_chunks::<BLOCKS>();
@@ -283,7 +284,8 @@ macro_rules! folds {
             }
             let mut joined = [$(join_all_blocks::<A::Sum, P>(lanes.$n)),*];
             if const { [$($n),*].len() > 1 } {
-                // What is stored is of vectors: or else the compiler makes one tree of scalars of those of all rows.
+                // Passed through memory, as vectors: else the compiler merges the trees of all rows into one of
+                // scalars.
                 joined = core::hint::black_box(joined);
             }
             [$(join_lanes::<A::Sum, P>(joined[$n])),*]

@@ -97,11 +97,17 @@ scored! {
     half::bf16, f32, |sum| sum, Normed;
 }
 
+/// From how many bytes of a row on three rows are scored at a time: as measured of `f32`, and not at all where sums are
+/// the same in any order, which compilers vectorise as they like.
+const fn three_from<T: Scored>(bytes: usize) -> usize {
+    if <T::Sum as lanes::Sum>::ANY_ORDER { usize::MAX } else { bytes }
+}
+
 /// Functions that make row functions for rows of any type with a bound.
 macro_rules! row_functions {
     ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
         |$row:ident $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block
-        $(of three from $from:literal: |$rows:ident, $args:pat_param| $three:block)?)*) => {$(
+        $(of three from $from:expr, |$rows:ident, $args:pat_param| $three:block)?)*) => {$(
         row_functions! { @one $(#[$doc])* $name $T $Bound ($($param: $Param),*) $Out, true,
             #[inline(always)]
             fn value($row: &[$T], ($($param,)*): <($($Param,)*) as RowParams>::Args<'_>) -> $Out $body
@@ -156,14 +162,14 @@ row_functions! {
     /// }
     /// ```
     pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
-        of three from 1024: |rows, (query,)| { lanes::dot_three(rows, query) }
+        of three from three_from::<T>(1024), |rows, (query,)| { lanes::dot_three(rows, query) }
 
     /// The square of the Euclidean distance of a row and a `query`. Of `i8` without overflow in rows of up to 33,025
     /// elements.
     ///
     /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
-        of three from 512: |rows, (query,)| { lanes::l2_squared_three(rows, query) }
+        of three from three_from::<T>(512), |rows, (query,)| { lanes::l2_squared_three(rows, query) }
 
     /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product
     /// of `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.

@@ -156,10 +156,12 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         (data, layout): (*const u8, &Layout),
         out: Target<'_>,
     ) -> Result<(), Error> {
+        // Neither this nor the plan is moved out of its result: to move hundreds of bytes takes as long as a short
+        // call.
         let lowered = self.attributes().lower(layout.shape());
         let lowered = lowered.as_ref().map_err(Error::clone)?;
         let row_major;
-        let planned = match out.layout() {
+        let to = match out.layout() {
             Some(out) => {
                 check_output(lowered.op, &lowered.output, out.shape())?;
                 out
@@ -169,8 +171,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
                 &row_major
             }
         };
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let plan = SpacePlan::new(kernels, lowered, dtype, layout, planned, self.options);
+        let plan = SpacePlan::new(kernels, lowered, dtype, layout, to, self.options);
         let plan = plan.as_ref().map_err(Error::clone)?;
         // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
         // output is not fixed.

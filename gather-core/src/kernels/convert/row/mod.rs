@@ -173,7 +173,7 @@ pub trait Rowwise: 'static {
     const PARAMS: &'static [&'static str];
     /// Whether a row becomes one value, by `value`; or else a row, by `write`.
     const ONE: bool;
-    /// From how many bytes of a row on `three` takes less time than `value` of each row (bench `requests`).
+    /// From how many bytes of a row on `three` takes less time than `value` of each row (bench `requests`). Not 0.
     const THREE_FROM: usize = usize::MAX;
 
     /// The closure, of a function with a result.
@@ -231,8 +231,8 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
         for i in 0..job.n() {
-            // SAFETY: `i < n`. K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing
-            // else uses the buffer.
+            // SAFETY: `i < n`. K9: a row fits in the buffer, which is aligned as its place in the output is, and
+            // nothing else uses the buffer.
             unsafe { rows.run(i, pending.next()) };
             // SAFETY: the row has just been written to the buffer, all of it.
             unsafe { pending.take(job.row()) };
@@ -243,9 +243,10 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     if let (true, Some(lookups)) = (const { R::ONE }, R::Params::for_all(&given.lookups)) {
         let placed = Placed { by_index: false, ..given.placed };
         let rows = JobRows::<R> { given: GivenRows { lookups, placed, ..given }, ..rows };
-        // As many sums as the registers of AVX2 take.
-        let long =
-            const { R::THREE_FROM < usize::MAX && VECTOR >= 32 } && elements * size_of::<R::In>() >= R::THREE_FROM;
+        // Three rows have 12 vectors of sums at AVX2, of its 16 registers. Smaller vectors have more: one by one.
+        let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 }
+            && elements
+                >= const { R::THREE_FROM.div_ceil(if size_of::<R::In>() == 0 { 1 } else { size_of::<R::In>() }) };
         return rows.each(if long { rows.threes() } else { 0 });
     }
     rows.each(0);
@@ -261,8 +262,8 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<R: Rowwise> JobRows<'_, R> {
-    /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows are
-    /// done: all but two at most.
+    /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows
+    /// are done: all but two at most.
     #[inline(always)]
     fn threes(&self) -> usize {
         let n = self.job.n() / 3 * 3;
@@ -273,10 +274,13 @@ impl<R: Rowwise> JobRows<'_, R> {
                 // SAFETY: a row of the job, as `n` is at most their number.
                 *row = unsafe { self.elements(i + at) };
             }
+            // Any place: the arguments are the same for all.
             let args = R::Params::args(&self.given.lookups, Place { row: 0, index: 0 });
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
+                let to = self.job.target(i + at).cast::<R::Out>();
+                debug_assert!(to.is_aligned() && size_of::<R::Out>() == self.job.row(), "K8: a row of the output");
                 // SAFETY: K1 and K8: row `i + at < n` of the output, which is one element, aligned.
-                unsafe { self.job.target(i + at).cast::<R::Out>().write(value) };
+                unsafe { to.write(value) };
             }
         }
         n
@@ -294,7 +298,8 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// Runs the row function on row `i`, into the memory at `to`.
     ///
     /// # Safety
-    /// It is a row of the job. `to` may be written for a row of the output, is aligned, and nothing else uses it.
+    /// `i` is below the number of rows of the job. `to` may be written for a row of the output, is aligned, and nothing
+    /// else uses it.
     #[inline(always)]
     unsafe fn run(&self, i: usize, to: *mut u8) {
         let JobRows { given, job, results, .. } = self;
@@ -306,7 +311,7 @@ impl<R: Rowwise> JobRows<'_, R> {
             index = offset.wrapping_div(out_step) as usize;
         }
         let params = R::Params::args(&given.lookups, Place { row: job.row_of_data(i), index });
-        // SAFETY: the caller says so.
+        // SAFETY: `i < n`, by the contract.
         let from = unsafe { self.elements(i) };
         let to = to.cast::<R::Out>();
         debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row(), "K8: a row of the output");
@@ -337,7 +342,7 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// The elements of row `i`.
     ///
     /// # Safety
-    /// It is a row of the job.
+    /// `i` is below the number of rows of the job.
     #[inline(always)]
     unsafe fn elements(&self, i: usize) -> &[R::In] {
         debug_assert!(i < self.job.n(), "a row of the job");
