@@ -1,5 +1,5 @@
 //! Models of how calls share their work between threads, and of pools of memory. They compile `helpers.rs` and
-//! `pool/blocks.rs` of gather-core as they stand. shuttle chooses which thread goes on at each lock, and the pools of
+//! `pool/blocks.rs` of gather-core unchanged. shuttle chooses which thread goes on at each lock, and the pools of
 //! threads here choose which job a thread takes.
 //!
 //! Each test runs `GATHER_MODEL_ROUNDS` orders that are drawn from a fixed seed, and as many that change threads at a

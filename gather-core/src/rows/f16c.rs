@@ -12,6 +12,31 @@ use crate::types::level::Level;
 #[derive(Clone, Copy)]
 pub(super) struct F16c(());
 
+/// The functions of [`lanes`](crate::rows::lanes) for some rows, compiled for the instructions. Kernels that have them
+/// inline it.
+macro_rules! folds {
+    ($($name:ident, $by:ident, $rows:literal;)*) => {$(
+        #[inline(always)]
+        pub(super) fn $name<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+            self,
+            rows: [&[A]; $rows],
+            b: &[B],
+        ) -> [A::Sum; $rows] {
+            #[inline]
+            #[target_feature(enable = "avx2,f16c")]
+            fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+                rows: [&[A]; $rows],
+                b: &[B],
+                by: F16c,
+            ) -> [A::Sum; $rows] {
+                $by::<A, B, P, F16c>(rows, b, by)
+            }
+            // SAFETY: the machine has the instructions where there is a value.
+            unsafe { run::<A, B, P>(rows, b, self) }
+        }
+    )*};
+}
+
 impl F16c {
     /// The value, unless the machine or the level that the environment names has no AVX2.
     #[inline(always)]
@@ -19,36 +44,9 @@ impl F16c {
         Level::has_avx2().then_some(F16c(()))
     }
 
-    /// [`fold_by`], compiled for the instructions. Kernels that have them inline it.
-    #[inline(always)]
-    pub(super) fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
-        self,
-        rows: [&[A]; 1],
-        b: &[B],
-    ) -> [A::Sum; 1] {
-        #[inline]
-        #[target_feature(enable = "avx2,f16c")]
-        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(rows: [&[A]; 1], b: &[B], by: F16c) -> [A::Sum; 1] {
-            fold_by::<A, B, P, F16c>(rows, b, by)
-        }
-        // SAFETY: the machine has the instructions where there is a value.
-        unsafe { run::<A, B, P>(rows, b, self) }
-    }
-
-    /// [`fold_three_by`], compiled for the instructions. Kernels that have them inline it.
-    #[inline(always)]
-    pub(super) fn fold_three<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
-        self,
-        rows: [&[A]; 3],
-        b: &[B],
-    ) -> [A::Sum; 3] {
-        #[inline]
-        #[target_feature(enable = "avx2,f16c")]
-        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(rows: [&[A]; 3], b: &[B], by: F16c) -> [A::Sum; 3] {
-            fold_three_by::<A, B, P, F16c>(rows, b, by)
-        }
-        // SAFETY: the machine has the instructions where there is a value.
-        unsafe { run::<A, B, P>(rows, b, self) }
+    folds! {
+        fold, fold_by, 1;
+        fold_three, fold_three_by, 3;
     }
 
     /// [`widen_by`], compiled for the instructions.
