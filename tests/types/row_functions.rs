@@ -350,11 +350,15 @@ fn elements_of_every_size() {
     holds(&EARLY, &Gather::new(0), (&data, &indices), (Given::All(6),), (&[2], &[7, 69]));
 }
 
-/// Scores of long rows, which are scored three at a time, are those of each row.
+/// Scores of long rows, which are scored three at a time, and of short ones, which have a loop for each length, are
+/// those of each row.
 #[test]
-fn scores_of_long_rows() {
+fn scores_of_rows_of_every_length() {
     fn hold<T: rows::Scored>(width: usize, element: fn(f32) -> T, query: &[T::Query]) {
-        let table: Vec<T> = floats(5 * width, 1).into_iter().map(element).collect();
+        let mut table = floats(5 * width, 1);
+        // The sum of zeros below zero is zero.
+        table[3 * width..4 * width].fill(-0.0);
+        let table: Vec<T> = table.into_iter().map(element).collect();
         let data = View::new(&table, &[5, width]).unwrap();
         let ids = [4u32, 0, 3, 3, 1, 2, 0, 4];
         for count in [1, 2, 3, 4, 5, 6, 8] {
@@ -369,7 +373,7 @@ fn scores_of_long_rows() {
     }
     let query = floats(2000, 2);
     let small: Vec<i8> = (0..2000).map(|at| mixed(3, at) as i8).collect();
-    for width in [256, 257, 263, 271, 300, 513, 1031] {
+    for width in (1..=10).chain([256, 257, 263, 271, 300, 513, 1031]) {
         hold::<f32>(width, |value| value, &query);
         hold::<f16>(width, f16::from_f32, &query);
         hold::<bf16>(width, bf16::from_f32, &query);

@@ -1,24 +1,36 @@
 //! Times the requests of servers beside a safe loop or `arrow-select`: `requests [FILTER] [--seconds S]`.
 //!
 //! Tables of a recommender at batch 1, bags of a few rows, rows of a few columns, takes of a few ids with nulls, a write
-//! of a key-value cache. Calls are planned, on one thread pinned to a CPU, into warm memory. Ids of each call lie where
+//! of a key-value cache, columns of Arrow. Calls are planned, on one thread pinned to a CPU, into warm memory. Ids of each call lie where
 //! those of the last did not. Outputs are compared first. Times are medians in nanoseconds, in turn with the peer's.
 
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int32Type};
-use arrow_array::{Array, Float32Array, Int32Array, UInt32Array};
+use arrow_array::types::{Float32Type, Int32Type, Int64Type, UInt8Type};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, Float32Array, Int32Array, PrimitiveArray,
+    UInt32Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use gather_benches::clock;
 use gather_benches::options::Bench;
 use gather_benches::random::Random;
 use gather_core::{
-    Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, NegativeIndex, Nulls, Par, Reduction,
-    ScatterNd, Spec, Tensor, View, ViewMut, rows, tables,
+    Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, NegativeIndex, Nulls, Par, Pool,
+    Reduction, ScatterNd, Spec, Tensor, View, ViewMut, rows, tables,
 };
 
+/// The bridge to Arrow, as the tests of bridges have it.
+#[path = "../../../tests/interop/arrow/src/lib.rs"]
+mod bridge;
+
+/// Values of a column of Arrow.
+const COLUMN: usize = 8192;
 /// Lists of ids that take turns.
 const LISTS: usize = 64;
 /// Rows of a table.
@@ -57,6 +69,16 @@ fn main() -> ExitCode {
         bench.nulls(count);
     }
     bench.dense();
+    bench.columns::<Int64Type>("i64", true, |bits| bits as i64);
+    bench.columns::<UInt8Type>("u8", true, |bits| bits as u8);
+    bench.columns::<UInt8Type>("u8", false, |bits| bits as u8);
+    for (size, some) in [(3, true), (5, false)] {
+        bench.lists(size, some);
+    }
+    for count in [1000, 1 << 20] {
+        bench.booleans(count);
+    }
+    bench.pooled();
     bench.cache_write();
     bench.structs();
     ExitCode::SUCCESS
@@ -89,6 +111,11 @@ fn floats(n: usize, random: &mut Random) -> Vec<f32> {
 
 fn ids(n: usize, below: usize, random: &mut Random) -> Vec<i64> {
     (0..n).map(|_| random.below(below) as i64).collect()
+}
+
+/// Ids below a number, half of which may be null.
+fn null_ids(n: usize, below: usize, some: bool, random: &mut Random) -> UInt32Array {
+    (0..n).map(|_| (!some || random.below(2) > 0).then(|| random.below(below) as u32)).collect()
 }
 
 /// Requests, and which of them are timed.
@@ -321,6 +348,95 @@ impl Requests {
             |list| drop(black_box(peer(list))),
             |list| drop(black_box(ours(list))),
         );
+    }
+
+    /// Takes of a column through the bridge, of which the ids may be null.
+    fn columns<T: ArrowPrimitiveType<Native: Element>>(
+        &self,
+        of: &str,
+        some: bool,
+        value: impl Fn(usize) -> T::Native,
+    ) {
+        let nulls = if some { " with null ids" } else { "" };
+        let mut random = Random::new(31);
+        let values = PrimitiveArray::<T>::from_iter_values((0..COLUMN).map(|_| value(random.below(1 << 20))));
+        let lists: Vec<UInt32Array> = (0..LISTS).map(|_| null_ids(COLUMN, COLUMN, some, &mut random)).collect();
+        self.arrays(
+            &format!("take {COLUMN} of {COLUMN} {of}{nulls}, bridge, arrow-select"),
+            |list| take(&values, &lists[list], None).expect("ids in range"),
+            |list| Arc::new(bridge::take(&values, &lists[list]).expect("ids in range")),
+        );
+    }
+
+    /// Takes of lists of a size, with nulls inside, through the bridge. Lists may be null too.
+    fn lists(&self, size: usize, some: bool) {
+        let mut random = Random::new(37);
+        let values: Float32Array = (0..COLUMN * size).map(|at| (random.below(2) > 0).then_some(at as f32)).collect();
+        let field = Arc::new(Field::new_list_field(DataType::Float32, true));
+        let valid = some.then(|| (0..COLUMN).map(|_| random.below(2) > 0).collect());
+        let values = FixedSizeListArray::new(field, size as i32, Arc::new(values), valid);
+        let lists: Vec<UInt32Array> = (0..LISTS).map(|_| null_ids(COLUMN, COLUMN, true, &mut random)).collect();
+        self.arrays(
+            &format!("take {COLUMN} lists of {size} f32 with nulls inside, null ids, bridge, arrow-select"),
+            |list| take(&values, &lists[list], None).expect("ids in range"),
+            |list| Arc::new(bridge::take_lists::<Float32Type, _>(&values, &lists[list]).expect("ids in range")),
+        );
+    }
+
+    /// Takes of booleans without nulls: the bits of data in the place of its validity, and one byte for all values.
+    fn booleans(&self, count: usize) {
+        let mut random = Random::new(41);
+        let values: BooleanArray = (0..count).map(|_| Some(random.below(2) > 0)).collect();
+        let lists: Vec<UInt32Array> = (0..LISTS).map(|_| null_ids(count, count, false, &mut random)).collect();
+        let bytes = View::strided(&[0u8], &[count], &[0], 0).expect("one byte for all");
+        let op = Gather::new(0).negative_index(NegativeIndex::Reject).par(Par::Seq).nullable();
+        self.arrays(
+            &format!("take {count} of {count} booleans, arrow-select"),
+            |list| take(&values, &lists[list], None).expect("ids in range"),
+            |list| {
+                let bits = Bitmap::new(values.values().values(), 0, count).expect("bits");
+                let nulls = Nulls { data: Some(bits), ..Nulls::default() };
+                let (_, bits) = op.run(&bytes, &&lists[list].values()[..], nulls).expect("ids in range");
+                let bits = Buffer::from_vec(bits.expect("some are false").into_bytes());
+                Arc::new(BooleanArray::new(BooleanBuffer::new(bits, 0, count), None))
+            },
+        );
+    }
+
+    /// Times arrays that are made and dropped, after they were compared.
+    fn arrays(&self, name: &str, peer: impl Fn(usize) -> ArrayRef, ours: impl Fn(usize) -> ArrayRef) {
+        if !name.contains(&self.0.filter) {
+            return;
+        }
+        for list in 0..LISTS {
+            assert_eq!(&ours(list), &peer(list), "{name}: results differ");
+        }
+        self.time(name, |list| drop(black_box(peer(list))), |list| drop(black_box(ours(list))));
+    }
+
+    /// Eight rows into memory of a pool, beside a loop into a fresh vector.
+    fn pooled(&self) {
+        const COLUMNS: usize = 64;
+        let mut random = Random::new(43);
+        let numbers = floats(ROWS * COLUMNS, &mut random);
+        let table = View::new(&numbers, &[ROWS, COLUMNS]).expect("a table");
+        let lists: Vec<Vec<i64>> = (0..LISTS).map(|_| ids(8, ROWS, &mut random)).collect();
+        let plan = Gather::new(0).par(Par::Seq).plan(&table, &lists[0][..]).expect("a plan");
+        let pool = Pool::new();
+        let peer = |list: usize| {
+            let mut out = Vec::with_capacity(8 * COLUMNS);
+            lists[list].iter().for_each(|&id| out.extend_from_slice(&numbers[id as usize * COLUMNS..][..COLUMNS]));
+            out
+        };
+        let ours = |list: usize| {
+            let mut out = pool.tensor();
+            plan.run_into(&table, &lists[list][..], &mut out).expect("ids in range");
+            out
+        };
+        for list in 0..LISTS {
+            assert_eq!(peer(list), ours(list).as_slice());
+        }
+        self.time("8 rows of 64, pooled", |list| drop(black_box(peer(list))), |list| drop(black_box(ours(list))));
     }
 
     /// The rows of a key-value cache that a step of 32 sequences writes.

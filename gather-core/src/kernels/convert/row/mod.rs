@@ -243,6 +243,16 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     if let (true, Some(lookups)) = (const { R::ONE }, R::Params::for_all(&given.lookups)) {
         let placed = Placed { by_index: false, ..given.placed };
         let rows = JobRows::<R> { given: GivenRows { lookups, placed, ..given }, ..rows };
+        // A loop for each length, in which the function of such a row is a few instructions.
+        macro_rules! short {
+            ($($len:literal)*) => {
+                match elements {
+                    $($len => return rows.of_len::<$len>().each(0),)*
+                    _ => {}
+                }
+            };
+        }
+        short!(1 2 3 4 5 6 7 8);
         // Three rows have 12 vectors of sums at AVX2, of its 16 registers. Smaller vectors have more: one by one.
         let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 }
             && elements
@@ -262,6 +272,14 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<R: Rowwise> JobRows<'_, R> {
+    /// The same rows, of `LEN` elements and with the same arguments: the compiler sees their length.
+    #[inline(always)]
+    fn of_len<const LEN: usize>(&self) -> Self {
+        debug_assert_eq!(self.elements, LEN);
+        let lookups = R::Params::of_len(&self.given.lookups, LEN);
+        JobRows { given: GivenRows { lookups, elements: LEN, ..self.given }, job: self.job, elements: LEN, results: 1 }
+    }
+
     /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows
     /// are done: all but two at most.
     #[inline(always)]

@@ -195,6 +195,14 @@ pub trait RowParam: sealed::Sealed + 'static {
 
     #[doc(hidden)]
     fn arg<'a>(lookup: &Lookup<'a, Self::Value>, place: Place) -> Self::Arg<'a>;
+
+    /// The same for rows of `len` elements, all of which have the same values.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[allow(private_interfaces)]
+    fn of_len<'a>(lookup: &Lookup<'a, Self::Value>, _len: usize) -> Lookup<'a, Self::Value> {
+        *lookup
+    }
 }
 
 impl<V: Copy + Send + Sync + 'static> sealed::Sealed for V {}
@@ -217,7 +225,7 @@ impl<V: Copy + Send + Sync + 'static> RowParam for V {
 
 /// A kind of slice, and the length that it must have.
 macro_rules! slices {
-    ($($name:ident, $optional:literal: $len:expr;)*) => {$(
+    ($($name:ident, $optional:literal: $len:expr $(, $of_len:item)?;)*) => {$(
         impl<V> sealed::Sealed for $name<V> {}
 
         impl<V: Copy + Send + Sync + 'static> RowParam for $name<V> {
@@ -241,11 +249,19 @@ macro_rules! slices {
             fn arg<'a>(lookup: &Lookup<'a, V>, place: Place) -> &'a [V] {
                 lookup.at(place)
             }
+
+            $($of_len)?
         }
     )*};
 }
 slices! {
-    Slice, false: |shapes| Some(shapes.row);
+    Slice, false: |shapes| Some(shapes.row),
+        /// The slice has this length: the compiler sees it where it sees that of the row.
+        #[inline(always)]
+        #[allow(private_interfaces)]
+        fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
+            Lookup { values: &lookup.values[..len], len, ..*lookup }
+        };
     AnySlice, false: |_| None;
     OptionalSlice, true: |shapes| Some(shapes.row);
 }
@@ -277,6 +293,10 @@ pub trait RowParams: sealed::Params + 'static {
     /// Lookups that give all rows the same values; `None` where some have their own.
     #[doc(hidden)]
     fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>>;
+
+    /// Such lookups of rows of `len` elements.
+    #[doc(hidden)]
+    fn of_len<'a>(lookups: &Self::Lookups<'a>, len: usize) -> Self::Lookups<'a>;
 
     #[doc(hidden)]
     fn args<'a>(lookups: &Self::Lookups<'a>, place: Place) -> Self::Args<'a>;
@@ -314,6 +334,11 @@ macro_rules! params {
             #[inline(always)]
             fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>> {
                 Some(($(lookups.$field.for_all()?,)*))
+            }
+
+            #[inline(always)]
+            fn of_len<'a>(lookups: &Self::Lookups<'a>, len: usize) -> Self::Lookups<'a> {
+                ($($ty::of_len(&lookups.$field, len),)*)
             }
 
             #[inline(always)]
