@@ -39,6 +39,25 @@ impl IndexRule {
         if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
     }
 
+    /// Whether no index of a type counts from the end, and the axis fits in 31 bits, or the type has more than 32.
+    #[inline(always)]
+    pub(crate) fn is_plain<I: Index>(self) -> bool {
+        (!I::TYPE.is_signed() || self.from_end == 0) && (size_of::<I>() > 4 || i32::try_from(self.dim).is_ok())
+    }
+
+    /// As [`IndexRule::check`], under a [plain](IndexRule::is_plain) rule: the position is the value itself. Types of
+    /// 32 bits are compared as such, for which x86-64 has the shorter instructions.
+    #[inline(always)]
+    pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
+        debug_assert!(self.is_plain::<I>());
+        let x = index.widen();
+        if const { size_of::<I>() > 4 } {
+            return (x as usize, self.is_position(x));
+        }
+        let x = x as u32;
+        (x as usize, x < self.dim as u32)
+    }
+
     /// Whether a value is a position.
     #[inline(always)]
     fn is_position(self, x: i64) -> bool {
@@ -142,6 +161,11 @@ mod tests {
                         if matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero) {
                             let first = IndexRule::new(negative, dim).check_valid_first(value).map(i128::from);
                             assert_eq!(first, expected, "{policy:?} {index} {dim}");
+                            let rule = IndexRule::new(negative, dim);
+                            if rule.is_plain::<I>() {
+                                let (position, inside) = rule.check_plain(value);
+                                assert_eq!(inside.then_some(position as i128), expected, "{policy:?} {index} {dim}");
+                            }
                             if size_of::<I>() <= 4 && dim <= i32::MAX.into() {
                                 let (narrow, inside) = IndexRule::new(negative, dim).check_narrow(value);
                                 assert_eq!(inside.then_some(narrow.into()), expected, "{policy:?} {index} {dim}");
@@ -164,6 +188,7 @@ mod tests {
             for index in [i64::MIN, -1, 0, 1, i64::MAX] {
                 let rule = IndexRule::new(negative, 0);
                 assert!(!rule.check(index).1 && rule.check_valid_first(index).is_none());
+                assert!(!rule.is_plain::<i64>() || !rule.check_plain(index).1);
             }
         }
     }

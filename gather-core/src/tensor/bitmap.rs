@@ -81,6 +81,26 @@ impl<'a> Bitmap<'a> {
         !(0..self.len).step_by(WORD).all(full)
     }
 
+    /// Copies the bits to bytes for as many, from bit 0 on. Those behind the last are 0. Returns how many bits are 1.
+    pub(crate) fn copy_to(&self, out: &mut [u8]) -> usize {
+        debug_assert_eq!(out.len(), self.len.div_ceil(8));
+        let (from, shift) = (&self.bytes[self.offset / 8..], self.offset % 8);
+        if shift == 0 {
+            out.copy_from_slice(&from[..out.len()]);
+        } else {
+            let next = from[1..].iter().chain(core::iter::once(&0));
+            for ((to, &low), &high) in out.iter_mut().zip(from).zip(next) {
+                *to = low >> shift | high << (8 - shift);
+            }
+        }
+        if self.len % 8 != 0 {
+            out[self.len / 8] &= first_bits(self.len % 8) as u8;
+        }
+        let (words, rest) = out.as_chunks::<8>();
+        let ones = words.iter().map(|word| u64::from_le_bytes(*word).count_ones() as usize).sum::<usize>();
+        ones + rest.iter().map(|byte| byte.count_ones() as usize).sum::<usize>()
+    }
+
     /// The bit at a position below the length.
     #[inline(always)]
     pub(crate) fn bit(&self, at: usize) -> u64 {
@@ -302,6 +322,21 @@ mod tests {
         for (offset, len) in [(0, 25), (24, 1), (17, 8), (usize::MAX, 1), (32, 0), (1, usize::MAX)] {
             let refused = Bitmap::new(&bytes, offset, len).unwrap_err();
             assert_eq!(refused, Error::BitmapTooShort { bytes: 3, offset, len });
+        }
+    }
+
+    #[test]
+    fn copies_begin_with_bit_0() {
+        let source = bytes(64);
+        for offset in (0..20).chain([63, 64, 65]) {
+            for len in [1usize, 7, 8, 9, 63, 64, 65, 127, 300, 512 - offset] {
+                let bitmap = Bitmap::new(&source, offset, len).unwrap();
+                let mut out = alloc::vec![0xaa; len.div_ceil(8)];
+                assert_eq!(bitmap.copy_to(&mut out), len - bitmap.null_count(), "{len} from {offset}");
+                let copy = Bitmap::new(&out, 0, len).unwrap();
+                assert!((0..len).all(|at| copy.get(at) == bitmap.get(at)), "{len} from {offset}");
+                assert!(len % 8 == 0 || out[len / 8] >> (len % 8) == 0, "bits behind the last one");
+            }
         }
     }
 

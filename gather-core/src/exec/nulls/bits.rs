@@ -32,6 +32,9 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     let inner = loops.pop().unwrap_or(Loop::ONCE);
     // Data without rows has none that a position could name.
     let data = nulls.data.filter(|data| !data.is_empty());
+    if let (None, Some(valid), 1, []) = (data, nulls.indices, inner.index, loops.as_slice()) {
+        return all - valid.copy_to(out);
+    }
     let rows = data.map(|bits| RowsOfBits { bits, lowered, positions, count, look_up: P::BITS.look_up.at(level) });
     let mut writer = BitWriter::new(out);
     let step =

@@ -13,6 +13,7 @@
 //! (`bodies/one_pass.rs`).
 
 use crate::kernels::by_level::{LevelPointer, level_pointers};
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::left::{Left, MoveOrFill};
@@ -60,7 +61,11 @@ pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
 /// Moves what is left of a plane, or fills it: a [`RestFn`] under `OutOfBounds::Zero`.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn filling<const BYTES: usize, I: Index>(mut strips: Strips<'_>, first: usize) -> bool {
-    if const { matches!(BYTES, 4 | 8) } {
+    let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
+    // Indices that count from the end are resolved by vectors.
+    let rule = IndexRule::new(spec.policy.negative, spec.components[0].dim);
+    let is_plain = spec.packed && rule.is_plain::<I>();
+    if const { matches!(BYTES, 4 | 8) } && !is_plain {
         gather_avx2::filling::<BYTES, I>(strips, first);
         return false;
     }

@@ -90,6 +90,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
+        // A third of the instructions of a row.
+        let is_plain = const { !MOVES && C::BYTES.is_some() } && rule.is_plain::<I>() && stride == row as isize;
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         loop {
             let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
@@ -104,7 +106,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                     }
                 };
                 // SAFETY: K3: index `i < n` of the strip, which are contiguous; or it has been widened.
-                let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
+                let read = |i: usize| unsafe { index.wrapping_add(i).read_unaligned() };
+                let position = |i: usize| rule.check(read(i));
                 let inside = |i: usize| position(i).1;
                 let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
                 while done < n {
@@ -137,6 +140,16 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                         if short { select_unpredictable(inside, from, filled) } else { from }
                     };
                     let end = done + rows;
+                    while is_plain && end - done >= GROUP {
+                        let from = [0, 1, 2, 3].map(|k| {
+                            let (x, inside) = rule.check_plain(read(done + k));
+                            let from = at.data.wrapping_add(x.wrapping_mul(row));
+                            select_unpredictable(inside, from, filled)
+                        });
+                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                        unsafe { copy.copy_four(from, out, row) };
+                        (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
+                    }
                     while C::BYTES.is_some() && end - done >= GROUP {
                         let [a, b, c, d] = group(done);
                         let from = [next(a), next(b), next(c), next(d)];
