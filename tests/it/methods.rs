@@ -217,7 +217,7 @@ fn plans_choose_and_name_methods() {
     assert!(explain.contains(&format!("  method panels of 4096 x 64, then {within}\n")), "{explain}");
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
     let plan = op.plan(&Spec::<f32>::of(&layout(&[16])), &Spec::<i64>::of(&layout(&[4096]))).unwrap();
-    assert_eq!(plan.explain().method(), if is_fallback(Level::Scalar) { Method::Blocks } else { Method::Chunks });
+    assert_eq!(plan.explain().method(), if is_fallback(Level::Scalar) { Method::Blocks } else { Method::Direct });
     let few = op.plan(&Spec::<f32>::of(&layout(&[16])), &Spec::<i64>::of(&layout(&[8]))).unwrap();
     assert_eq!(few.explain().method(), Method::Direct);
     // Elements with 1 GiB and more between them are not gathered with offsets of 32 bits.
@@ -242,6 +242,11 @@ fn plans_choose_and_name_methods() {
             op.plan(&Spec::<f32>::of(&layout(&[(16 << 20) / row, row])), &Spec::<i64>::of(&layout(&[ids]))).unwrap();
         let explain = far.explain().to_string();
         assert!(explain.contains(&format!("  method {method}, fetched {ahead} ahead\n")), "{explain}");
+    }
+    // Longer rows are moved chunk by chunk.
+    for (row, method) in [(16, Method::Direct), (17, Method::Chunks)] {
+        let plan = op.plan(&Spec::<f32>::of(&layout(&[50, row])), &Spec::<i64>::of(&layout(&[4096]))).unwrap();
+        assert_eq!(plan.explain().method(), method, "rows of {row}");
     }
     // Indices that are not contiguous: elements are moved one by one.
     for (row, method) in [(1, Method::Direct), (3, Method::Chunks)] {

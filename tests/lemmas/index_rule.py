@@ -72,14 +72,27 @@ CHECK_NARROW = rust("kernels/index_rule.rs", """
     }
 """)
 
-CHECK_VALID_FIRST = rust("kernels/index_rule.rs", """
-    pub(crate) fn check_valid_first<I: Index>(self, index: I) -> Option<i64> {
+IS_PLAIN = rust("kernels/index_rule.rs", """
+    pub(crate) fn is_plain<I: Index>(self) -> bool {
+        (!I::TYPE.is_signed() || self.from_end == 0) && (size_of::<I>() > 4 || i32::try_from(self.dim).is_ok())
+    }
+""")
+
+CHECK_PLAIN = rust("kernels/index_rule.rs", """
+    pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
+        debug_assert!(self.is_plain::<I>());
         let x = index.widen();
-        if self.is_position(x) {
-            return Some(x);
+        if const { size_of::<I>() > 4 } {
+            return (x as usize, self.is_position(x));
         }
-        let x = x.wrapping_add(self.from_end);
-        self.is_position(x).then_some(x)
+        let x = x as u32;
+        (x as usize, x < self.dim as u32)
+    }
+""")
+
+POSITION = rust("kernels/index_rule.rs", """
+    pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
+        Some(index.widen()).filter(|&x| self.is_position(x))
     }
 """)
 
@@ -219,16 +232,26 @@ def positions_of_32_bits(twin):
         yield name, case.assumed, z3.And(checked, clamped)
 
 
-@lemma(WIDEN, NEW, IS_POSITION, CHECK_VALID_FIRST)
-def valid_first(twin):
-    """The check that asks for a position first finds what the rule finds; twin: it asks again with `x <= dim`."""
+@lemma(WIDEN, IS_POSITION, POSITION)
+def by_itself(twin):
+    """An index that is a position by itself is the rule's position; twin: `x <= dim` is a position."""
     for name, case in cases():
         x = case.widen()
-        again = x + case.from_end
-        first, second = case.is_position(x, False), case.is_position(again, twin)
-        position = exact(z3.If(first, x, again))
-        inside = z3.Or(first, second)
-        yield name, case.assumed, z3.And(inside == case.valid, z3.Implies(inside, position == case.counted))
+        yield name, case.assumed, z3.Implies(case.is_position(x, twin), z3.And(case.valid, exact(x) == case.counted))
+
+
+@lemma(WIDEN, NEW, IS_POSITION, IS_PLAIN, CHECK_PLAIN)
+def plain(twin):
+    """Under a plain rule the check finds what the rule finds; twin: `x <= dim` is a position."""
+    for name, bits, signed in TYPES:
+        for counts in (True, False):
+            case = Case(bits, signed, counts, dim_bits=63 if bits > 32 else 31)
+            x, dim = (case.widen(), case.dim) if bits > 32 else (low(case.widen(), 32), low(case.dim, 32))
+            inside = z3.ULE(x, dim) if twin else z3.ULT(x, dim)
+            is_plain = z3.Or(not signed, case.from_end == 0)
+            position = extended(x, EXACT, False)
+            holds = z3.And(inside == case.valid, z3.Implies(inside, position == case.counted))
+            yield f"{name}, {'counts' if counts else 'rejects'}", case.assumed + [is_plain], holds
 
 
 @lemma(WIDEN, NEW, COUNT, CLAMP, POLICY)

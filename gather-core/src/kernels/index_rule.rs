@@ -82,18 +82,10 @@ impl IndexRule {
         (x, (x as u32) < self.dim as u32)
     }
 
-    /// As [`IndexRule::check`], with one comparison where the index is a position by itself. Faster where a branch on
-    /// it is predicted.
+    /// The position that an index is by itself.
     #[inline(always)]
-    pub(crate) fn check_valid_first<I: Index>(self, index: I) -> Option<i64> {
-        let x = index.widen();
-        if self.is_position(x) {
-            return Some(x);
-        }
-        // Those from `-dim` on become positions. Others do not: from `x >= dim` the sum is at least `dim`, or it wraps
-        // and is negative.
-        let x = x.wrapping_add(self.from_end);
-        self.is_position(x).then_some(x)
+    pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
+        Some(index.widen()).filter(|&x| self.is_position(x))
     }
 
     /// The position that is nearest to an index, along an axis that has one.
@@ -159,9 +151,11 @@ mod tests {
                         let found = policy.resolve(value, dim).map(i128::from);
                         assert_eq!(found, expected, "{policy:?} {index} {dim}");
                         if matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero) {
-                            let first = IndexRule::new(negative, dim).check_valid_first(value).map(i128::from);
-                            assert_eq!(first, expected, "{policy:?} {index} {dim}");
                             let rule = IndexRule::new(negative, dim);
+                            let (position, inside) = rule.check(value);
+                            assert_eq!(inside.then_some(position.into()), expected, "{policy:?} {index} {dim}");
+                            let itself = expected.filter(|&position| position == index);
+                            assert_eq!(rule.position(value).map(i128::from), itself, "{policy:?} {index} {dim}");
                             if rule.is_plain::<I>() {
                                 let (position, inside) = rule.check_plain(value);
                                 assert_eq!(inside.then_some(position as i128), expected, "{policy:?} {index} {dim}");
@@ -187,7 +181,7 @@ mod tests {
         for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
             for index in [i64::MIN, -1, 0, 1, i64::MAX] {
                 let rule = IndexRule::new(negative, 0);
-                assert!(!rule.check(index).1 && rule.check_valid_first(index).is_none());
+                assert!(!rule.check(index).1 && rule.position(index).is_none());
                 assert!(!rule.is_plain::<i64>() || !rule.check_plain(index).1);
             }
         }

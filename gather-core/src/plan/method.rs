@@ -182,6 +182,7 @@ impl Nest<'_> {
             () if n <= FEW && (self.has_one_pass() || !vectors) => Method::Direct,
             () if self.out_of_bounds == OutOfBounds::Zero && self.has_one_pass() && !gathers => Method::Direct,
             () if gathers => Method::Gathered,
+            () if self.row <= LINE && self.has_one_pass() => Method::Direct,
             () if elements && !self.has_adjacent_indices() => Method::Direct,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,

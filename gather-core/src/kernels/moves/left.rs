@@ -210,35 +210,50 @@ impl<'a> Pass<'a> {
     /// and rows are contiguous, and data does not move (K9).
     #[inline(always)]
     pub(crate) unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
-        let Pass { n, rule, component, row, stride } = self;
+        let Pass { n, rule, component, .. } = self;
         // SAFETY: K3: the indices of the inner loop.
         let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
-        let (copy, mut out, mut done) = (C::of(row), at.out, 0);
+        // Most indices are positions by themselves. From the first that is none, negative ones are counted from the end
+        // without a branch, which random ones would mispredict.
+        let done = self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index));
+        if done == n || !I::TYPE.is_signed() {
+            return done;
+        }
+        self.go_on::<C, I>(at, &indices, done, |index| {
+            let (position, inside) = rule.check(index);
+            if inside { Some(position) } else { None }
+        })
+    }
+
+    /// Moves rows of an inner loop from row `done` on, up to the first whose index has no position; returns up to
+    /// where. `position` finds positions in range.
+    #[inline(always)]
+    fn go_on<C: CopyRow, I: Index>(
+        &self,
+        at: &Cursor,
+        indices: &Indices,
+        mut done: usize,
+        position: impl Fn(I) -> Option<i64>,
+    ) -> usize {
+        let &Pass { n, row, stride, .. } = self;
+        let (copy, mut out) = (C::of(row), at.out.wrapping_add(done * row));
+        let position = |i: usize| position(indices.read::<I>(i));
+        let from = |x: i64| at.data.wrapping_offset(stride.wrapping_mul(x as isize));
         // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
-            let mut group = [(0, false); GROUP];
-            for (i, x) in group.iter_mut().enumerate() {
-                *x = rule.check(indices.read::<I>(done + i));
-            }
-            if group.iter().any(|&(_, inside)| !inside) {
-                break;
-            }
-            for (x, _) in group {
-                let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
-                // SAFETY: K1, K2 and K4 for this row, whose index is in range.
-                unsafe { copy.copy(from, out) };
-                out = out.wrapping_add(row);
-            }
-            done += GROUP;
+            let group = [0, 1, 2, 3].map(|i| position(done + i));
+            let [Some(a), Some(b), Some(c), Some(d)] = group else { break };
+            // SAFETY: K1, K2 and K4 for these rows, whose indices are in range.
+            unsafe { copy.copy_four([a, b, c, d].map(from), out, row) };
+            (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
         }
-        for done in done..n {
-            let Some(x) = rule.check_valid_first(indices.read::<I>(done)) else { return done };
-            let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+        while done < n {
+            let Some(x) = position(done) else { break };
             // SAFETY: K1, K2 and K4 for this row, whose index is in range.
-            unsafe { copy.copy(from, out) };
-            out = out.wrapping_add(row);
+            unsafe { copy.copy(from(x), out) };
+            (out, done) = (out.wrapping_add(row), done + 1);
         }
-        n
+        done
     }
 }
 
