@@ -420,3 +420,28 @@ fn the_first_table_with_an_index_out_of_range_is_named() {
         }
     }
 }
+
+/// Work is not cut for threads that no pool has: a loop over the parts would not end.
+#[test]
+fn as_many_threads_as_there_are_numbers_are_no_more_parts() {
+    let (updates, ids) = (vec![1f32; 40 * 30], vec![0i64; 40]);
+    let updates = View::new(&updates, &[40, 30]).unwrap();
+    let ids = View::new(&ids, &[40, 1]).unwrap();
+    for reduction in [Reduction::None, Reduction::Add, Reduction::Max, Reduction::Mean] {
+        for method in [None, Some(Method::Grouped), Some(Method::Accumulated)] {
+            let op = ScatterNd::new().reduction(reduction);
+            let op = method.map_or(op.clone(), |method| op.method(method));
+            let mut outs = [[0f32; 30], [0f32; 30]];
+            for (out, threads) in outs.iter_mut().zip([1, usize::MAX]) {
+                let ran = op.clone().par(Par::Threads(threads)).run_on(
+                    &mut ViewMut::new(out, &[1, 30]).unwrap(),
+                    &ids,
+                    &updates,
+                );
+                let refused = reduction == Reduction::None && method == Some(Method::Accumulated);
+                assert_eq!(ran.is_err(), refused, "{reduction:?} {method:?} {threads}: {ran:?}");
+            }
+            assert_eq!(outs[0], outs[1], "{reduction:?} {method:?}");
+        }
+    }
+}

@@ -11,6 +11,10 @@ const BYTES_PER_TASK: usize = 1 << 20;
 /// The cost of resolving an index and beginning its row, in bytes copied.
 const ROW: usize = 24;
 
+/// The most tasks of a call: more than pools have threads. Each has pieces, and may have memory of its own, whether or
+/// not there is work for it.
+const MOST_TASKS: usize = 1024;
+
 /// The work of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
@@ -56,7 +60,7 @@ impl Work {
     pub(crate) fn tasks(self, par: Par, threads: impl FnOnce() -> usize) -> usize {
         match par {
             _ if self.is_for_one(par) => 1,
-            Par::Threads(n) => n,
+            Par::Threads(n) => n.min(MOST_TASKS),
             Par::Auto | Par::Seq => threads().min(self.as_bytes() / BYTES_PER_TASK).max(1),
         }
     }

@@ -100,8 +100,8 @@ pub enum Par {
     /// As many as pay off, up to the size of the pool. Without the feature `rayon`: `Seq`.
     #[default]
     Auto,
-    /// At most this many, the calling thread among them, whatever there is to move. 0 counts as 1. Without the feature
-    /// `rayon`: `Seq`.
+    /// At most this many, the calling thread among them, whatever there is to move. 0 counts as 1, and more than 1,024
+    /// as 1,024. Without the feature `rayon`: `Seq`.
     Threads(usize),
 }
 

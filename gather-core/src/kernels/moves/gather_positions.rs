@@ -60,23 +60,30 @@ pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
 
 /// Moves what is left of a plane, or fills it: a [`RestFn`] under `OutOfBounds::Zero`.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn filling<const BYTES: usize, I: Index>(mut strips: Strips<'_>, first: usize) -> bool {
+pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, first: usize) -> bool {
     let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
-    // Indices that count from the end are resolved by vectors.
-    let rule = IndexRule::new(spec.policy.negative, spec.components[0].dim);
-    let is_plain = spec.packed && rule.is_plain::<I>();
-    if const { matches!(BYTES, 4 | 8) } && !is_plain {
-        gather_avx2::filling::<BYTES, I>(strips, first);
-        return false;
-    }
-    let Some(strip) = strips.next() else { return false };
-    let rest = Left::new(strip.from(first), strips);
-    if strip.spec().packed {
-        avx2::<MoveOrFill<Exactly<BYTES>, I, false>>(rest);
+    if const { matches!(BYTES, 4 | 8) } {
+        let rule = IndexRule::new(spec.policy.negative, spec.components[0].dim);
+        // Indices that count from the end are resolved by vectors, and so are those of few bits.
+        if const { size_of::<I>() >= 4 } && spec.packed && rule.is_plain::<I>() {
+            move_or_fill::<BYTES, I, false>(strips, first);
+        } else {
+            gather_avx2::filling::<BYTES, I>(strips, first);
+        }
+    } else if spec.packed {
+        move_or_fill::<BYTES, I, false>(strips, first);
     } else {
-        avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest);
+        move_or_fill::<BYTES, I, true>(strips, first);
     }
     false
+}
+
+/// [`MoveOrFill`] of strips, of the first from a row on.
+#[target_feature(enable = "avx2,fma,f16c")]
+fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(mut strips: Strips<'_>, first: usize) {
+    if let Some(strip) = strips.next() {
+        avx2::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Left::new(strip.from(first), strips));
+    }
 }
 
 /// As [`gather`], by indices that are read as type `I`: `rest` does what follows an index that is negative or out of

@@ -141,11 +141,11 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                     };
                     let end = done + rows;
                     while is_plain && end - done >= GROUP {
-                        let from = [0, 1, 2, 3].map(|k| {
-                            let (x, inside) = rule.check_plain(read(done + k));
-                            let from = at.data.wrapping_add(x.wrapping_mul(row));
-                            select_unpredictable(inside, from, filled)
-                        });
+                        let from = |i: usize| {
+                            let (x, inside) = rule.check_plain(read(i));
+                            select_unpredictable(inside, at.data.wrapping_add(x.wrapping_mul(row)), filled)
+                        };
+                        let from = [from(done), from(done + 1), from(done + 2), from(done + 3)];
                         // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
                         unsafe { copy.copy_four(from, out, row) };
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
@@ -241,10 +241,10 @@ impl<'a> Pass<'a> {
         let from = |x: i64| at.data.wrapping_offset(stride.wrapping_mul(x as isize));
         // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
-            let group = [0, 1, 2, 3].map(|i| position(done + i));
+            let group = [position(done), position(done + 1), position(done + 2), position(done + 3)];
             let [Some(a), Some(b), Some(c), Some(d)] = group else { break };
             // SAFETY: K1, K2 and K4 for these rows, whose indices are in range.
-            unsafe { copy.copy_four([a, b, c, d].map(from), out, row) };
+            unsafe { copy.copy_four([from(a), from(b), from(c), from(d)], out, row) };
             (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
         }
         while done < n {
