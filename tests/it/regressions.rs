@@ -430,14 +430,11 @@ fn as_many_threads_as_there_are_numbers_are_no_more_parts() {
     for reduction in [Reduction::None, Reduction::Add, Reduction::Max, Reduction::Mean] {
         for method in [None, Some(Method::Grouped), Some(Method::Accumulated)] {
             let op = ScatterNd::new().reduction(reduction);
-            let op = method.map_or(op.clone(), |method| op.method(method));
+            let op = method.map_or(op, |method| op.method(method));
             let mut outs = [[0f32; 30], [0f32; 30]];
             for (out, threads) in outs.iter_mut().zip([1, usize::MAX]) {
-                let ran = op.clone().par(Par::Threads(threads)).run_on(
-                    &mut ViewMut::new(out, &[1, 30]).unwrap(),
-                    &ids,
-                    &updates,
-                );
+                let ran =
+                    op.par(Par::Threads(threads)).run_on(&mut ViewMut::new(out, &[1, 30]).unwrap(), &ids, &updates);
                 let refused = reduction == Reduction::None && method == Some(Method::Accumulated);
                 assert_eq!(ran.is_err(), refused, "{reduction:?} {method:?} {threads}: {ran:?}");
             }

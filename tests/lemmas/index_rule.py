@@ -81,18 +81,24 @@ IS_PLAIN = rust("kernels/index_rule.rs", """
 CHECK_PLAIN = rust("kernels/index_rule.rs", """
     pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
         debug_assert!(self.is_plain::<I>());
-        let x = index.widen();
+        let x = index.bits();
         if const { size_of::<I>() > 4 } {
-            return (x as usize, self.is_position(x));
+            return (x as usize, x < self.dim as u64);
         }
         let x = x as u32;
         (x as usize, x < self.dim as u32)
     }
 """)
 
+BITS = rust("types/index.rs", """
+    fn bits(self) -> u64 {
+        self as u64
+    }
+""")
+
 POSITION = rust("kernels/index_rule.rs", """
     pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
-        Some(index.widen()).filter(|&x| self.is_position(x))
+        Some(index.bits()).filter(|&x| x < self.dim as u64).map(|x| x as i64)
     }
 """)
 
@@ -166,6 +172,9 @@ class Case:
             return extended(self.x, 64, self.signed)
         return z3.If(z3.ULE(self.x, I64_MAX), self.x, z3.BitVecVal(I64_MAX, 64))
 
+    def raw(self):
+        return extended(self.x, 64, self.signed) if self.x.size() < 64 else self.x
+
     def count(self):
         x = self.widen()
         return x + (self.from_end & (x >> 63)) if self.signed else x
@@ -232,21 +241,21 @@ def positions_of_32_bits(twin):
         yield name, case.assumed, z3.And(checked, clamped)
 
 
-@lemma(WIDEN, IS_POSITION, POSITION)
+@lemma(WIDEN, BITS, POSITION)
 def by_itself(twin):
     """An index that is a position by itself is the rule's position; twin: `x <= dim` is a position."""
     for name, case in cases():
-        x = case.widen()
+        x = case.raw()
         yield name, case.assumed, z3.Implies(case.is_position(x, twin), z3.And(case.valid, exact(x) == case.counted))
 
 
-@lemma(WIDEN, NEW, IS_POSITION, IS_PLAIN, CHECK_PLAIN)
+@lemma(WIDEN, NEW, BITS, IS_PLAIN, CHECK_PLAIN)
 def plain(twin):
     """Under a plain rule the check finds what the rule finds; twin: `x <= dim` is a position."""
     for name, bits, signed in TYPES:
         for counts in (True, False):
             case = Case(bits, signed, counts, dim_bits=63 if bits > 32 else 31)
-            x, dim = (case.widen(), case.dim) if bits > 32 else (low(case.widen(), 32), low(case.dim, 32))
+            x, dim = (case.raw(), case.dim) if bits > 32 else (low(case.raw(), 32), low(case.dim, 32))
             inside = z3.ULE(x, dim) if twin else z3.ULT(x, dim)
             is_plain = z3.Or(not signed, case.from_end == 0)
             position = extended(x, EXACT, False)

@@ -50,9 +50,9 @@ impl IndexRule {
     #[inline(always)]
     pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
         debug_assert!(self.is_plain::<I>());
-        let x = index.widen();
+        let x = index.bits();
         if const { size_of::<I>() > 4 } {
-            return (x as usize, self.is_position(x));
+            return (x as usize, x < self.dim as u64);
         }
         let x = x as u32;
         (x as usize, x < self.dim as u32)
@@ -85,7 +85,7 @@ impl IndexRule {
     /// The position that an index is by itself.
     #[inline(always)]
     pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
-        Some(index.widen()).filter(|&x| self.is_position(x))
+        Some(index.bits()).filter(|&x| x < self.dim as u64).map(|x| x as i64)
     }
 
     /// The position that is nearest to an index, along an axis that has one.

@@ -93,7 +93,7 @@ impl<'a> Bitmap<'a> {
                 *to = low >> shift | high << (8 - shift);
             }
         }
-        if self.len % 8 != 0 {
+        if !self.len.is_multiple_of(8) {
             out[self.len / 8] &= first_bits(self.len % 8) as u8;
         }
         let (words, rest) = out.as_chunks::<8>();
@@ -335,7 +335,7 @@ mod tests {
                 assert_eq!(bitmap.copy_to(&mut out), len - bitmap.null_count(), "{len} from {offset}");
                 let copy = Bitmap::new(&out, 0, len).unwrap();
                 assert!((0..len).all(|at| copy.get(at) == bitmap.get(at)), "{len} from {offset}");
-                assert!(len % 8 == 0 || out[len / 8] >> (len % 8) == 0, "bits behind the last one");
+                assert!(len.is_multiple_of(8) || out[len / 8] >> (len % 8) == 0, "bits behind the last one");
             }
         }
     }

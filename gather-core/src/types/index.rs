@@ -197,6 +197,9 @@ pub(crate) mod sealed {
         /// The value as `i64`; unsigned values above `i64::MAX`, which are in range of no axis, become `i64::MAX`.
         fn widen(self) -> i64;
 
+        /// The value as 64 bits. Those of a negative one are greater than any position, as an unsigned number.
+        fn bits(self) -> u64;
+
         /// The value modulo `dim`, from 0, for `dim` from 1 to `i64::MAX`.
         fn wrap(self, dim: i64) -> i64;
 
@@ -223,6 +226,11 @@ macro_rules! indices {
             #[inline(always)]
             fn widen(self) -> i64 {
                 self.to_i64().unwrap_or(i64::MAX)
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self as u64
             }
 
             #[inline(always)]
