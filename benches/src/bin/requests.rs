@@ -27,6 +27,7 @@ use gather_core::{
 
 /// The bridge to Arrow, as the tests of bridges have it.
 #[path = "../../../tests/interop/arrow/src/lib.rs"]
+#[allow(unreachable_pub, reason = "a library of its own")]
 mod bridge;
 
 /// Values of a column of Arrow.
