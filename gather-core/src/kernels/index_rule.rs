@@ -39,7 +39,7 @@ impl IndexRule {
         if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
     }
 
-    /// Whether no index of a type counts from the end, and the axis fits in 31 bits, or the type has more than 32.
+    /// Whether no index of a type counts from the end; and for types of at most 32 bits, the axis fits in 31.
     #[inline(always)]
     pub(crate) fn is_plain<I: Index>(self) -> bool {
         (!I::TYPE.is_signed() || self.from_end == 0) && (size_of::<I>() > 4 || i32::try_from(self.dim).is_ok())

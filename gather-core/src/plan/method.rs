@@ -61,7 +61,7 @@ const GATHER_ELEMENTS_FROM: usize = 32;
 const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
-/// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
+/// Bytes of a row up to which one pass need not fetch rows ahead: the processor sees the loads of several at a time
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
 /// The least bytes of an output that is written by non-temporal stores.

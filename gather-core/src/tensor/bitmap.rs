@@ -84,7 +84,7 @@ impl<'a> Bitmap<'a> {
     /// Copies the bits to bytes for as many, from bit 0 on. Those behind the last are 0. Returns how many bits are 1.
     pub(crate) fn copy_to(&self, out: &mut [u8]) -> usize {
         debug_assert_eq!(out.len(), self.len.div_ceil(8));
-        let (from, shift) = (&self.bytes[self.offset / 8..], self.offset % 8);
+        let (from, shift) = (self.bytes, self.offset);
         if shift == 0 {
             out.copy_from_slice(&from[..out.len()]);
         } else {

@@ -10,8 +10,8 @@
 #[non_exhaustive]
 pub enum Method {
     /// Rows are resolved in 64 bits and moved from where they lie, one by one or a few at a time. Takes any shape.
-    /// Chosen for few rows or short inner loops, for rows of up to 64 bytes from the caches, for elements whose indices
-    /// are not contiguous, and for axes beyond 32 bits.
+    /// Chosen for few rows or short inner loops, for rows of up to 64 bytes by contiguous indices unless they are
+    /// prefetched or gathered, for elements whose indices are not contiguous, and for axes beyond 32 bits.
     Direct,
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
     /// them resolved. Takes axes within 32 bits.

@@ -9,8 +9,8 @@
 //! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
 //! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What
 //! is left of the plane is gathered by vectors, which resolve indices of any kind in the same time. Where indices out
-//! of range become rows of zeros, vectors fill elements too, and rows of 12 bytes are moved or filled one by one
-//! (`bodies/one_pass.rs`).
+//! of range become rows of zeros, vectors fill elements too if indices count from the end. Else, and for rows of 12
+//! bytes, rows are moved or filled one by one (`left.rs`).
 
 use crate::kernels::by_level::{LevelPointer, level_pointers};
 use crate::kernels::index_rule::IndexRule;

@@ -90,7 +90,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
-        // A third of the instructions of a row.
+        // The index is the position: of twelve instructions a row six are left.
         let is_plain = const { !MOVES && C::BYTES.is_some() } && rule.is_plain::<I>() && stride == row as isize;
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         loop {
@@ -215,20 +215,27 @@ impl<'a> Pass<'a> {
         let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
         // Most indices are positions by themselves. From the first that is none, negative ones are counted from the end
         // without a branch, which random ones would mispredict.
-        let done = self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index));
+        // SAFETY: the cursor is that of our contract, and no row is done. These are positions.
+        let done = unsafe { self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index)) };
         if done == n || !I::TYPE.is_signed() {
             return done;
         }
-        self.go_on::<C, I>(at, &indices, done, |index| {
+        let position = |index| {
             let (position, inside) = rule.check(index);
             if inside { Some(position) } else { None }
-        })
+        };
+        // SAFETY: as before; at most all rows are done.
+        unsafe { self.go_on::<C, I>(at, &indices, done, position) }
     }
 
     /// Moves rows of an inner loop from row `done` on, up to the first whose index has no position; returns up to
-    /// where. `position` finds positions in range.
+    /// where.
+    ///
+    /// # Safety
+    /// The cursor is as for [`Pass::run`], the indices are those of its inner loop, `done` is at most their number, and
+    /// `position` finds positions in range.
     #[inline(always)]
-    fn go_on<C: CopyRow, I: Index>(
+    unsafe fn go_on<C: CopyRow, I: Index>(
         &self,
         at: &Cursor,
         indices: &Indices,

@@ -169,16 +169,17 @@ impl IndexPlan {
             _ => {}
         }
         self.nest.spec.method = method;
+        let one_pass = method == Method::Direct && one_pass && request.converting.is_none();
         if self.panels.is_some() {
             arrange_panels(&mut self.nest.loops);
         } else {
             self.nest.spec.next_slice_bytes = self.next_slice_bytes();
             self.nest.spec.prefetch_distance = match whole {
                 Some(row) => whole_rows_ahead(row, reach),
+                None if one_pass => 0,
                 None => self.prefetch_distance(is_far, reach),
             };
         }
-        let one_pass = method == Method::Direct && one_pass;
         (self.nest.kernel_name, self.nest.kernel) = match request.converting {
             Some(map) => (if map.whole.is_some() { "rows" } else { "map" }, (map.kernel)(*level, method)),
             None => {

@@ -70,6 +70,7 @@ impl FewRows {
         let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
         let entry = request.kernels.index_kernel(op, row, index, 1, *level);
         let one_pass = n <= FEW && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
+        let prefetch_distance = if one_pass { 0 } else { prefetch_distance };
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
         let method = if n <= FEW { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
