@@ -39,7 +39,7 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();
-        let (pass, plane) = (Pass::new::<C>(args, PACKED), Plane::of(args));
+        let (mut pass, plane) = (Pass::new::<C>(args, PACKED), Plane::of(args));
         if let [_] = args.loops() {
             // SAFETY: the inner loop of the plane, which is all of it.
             let done = unsafe { pass.run::<C, I>(plane.at()) };

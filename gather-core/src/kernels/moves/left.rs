@@ -183,6 +183,8 @@ pub(crate) struct Pass<'a> {
     component: &'a Component,
     row: usize,
     stride: isize,
+    /// Whether an index was no position by itself, so that others may be none.
+    counts: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -193,7 +195,7 @@ impl<'a> Pass<'a> {
         let (component, row) = (&spec.components[0], C::BYTES.unwrap_or(spec.row));
         let rule = IndexRule::new(spec.policy.negative, component.dim);
         let stride = if packed { row as isize } else { args.stride() };
-        Pass { n: args.inner().n, rule, component, row, stride }
+        Pass { n: args.inner().n, rule, component, row, stride, counts: false }
     }
 
     /// The iterations of the inner loop.
@@ -209,16 +211,20 @@ impl<'a> Pass<'a> {
     /// The cursor is that of the inner loop of the arguments at a coordinate of the loops around it. Along it indices
     /// and rows are contiguous, and data does not move (K9).
     #[inline(always)]
-    pub(crate) unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
-        let Pass { n, rule, component, .. } = self;
+    pub(crate) unsafe fn run<C: CopyRow, I: Index>(&mut self, at: &Cursor) -> usize {
+        let Pass { n, rule, component, .. } = *self;
         // SAFETY: K3: the indices of the inner loop.
         let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
         // Most indices are positions by themselves. From the first that is none, negative ones are counted from the end
         // without a branch, which random ones would mispredict.
-        // SAFETY: the cursor is that of our contract, and no row is done. These are positions.
-        let done = unsafe { self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index)) };
-        if done == n || !I::TYPE.is_signed() {
-            return done;
+        let mut done = 0;
+        if !self.counts {
+            // SAFETY: the cursor is that of our contract, and no row is done. These are positions.
+            done = unsafe { self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index)) };
+            if done == n || !I::TYPE.is_signed() {
+                return done;
+            }
+            self.counts = true;
         }
         let position = |index| {
             let (position, inside) = rule.check(index);
