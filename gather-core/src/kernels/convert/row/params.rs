@@ -223,9 +223,9 @@ impl<V: Copy + Send + Sync + 'static> RowParam for V {
     }
 }
 
-/// A kind of slice, and the length that it must have.
+/// A kind of slice, whether it may be empty, whether it is as long as the row for sure, and the length that it must have.
 macro_rules! slices {
-    ($($name:ident, $optional:literal: $len:expr $(, $of_len:item)?;)*) => {$(
+    ($($name:ident, $optional:literal, $as_row:literal: $len:expr;)*) => {$(
         impl<V> sealed::Sealed for $name<V> {}
 
         impl<V: Copy + Send + Sync + 'static> RowParam for $name<V> {
@@ -250,20 +250,19 @@ macro_rules! slices {
                 lookup.at(place)
             }
 
-            $($of_len)?
+            /// A slice that is as long as the row has this length: the compiler sees it.
+            #[inline(always)]
+            #[allow(private_interfaces)]
+            fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
+                if $as_row { Lookup { values: &lookup.values[..len], len, ..*lookup } } else { *lookup }
+            }
         }
     )*};
 }
 slices! {
-    Slice, false: |shapes| Some(shapes.row),
-        /// The slice has this length: the compiler sees it where it sees that of the row.
-        #[inline(always)]
-        #[allow(private_interfaces)]
-        fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
-            Lookup { values: &lookup.values[..len], len, ..*lookup }
-        };
-    AnySlice, false: |_| None;
-    OptionalSlice, true: |shapes| Some(shapes.row);
+    Slice, false, true: |shapes| Some(shapes.row);
+    AnySlice, false, false: |_| None;
+    OptionalSlice, true, false: |shapes| Some(shapes.row);
 }
 
 /// The types of a row function's parameters: a tuple of up to four [`RowParam`]s. Sealed.
