@@ -223,7 +223,7 @@ impl<V: Copy + Send + Sync + 'static> RowParam for V {
     }
 }
 
-/// A kind of slice, whether it may be empty, whether it is as long as the row for sure, and the length that it must have.
+/// A kind of slice: whether it may be empty, whether it is always as long as the row, and the length that it must have.
 macro_rules! slices {
     ($($name:ident, $optional:literal, $as_row:literal: $len:expr;)*) => {$(
         impl<V> sealed::Sealed for $name<V> {}
