@@ -11,8 +11,8 @@ const BYTES_PER_TASK: usize = 1 << 20;
 /// The cost of resolving an index and beginning its row, in bytes copied.
 const ROW: usize = 24;
 
-/// The most tasks that [`Par::Threads`] cuts a call into. Each has pieces, and may have memory of its own, whether or not
-/// there is work for it.
+/// The most tasks that [`Par::Threads`] cuts a call into. Each has pieces, and may have memory of its own, whether or
+/// not there is work for it.
 const MOST_TASKS: usize = 1024;
 
 /// The work of a call.
