@@ -178,8 +178,7 @@ fn several_tables_by_every_bags() {
     let op = EmbeddingBag::new(Reduction::Add);
     let (list, square) = (View::new(&WEIGHTS, &[12]).unwrap(), View::new(&WEIGHTS, &[4, 3]).unwrap());
     let rows: Vec<_> = (0..ROWS).map(|row| [&wide[row * 3..][..3], &narrow[row..][..1]].concat()).collect();
-    let (all, at_run_time) =
-        (tables::<f32>(&[&one, &other]).unwrap(), tables_dyn(f32::DTYPE, &[&one, &other]).unwrap());
+    let (all, at_run_time) = (tables::<f32>([&one, &other]).unwrap(), tables_dyn(f32::DTYPE, [&one, &other]).unwrap());
     for weighted in [false, true] {
         let weights = weighted.then_some(&WEIGHTS[..]);
         every_form!((weighted.then_some(&list), weighted.then_some(&square)), |bags, planned, bounds| {
@@ -280,17 +279,17 @@ fn fused_rows_and_tables_that_do_not_fit_are_refused() -> Result<(), Error> {
         Error::ReductionUnavailable { op: Op::EmbeddingBag, reduction: Reduction::Add, dtype: Some(u8::DTYPE) };
     assert_eq!(op.run(&eight.to_dyn(u8::DTYPE), &bags).unwrap_err(), unavailable);
 
-    assert_eq!(tables::<f32>(&[]).unwrap_err(), Error::NoTables);
-    assert_eq!(tables_dyn(f32::DTYPE, &[]).unwrap_err(), Error::NoTables);
+    assert_eq!(tables::<f32>([]).unwrap_err(), Error::NoTables);
+    assert_eq!(tables_dyn(f32::DTYPE, []).unwrap_err(), Error::NoTables);
     let in_table = |table, error: Error| Error::InTable { table, error: error.into() };
-    let (one, both) = (tables::<f32>(&[&eight])?, tables::<f32>(&[&eight, &four])?);
+    let (one, both) = (tables::<f32>([&eight])?, tables::<f32>([&eight, &four])?);
     let mismatch = |argument, got| Error::TablesMismatch { argument, expected: 2, got };
     let plan: BagPlan<Tables<f32>, u8> = op.plan(&both, &[bags; 2])?;
     assert_eq!(op.run(&both, &[bags]).unwrap_err(), mismatch(Argument::Indices, 1));
     assert_eq!(op.plan(&both, &[bags; 3]).unwrap_err(), mismatch(Argument::Indices, 3));
     assert_eq!(plan.run(&both, &[bags]).unwrap_err(), mismatch(Argument::Indices, 1));
     assert_eq!(plan.run(&one, &[bags]).unwrap_err(), mismatch(Argument::Data, 1));
-    let turned = tables::<f32>(&[&four, &eight])?;
+    let turned = tables::<f32>([&four, &eight])?;
     let (expected, got) = (FusedFormat::Torch8, FusedFormat::Torch4);
     assert_eq!(plan.run(&turned, &[bags; 2]).unwrap_err(), in_table(0, Error::FusedFormatMismatch { expected, got }));
     let two = Bags::new(&[0u8, 1], &[0u8, 1][..]);

@@ -411,7 +411,7 @@ fn the_first_table_with_an_index_out_of_range_is_named() {
     let table = FusedRows::plain(View::new(&data, &[2, 8]).unwrap()).unwrap();
     let none = FusedRows::plain(View::new(&empty, &[2, 0]).unwrap()).unwrap();
     let (good, bad) = (View::new(&[0i64, 1], &[1, 2]).unwrap(), View::new(&[0i64, 9], &[1, 2]).unwrap());
-    let both = gather_core::tables::<f32>(&[&table, &none]).unwrap();
+    let both = gather_core::tables::<f32>([&table, &none]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {
         for (ids, expected) in [([&bad, &bad], 0), ([&good, &bad], 1), ([&bad, &good], 0)] {
             let bags = ids.map(Bags::packed);

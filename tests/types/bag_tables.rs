@@ -80,7 +80,7 @@ fn alike<U: Float + std::fmt::Debug>(tables: &[Table]) {
         [(Reduction::Add, false), (Reduction::Add, true), (Reduction::Mean, false), (Reduction::Max, false)]
     {
         with_all(tables, weighted, |all, bags| {
-            let together = gather_core::tables::<U>(all).unwrap();
+            let together = gather_core::tables::<U>(all.iter().copied()).unwrap();
             for level in levels() {
                 let op = EmbeddingBag::new(reduction).skip_negative(true).level(level).padding_index(1);
                 let each = all.iter().zip(bags);
@@ -125,7 +125,7 @@ fn several_tables_are_one_after_the_other() {
     alike::<bf16>(&tables());
     // One alone, and none at all.
     alike::<f32>(&tables()[..1]);
-    assert_eq!(gather_core::tables::<f32>(&[]).unwrap_err(), Error::NoTables);
+    assert_eq!(gather_core::tables::<f32>([]).unwrap_err(), Error::NoTables);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn errors_name_the_table() {
     let mut out = vec![3.0f32; BAGS * columns];
     let mut check = |op: EmbeddingBag, tables: &[Table], weighted: bool, message: &str| {
         let error = with_all(tables, weighted, |all, bags| {
-            let all = gather_core::tables::<f32>(all).unwrap();
+            let all = gather_core::tables::<f32>(all.iter().copied()).unwrap();
             let fresh = op.run(&all, bags).unwrap_err();
             let mut into = ViewMut::new(&mut out, &[BAGS, columns]).unwrap();
             assert_eq!(op.run_into(&all, bags, &mut into).unwrap_err(), fresh);
@@ -161,7 +161,9 @@ fn errors_name_the_table() {
     other[5].ids[last] = 1 << 20;
     let (rows, shown) = (other[5].rows, "embedding_bag: index 1048576 at position");
     let message = format!("table 5: {shown} {last} is out of range for axis 0, which has {rows} elements");
-    let run = |all: &[&FusedRows<'_>], bags: &[ListOf<'_>]| op.run(&gather_core::tables::<f32>(all).unwrap(), bags);
+    let run = |all: &[&FusedRows<'_>], bags: &[ListOf<'_>]| {
+        op.run(&gather_core::tables::<f32>(all.iter().copied()).unwrap(), bags)
+    };
     let error = with_all(&other, false, |all, bags| run(all, bags).unwrap_err().to_string());
     assert!(error.starts_with(&format!("table 5: {shown} {last}")), "{error}, not {message}");
 
@@ -174,13 +176,15 @@ fn errors_name_the_table() {
     };
     let (a, b) = (table(FusedFormat::Torch8), table(FusedFormat::F16));
     let op = EmbeddingBag::new(Reduction::Add);
-    let both = gather_core::tables::<f32>(&[&a, &b]).unwrap();
+    let both = gather_core::tables::<f32>([&a, &b]).unwrap();
     let error = op.run(&both, &[Bags::packed(&two), Bags::packed(&one)]).unwrap_err();
     let mismatch = Error::BagsMismatch { expected: 2, got: 1 };
     assert_eq!(error, Error::InTable { table: 1, error: mismatch.into() });
     let bags = [Bags::packed(&two); 2];
     let plan = op.plan(&both, &bags).unwrap();
-    let of = |tables: &[&FusedRows<'_>]| plan.run(&gather_core::tables::<f32>(tables).unwrap(), &bags).unwrap_err();
+    let of = |tables: &[&FusedRows<'_>]| {
+        plan.run(&gather_core::tables::<f32>(tables.iter().copied()).unwrap(), &bags).unwrap_err()
+    };
     assert_eq!(of(&[&a]), Error::TablesMismatch { argument: Argument::Data, expected: 2, got: 1 });
     assert!(matches!(of(&[&a, &a]), Error::InTable { table: 1, .. }));
     let mut apart = [0f32; 40];

@@ -72,7 +72,7 @@ fn tables(bags: usize, len: usize, budget: Duration) {
     let ids: Vec<_> =
         ids.as_slice().chunks(bags * len).map(|ids| View::new(ids, &[bags, len]).expect("as many")).collect();
     let bags_of: Vec<_> = ids.iter().map(Bags::packed).collect();
-    let all = gather_core::tables::<f32>(&fused.iter().collect::<Vec<_>>()).expect("some tables");
+    let all = gather_core::tables::<f32>(&fused).expect("some tables");
     let columns: usize = shapes.iter().map(|shape| shape.1).sum();
     let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| vec![f32::NAN; bags * columns]);
     let op = |par| EmbeddingBag::new(Reduction::Add).par(par);

@@ -187,8 +187,7 @@ impl Requests {
             |ids| if weighted { Bags::planned(ids).weights(Some(&scales)) } else { Bags::planned(ids).weights(None) };
         let bags: Vec<Vec<_>> = views.chunks(n).map(|views| views.iter().map(of).collect()).collect();
         let packed: Vec<_> = views[..n].iter().map(Bags::packed).collect();
-        let refs: Vec<_> = coded.iter().collect();
-        let tables = tables::<f32>(&refs).expect("some tables");
+        let tables = tables::<f32>(&coded).expect("some tables");
         let plan = EmbeddingBag::new(Reduction::Add).par(Par::Seq).plan(&tables, &packed).expect("a plan");
         let out = vec![0.0f32; batch * n * columns];
         self.row(

@@ -270,7 +270,7 @@ fn tables<I: Id>(draw: &mut Draw) -> Found {
         let ids = all.iter().map(|(.., ids)| View::new(ids, &[bags, len]).expect("ids"));
         let ids: Vec<_> = ids.collect();
         let list: Vec<_> = ids.iter().map(Bags::packed).collect();
-        let tables = gather_core::tables::<f32>(&tables.iter().collect::<Vec<_>>()).expect("some tables");
+        let tables = gather_core::tables::<f32>(&tables).expect("some tables");
         if face == Face::Fresh {
             let fresh = op.run(&tables, &list).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);

@@ -151,7 +151,7 @@ type ListOf<'a> = Bags<'a, View<'a, i64>, View<'a, i64>, View<'a, f32>>;
 
 fn several<U: Float + std::fmt::Debug>(op: EmbeddingBag, only: &[&FusedRows<'_>], bags: ListOf<'_>) {
     let columns: usize = only.iter().map(|table| table.columns()).sum();
-    let (all, bags) = (tables::<U>(only).unwrap(), vec![bags; only.len()]);
+    let (all, bags) = (tables::<U>(only.iter().copied()).unwrap(), vec![bags; only.len()]);
     let got = op.run(&all, &bags);
     let Ok(got) = got else {
         assert!(matches!(got, Err(Error::InTable { .. })), "{got:?}");
@@ -165,7 +165,7 @@ fn several<U: Float + std::fmt::Debug>(op: EmbeddingBag, only: &[&FusedRows<'_>]
     plan.run_into(&all, &bags, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
     assert_eq!(plan.run(&all, &bags[..]).unwrap().len(), out.len());
     let (count, twice) = (only.len(), [only, only].concat());
-    let other = tables::<U>(&twice).unwrap();
+    let other = tables::<U>(twice).unwrap();
     let mismatch = |argument, got| Error::TablesMismatch { argument, expected: count, got };
     assert_eq!(plan.run(&other, &bags).unwrap_err(), mismatch(Argument::Data, 2 * count));
     assert_eq!(plan.run(&all, &bags[1..]).unwrap_err(), mismatch(Argument::Indices, count - 1));
@@ -313,7 +313,7 @@ fn several_tables_of_types_known_at_run_time() {
     let (i, o, p) = (DynView::from(&ids), DynView::from(&offsets), DynView::from(&pairs));
     let (w, f) = (DynView::from(&weights), DynView::from(&wrong));
     let op = EmbeddingBag::new(Reduction::Add);
-    let both = |dtype| tables_dyn(dtype, &[&first, &second]).unwrap();
+    let both = |dtype| tables_dyn(dtype, [&first, &second]).unwrap();
     let bags = [Bags::new(&i, &o).weights(None), Bags::packed(&p).weights(Some(&w))];
     let got = op.run(&both(f32::DTYPE), &bags).unwrap().downcast::<f32>().unwrap();
     let left = op.run(&first.to::<f32>(), &Bags::new(&ids, &offsets)).unwrap();
@@ -365,7 +365,7 @@ fn plans_say_what_they_read_and_make() {
     let second = FusedRows::plain(View::new(&numbers, &[2, 2]).unwrap()).unwrap();
     let op = EmbeddingBag::new(Reduction::Add).level(Level::Scalar);
     let ids = View::new(&[0u32, 1], &[1, 2]).unwrap();
-    let plan = op.plan(&tables::<f16>(&[&first, &second]).unwrap(), &[Bags::packed(&ids); 2]).unwrap();
+    let plan = op.plan(&tables::<f16>([&first, &second]).unwrap(), &[Bags::packed(&ids); 2]).unwrap();
     let said = plan.explain();
     assert_eq!(
         said.to_string(),
@@ -378,8 +378,8 @@ fn plans_say_what_they_read_and_make() {
     );
     assert_eq!((said.kernel(), said.method(), said.bytes(), said.tasks()), ("bag", Method::Accumulated, 0, 0));
     assert_eq!(format!("{plan:?}"), said.to_string());
-    assert_eq!(tables::<f32>(&[]).unwrap_err(), Error::NoTables);
-    assert_eq!(tables_dyn(f32::DTYPE, &[]).unwrap_err(), Error::NoTables);
+    assert_eq!(tables::<f32>([]).unwrap_err(), Error::NoTables);
+    assert_eq!(tables_dyn(f32::DTYPE, []).unwrap_err(), Error::NoTables);
 
     let said = op.plan(&first.to::<f32>(), &Bags::packed(&ids)).unwrap().explain().to_string();
     assert!(

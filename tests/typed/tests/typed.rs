@@ -159,7 +159,7 @@ fn maps_nulls_plans_and_fused_rows_take_cold_indices() -> Result<(), Error> {
     assert_eq!(found.as_slice(), [-1.0, -0.5, 126.5]);
     let (sum, bags) = (EmbeddingBag::new(Reduction::Add), Bags::new(&[0u8, 0], &[0u8]));
     assert_eq!(sum.run(&table.to::<f32>(), &bags)?.as_slice(), [-2.0, -1.0, 253.0]);
-    let found = sum.run(&tables::<f32>(&[&table, &table])?, &[bags, bags])?;
+    let found = sum.run(&tables::<f32>([&table, &table])?, &[bags, bags])?;
     assert_eq!(found.as_slice(), [-2.0, -1.0, 253.0, -2.0, -1.0, 253.0]);
     Ok(())
 }

@@ -58,7 +58,7 @@ impl<A> IndexOperator<A> {
     /// Of a [`Gather`](crate::Gather) along axis 0 this is `index_add_` of PyTorch, and what TensorFlow does with
     /// IndexedSlices; of [`GatherElements`](crate::GatherElements) it is `scatter_add_`. Where types are known at run
     /// time, the adjoint of `GatherElements` runs by a registry's kernels of `scatter_elements`, and others by those of
-    /// `scatter_nd`.
+    /// `scatter_nd`. Errors name the gather.
     ///
     /// ```
     /// use gather_core::{Gather, View, zeros};

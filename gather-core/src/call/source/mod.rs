@@ -7,7 +7,7 @@
 //! view.rows(&FUNCTION, params)         each row computed           (`rows.rs`)
 //! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
 //! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
-//! tables::<U>(&[&a, &b])?              several tables at once      (`tables.rs`)
+//! tables::<U>([&a, &b])?               several tables at once      (`tables.rs`)
 //! view.map(..).rows(..), ..            rows decoded, then computed (`rows.rs`)
 //! ```
 //!
@@ -69,7 +69,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows) | [`ByRow<K, U>`](ByRow), `K` one of theirs | elements `U` |
 /// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
-/// | [`tables::<U>(&[&a, &b])?`](tables()), [`tables_dyn(dtype, &[&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
+/// | [`tables::<U>([&a, &b])?`](tables()), [`tables_dyn(dtype, [&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
 ///
 /// References, `Box` and `Arc` of sources are sources too. Indices are sources of an [`IndexKind`](crate::IndexKind).
 ///

@@ -24,13 +24,13 @@ pub struct TablesView<'a, U> {
 }
 
 impl<'a, U> TablesView<'a, U> {
-    fn new(dtype: DType, tables: &[&'a FusedRows<'a>]) -> Result<Self, Error> {
+    fn new(dtype: DType, tables: Vec<&'a FusedRows<'a>>) -> Result<Self, Error> {
         if tables.is_empty() {
             return Err(Error::NoTables);
         }
         let columns = tables.iter().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
         columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
-        Ok(TablesView { tables: tables.to_vec(), nothing: Layout::contiguous(&[0])?, dtype, to: PhantomData })
+        Ok(TablesView { tables, nothing: Layout::contiguous(&[0])?, dtype, to: PhantomData })
     }
 
     /// The address of no elements.
@@ -41,7 +41,8 @@ impl<'a, U> TablesView<'a, U> {
 
 /// Several tables for one call of [`EmbeddingBag`](crate::EmbeddingBag), each with bags of its own: each table becomes
 /// some columns of the result, as [`FusedRows::to`] makes them, in the order of the tables. Tables hold rows of any
-/// [`FusedFormat`](crate::FusedFormat), plain ones too, and of any number of columns.
+/// [`FusedFormat`](crate::FusedFormat), plain ones too, and of any number of columns. `[&users, &items]` is a list of
+/// tables, and so is `&tables` of a vector.
 ///
 /// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none, and
 /// all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
@@ -76,7 +77,7 @@ impl<'a, U> TablesView<'a, U> {
 ///     let items = [0.0f32, 14.0, 30.0, 1.0, 1.0, 16.0];
 ///     let items = FusedRows::quantize(FusedFormat::Torch4, &View::new(&items, &[2, 3])?)?;
 ///     let items = FusedRows::new(items.view(), FusedFormat::Torch4, 3)?;
-///     let both = tables::<f32>(&[&users, &items])?;
+///     let both = tables::<f32>([&users, &items])?;
 ///
 ///     // Two requests: each has one user, and some items, of which one was pruned.
 ///     let sum = EmbeddingBag::new(Reduction::Add).skip_negative(true);
@@ -91,8 +92,8 @@ impl<'a, U> TablesView<'a, U> {
 /// }
 /// ```
 #[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
-pub fn tables<'a, U: Float>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, U>, Error> {
-    TablesView::new(U::DTYPE, tables)
+pub fn tables<'a, U: Float>(tables: impl IntoIterator<Item = &'a FusedRows<'a>>) -> Result<TablesView<'a, U>, Error> {
+    TablesView::new(U::DTYPE, tables.into_iter().collect())
 }
 
 /// As [`tables`], for a type of floats that is known at run time. Each table may have bags of types of its own, as
@@ -106,7 +107,7 @@ pub fn tables<'a, U: Float>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'
 ///     let (a, b) = (FusedRows::plain(View::new(&a, &[2, 1])?)?, FusedRows::plain(View::new(&b, &[2, 2])?)?);
 ///     let (ids, pairs) = (View::new(&[1u8], &[1, 1])?, View::new(&[0i64, 1], &[1, 2])?);
 ///     let (ids, pairs) = (DynView::from(&ids), DynView::from(&pairs));
-///     let both = tables_dyn(f32::DTYPE, &[&a, &b])?;
+///     let both = tables_dyn(f32::DTYPE, [&a, &b])?;
 ///     let rows = EmbeddingBag::new(Reduction::Add).run(&both, &[Bags::packed(&ids), Bags::packed(&pairs)])?;
 ///     assert_eq!(rows.downcast::<f32>()?.as_slice(), [2.0, 40.0, 60.0]);
 ///     Ok(())
@@ -115,6 +116,9 @@ pub fn tables<'a, U: Float>(tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'
 ///
 /// # Errors
 /// As for [`tables`], where a call has [`Error::ReductionUnavailable`] also for a type that is no [`Float`].
-pub fn tables_dyn<'a>(dtype: DType, tables: &[&'a FusedRows<'a>]) -> Result<TablesView<'a, Any>, Error> {
-    TablesView::new(dtype, tables)
+pub fn tables_dyn<'a>(
+    dtype: DType,
+    tables: impl IntoIterator<Item = &'a FusedRows<'a>>,
+) -> Result<TablesView<'a, Any>, Error> {
+    TablesView::new(dtype, tables.into_iter().collect())
 }
