@@ -1,7 +1,7 @@
 //! The kinds of outputs that callers have, for one workload of any kind: memory of their own, a tensor that is used
 //! again, one of a pool, a fresh one.
 
-use gather_core::{Element, Index, Output, Par, RearrangePlan, ScatterPlan, Tensor, View};
+use gather_core::{Element, Index, Level, Output, Par, RearrangePlan, ScatterPlan, Tensor, View};
 
 use crate::buffer::Buffer;
 use crate::case::Case;
@@ -41,7 +41,7 @@ pub fn each(filter: &str, visitor: &mut impl Visitor) {
         let case = Case::new(workload);
         with_values!(&case.data, data => with_positions!(&case.indices, indices => {
             let operands = Operands { data: data.view(), indices: indices.view() };
-            let op = Operator::new(workload, Par::Seq);
+            let op = Operator::new(workload, Par::Seq, Level::preferred());
             let plan = op.plan(workload).expect(LEGAL);
             visitor.visit(workload.name, &Gathers { workload, op, plan, operands });
         }));

@@ -66,7 +66,6 @@ fn options() -> Result<Options, lexopt::Error> {
 }
 
 fn level(name: &str) -> Result<Level, lexopt::Error> {
-    let all = [Level::Scalar, Level::Avx2, Level::Avx512, Level::Neon, Level::Simd128];
-    let level = all.into_iter().find(|level| level.name() == name && level.is_available());
-    level.ok_or_else(|| format!("this machine has no level {name}").into())
+    let level = Level::ALL.iter().find(|level| level.name() == name && level.is_available());
+    level.copied().ok_or_else(|| format!("this machine has no level {name}").into())
 }

@@ -7,8 +7,10 @@
 //! [`gather_benches::limits`], measured in the same turns; `by` says which of the two times it is. With an offset all
 //! buffers begin that number of bytes after a cache line.
 //!
-//! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out. The last has
-//! gathers by indices of every type, planned, beside the plain loop: one thread, its processor time, medians in turn.
+//! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out. After the
+//! workloads come the same at every level of instructions that the machine has, one thread, planned, in turn. The last
+//! table has gathers by indices of every type, planned, beside the plain loop: one thread, its processor time, medians
+//! in turn.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,7 +21,7 @@ use gather_benches::clock::{ROUNDS, medians};
 use gather_benches::ids;
 use gather_benches::limits::Limit;
 use gather_benches::limits::rates::{NAMES, rates};
-use gather_benches::peers::{NotRun, peer, prepare_checked, with_threads};
+use gather_benches::peers::{NotRun, at_level, peer, prepare_checked, with_threads};
 use gather_benches::workloads::WORKLOADS;
 use gather_core::Level;
 use lexopt::{Arg, ValueExt};
@@ -92,7 +94,29 @@ fn run(options: &Options) -> Result<(), String> {
         let row = with_threads(threads, || row(&case, options));
         println!("| {} | {} |", workload.name, row.map_err(|why| format!("{}: {why}", workload.name))?);
     }
+    print_levels(options)?;
     print_ids(&options.filter)
+}
+
+fn print_levels(options: &Options) -> Result<(), String> {
+    let levels: Vec<Level> = Level::ALL.iter().copied().filter(|level| level.is_available()).collect();
+    let heads: Vec<&str> = levels.iter().map(|level| level.name()).collect();
+    let gains = heads.windows(2).map(|pair| format!(" {} / {} |", pair[0], pair[1])).collect::<String>();
+    println!("\n| workload | {} |{gains}\n|{}", heads.join(" | "), "---|".repeat(2 * levels.len()));
+    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&options.filter)) {
+        let case = Case::new(workload);
+        let ready = levels.iter().map(|&level| prepare_checked(&*at_level(level), &case, 1));
+        let ready: Result<Vec<_>, _> = ready.collect();
+        let mut calls: Vec<Box<dyn FnMut() + '_>> = Vec::new();
+        for mut level in ready.map_err(|why| format!("{}: {why}", workload.name))? {
+            calls.push(Box::new(move || level.run()));
+        }
+        let times = medians(&mut calls, options.budget);
+        let cells: String = times.iter().map(|time| format!(" {time:.6} |")).collect();
+        let gains: String = times.windows(2).map(|pair| format!(" {:.2} |", pair[0] / pair[1])).collect();
+        println!("| {} |{cells}{gains}", workload.name);
+    }
+    Ok(())
 }
 
 fn print_ids(filter: &str) -> Result<(), String> {

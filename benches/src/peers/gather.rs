@@ -5,8 +5,8 @@
 //! With more than one thread each call decides whether it is worth the threads of the pool.
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Output, Par, Plan, RearrangePlan,
-    Spec, Tensor, View, ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Output, Par, Plan,
+    RearrangePlan, Spec, Tensor, View, ViewMut,
 };
 
 use super::{NotRun, Peer, Ready, into_fresh, into_warm};
@@ -22,6 +22,8 @@ const LEGAL: &str = "a legal workload";
 pub(super) enum Ours {
     /// Planned ahead, into warm memory.
     Planned,
+    /// As planned, at a level of instructions.
+    At(Level),
     /// Unplanned, into warm memory.
     Unplanned,
     /// Unplanned, into fresh memory.
@@ -32,6 +34,7 @@ impl Peer for Ours {
     fn name(&self) -> &'static str {
         match self {
             Ours::Planned => "gather-core",
+            Ours::At(level) => level.name(),
             Ours::Unplanned => "gather-core-unplanned",
             Ours::Fresh => "gather-core-fresh",
         }
@@ -43,7 +46,7 @@ impl Peer for Ours {
 
     fn unequal(&self) -> &'static str {
         match self {
-            Ours::Planned => "shapes are checked ahead; into warm memory",
+            Ours::Planned | Ours::At(_) => "shapes are checked ahead; into warm memory",
             Ours::Unplanned => "into warm memory",
             Ours::Fresh => "allocates its output",
         }
@@ -54,11 +57,12 @@ impl Peer for Ours {
     }
 
     fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        let op = Operator::new(&case.workload, if threads == 1 { Par::Seq } else { Par::Auto });
+        let level = if let Ours::At(level) = self { *level } else { Level::preferred() };
+        let op = Operator::new(&case.workload, if threads == 1 { Par::Seq } else { Par::Auto }, level);
         with_values!(&case.data, data => with_positions!(&case.indices, indices => {
             let operands = Operands { data: data.view(), indices: indices.view() };
             Ok(match self {
-                Ours::Planned => {
+                Ours::Planned | Ours::At(_) => {
                     let plan = op.plan(&case.workload).map_err(NotRun::failed)?;
                     let run = move |out: &mut Buffer<_>| plan.run_into(&operands, &mut operands.output(out)).expect(LEGAL);
                     into_warm(&case.output_shape, run)
@@ -97,15 +101,17 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    pub(crate) fn new(workload: &Workload, par: Par) -> Self {
+    pub(crate) fn new(workload: &Workload, par: Par, level: Level) -> Self {
         match workload.kind {
             Kind::Gather { axis, batch_dims } => {
-                Operator::Gather(Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par))
+                Operator::Gather(Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par).level(level))
             }
-            Kind::GatherElements { axis } => Operator::Elements(GatherElements::new(axis as i64).par(par)),
-            Kind::GatherNd { batch_dims } => Operator::Nd(GatherNd::new().batch_dims(batch_dims as i64).par(par)),
+            Kind::GatherElements { axis } => Operator::Elements(GatherElements::new(axis as i64).par(par).level(level)),
+            Kind::GatherNd { batch_dims } => {
+                Operator::Nd(GatherNd::new().batch_dims(batch_dims as i64).par(par).level(level))
+            }
             Kind::BatchToSpace { block, begin, end } => {
-                Operator::Space(BatchToSpace::new(&block, &begin, &end).par(par))
+                Operator::Space(BatchToSpace::new(&block, &begin, &end).par(par).level(level))
             }
         }
     }

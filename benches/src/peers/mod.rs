@@ -50,6 +50,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use call::Call;
 pub(crate) use call::{into_fresh, into_warm};
+use gather_core::Level;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
@@ -198,6 +199,12 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
 #[must_use]
 pub fn peer(name: &str) -> Option<Box<dyn Peer>> {
     peers().into_iter().find(|peer| peer.name() == name)
+}
+
+/// gather-core at a level of instructions, planned.
+#[must_use]
+pub fn at_level(level: Level) -> Box<dyn Peer> {
+    Box::new(gather::Ours::At(level))
 }
 
 /// Runs `work` inside a rayon pool of `threads` threads. Peers that use rayon take their threads from it. Calls from

@@ -1,7 +1,7 @@
 //! The report: every peer on every workload, as a page, as markdown and as charts.
 //!
 //! ```text
-//! the bench `peers` -> criterion, engines -> model -> tables, charts, facts, method -> page, markdown, files
+//! the bench `peers` -> criterion, engines, record -> model -> tables, charts, facts, method -> page, markdown, files
 //! ```
 //!
 //! Nothing is measured here. What others have measured becomes plain data (`model`); pages and charts know nothing
@@ -16,6 +16,7 @@ pub mod markdown;
 pub mod model;
 pub mod page;
 pub mod readme;
+pub mod record;
 #[cfg(test)]
 mod samples;
 pub mod stats;
@@ -77,6 +78,7 @@ pub fn run(arguments: &[OsString]) -> Result<String, String> {
     for path in &options.engines {
         engines::add(&mut report, path)?;
     }
+    report.record = record::read(&record::folder())?;
     let written = write(&report, &options)?;
     Ok(format!("{}{}", markdown::head(&report), written.join("\n")))
 }

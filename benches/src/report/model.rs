@@ -43,6 +43,20 @@ pub struct Report {
     /// What other benches have measured.
     #[serde(skip)]
     pub others: Vec<Other>,
+    /// What other programs have measured.
+    #[serde(skip)]
+    pub record: Vec<RecordPage>,
+}
+
+/// A page of the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordPage {
+    /// Its file, without the extension.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What comes after the title, as Markdown.
+    pub text: String,
 }
 
 /// A benchmark that is compared with nothing.

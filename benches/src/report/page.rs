@@ -6,6 +6,7 @@ use super::charts::{Chart, svg};
 use super::facts::{facts, headlines, warnings};
 use super::markdown::METHOD;
 use super::model::Report;
+use super::record;
 use super::tables::{Table, compared, others};
 
 const STYLE: &str = include_str!("style/page.css");
@@ -34,6 +35,18 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
                 dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
                 @for chart in charts { (figure(chart)) }
                 @for each in compared(report) { section { h2 { (each.title) } (table(&each)) } }
+                @if !report.record.is_empty() {
+                    section {
+                        h2 { "Measurements of other programs" }
+                        p { "Each on the machine and day that it names: pages of " code { "benches/record" } "." }
+                        @for each in &report.record {
+                            details id=(each.name) {
+                                summary { h2 { (each.title) } }
+                                div.record { (PreEscaped(record::html(each))) }
+                            }
+                        }
+                    }
+                }
                 @for each in others(report) { details { summary { h2 { (each.title) } } (table(&each)) } }
                 section {
                     h2 { "Method" }
@@ -114,6 +127,18 @@ mod tests {
         assert_eq!(page.matches("<svg").count(), 2 * charts.len());
         assert_eq!(page.matches("<table>").count(), compared(&report).len() + others(&report).len());
         assert!(page.contains(">failed<") && page.contains(">wrong<"));
+    }
+
+    #[test]
+    fn pages_of_the_record_are_folded_and_need_no_other_file() {
+        let mut report = report();
+        report.record = record::read(&record::folder()).expect("pages with titles");
+        let page = page(&report, &charts(&report));
+        assert!(!page.contains("href=") && !page.contains("src="));
+        for each in &report.record {
+            let begin = format!("<details id=\"{}\"><summary><h2>{}</h2></summary>", each.name, each.title);
+            assert!(page.contains(&begin), "{begin}");
+        }
     }
 
     #[test]
