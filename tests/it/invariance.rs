@@ -8,7 +8,7 @@ use gather_core::{
 use gather_tests::oracle::Dense;
 use gather_tests::values::bytes;
 
-use crate::support::{RULES, Spread, available_levels, data, gathers, mixed, table_entries, view};
+use crate::support::{RULES, Spread, data, gathers, levels, mixed, table_entries, view};
 
 /// Indices from `-dim` to `dim - 1`.
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i32> {
@@ -48,10 +48,6 @@ macro_rules! tuned {
     )*};
 }
 tuned!(Gather GatherElements GatherNd);
-
-fn levels() -> impl Iterator<Item = Level> {
-    available_levels().into_iter()
-}
 
 /// Runs an operator in every way there is. Returns the methods that accepted the call.
 fn every_way<T: Element>(op: &impl Tuned, data: &Dense<T>, indices: &Dense<i32>) -> Vec<Method> {

@@ -7,8 +7,7 @@
 
 use gather_core::{Element, Error, Gather, GatherNd, Index, NegativeIndex, Op, OutOfBounds, View};
 
-use crate::methods::levels;
-use crate::support::RULES;
+use crate::support::{RULES, levels};
 
 /// Rows of one call: one pass, a block and more, what is gathered.
 const COUNTS: [usize; 3] = [5, 64, 700];

@@ -6,7 +6,7 @@ use gather_core::{
 };
 use gather_tests::oracle::{self, Dense};
 
-use crate::support::{RULES, Spread, available_levels, dense, gathers, is_fallback, narrow, same, table_entries, view};
+use crate::support::{RULES, Spread, dense, gathers, is_fallback, levels, narrow, same, table_entries, view};
 
 /// Lengths around the vectors of 4, 8 and 32 lanes and the block of 512.
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
@@ -29,10 +29,6 @@ pub(crate) fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> De
     Dense::from_fn(shape, |at| {
         if at % every == every - 1 { edges[at / every % edges.len()] } else { (at * 7919 % (most + 1)) as i128 }
     })
-}
-
-pub(crate) fn levels() -> impl Iterator<Item = Level> {
-    available_levels().into_iter()
 }
 
 fn resolve_every_way<I: Probe>() {

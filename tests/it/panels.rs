@@ -3,8 +3,8 @@
 use gather_core::{Element, Error, GatherElements, Index, Method, OutOfBounds, Par, View, ViewMut};
 use gather_tests::oracle::{self, Dense};
 
-use crate::methods::{indices, levels};
-use crate::support::{RULES, narrow, same, view};
+use crate::methods::indices;
+use crate::support::{RULES, levels, narrow, same, view};
 
 #[test]
 fn panels_of_every_shape() {

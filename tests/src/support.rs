@@ -72,10 +72,11 @@ pub fn unhex(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("two digits")).collect()
 }
 
-/// The levels that this machine has. Prints them, and those that it lacks.
+/// The levels that this machine has, of which `GATHER_LEVEL` chooses one. Prints them, and those that it lacks.
 #[must_use]
 pub fn available_levels() -> Vec<Level> {
     let (has, lacks): (Vec<Level>, Vec<Level>) = Level::ALL.iter().partition(|level| level.is_available());
+    let has = if std::env::var_os("GATHER_LEVEL").is_some() { vec![Level::preferred()] } else { has };
     let names = |levels: &[Level]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ");
     say(&format!("levels: {}", names(&has)));
     if !lacks.is_empty() {
