@@ -7,14 +7,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread::Builder;
 
 use gather_tests::cases::{self, Case};
 use gather_tests::faces;
 use gather_tests::tally::Tally;
 use lexopt::Arg;
+use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 fn main() -> ExitCode {
-    match run() {
+    match in_pool(run) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(1),
         Err(message) => {
@@ -22,6 +24,21 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Does some work in a pool whose threads are joined before the program ends: an emulator has faulted at the end of one
+/// that still had some. Where there are no threads, the work is done without a pool.
+fn in_pool<R: Send>(work: fn() -> R) -> R {
+    let mut threads = Vec::new();
+    let spawn = |worker: ThreadBuilder| {
+        threads.push(Builder::new().spawn(|| worker.run())?);
+        Ok(())
+    };
+    let Ok(pool) = ThreadPoolBuilder::new().spawn_handler(spawn).build() else { return work() };
+    let result = pool.install(work);
+    drop(pool);
+    threads.into_iter().for_each(|thread| thread.join().expect("a worker does not panic"));
+    result
 }
 
 /// Runs every folder on the command line; returns the number of failures.
