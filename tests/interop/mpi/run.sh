@@ -8,6 +8,10 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export CARGO_TERM_COLOR=never
 
+# What needs no MPI is checked where MPI is missing, too.
+cargo fmt -- --check
+cargo metadata --locked --format-version 1 >/dev/null
+
 # bindgen loads libclang. `libclang-cpp` is another library.
 has_libclang() {
     [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang[.-][0-9s]*' >/dev/null ||
@@ -25,7 +29,6 @@ if ! has_all; then
 fi
 
 target=(--target-dir "${CARGO_TARGET_DIR:-../../../target/interop-mpi}")
-cargo fmt -- --check
 cargo clippy --all-targets --locked "${target[@]}" -- -D warnings
 # The program of README.md.
 cargo test --doc --release --locked "${target[@]}"

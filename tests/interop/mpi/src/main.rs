@@ -115,7 +115,11 @@ fn check(world: &SimpleCommunicator, counts: &[usize]) -> Result<()> {
         table.add(&ids, &gradient(rank))?;
         let ids: Vec<u64> = (0..ranks).flat_map(|rank| request(kind, rank)).collect();
         let gradient: Vec<f32> = (0..ranks).flat_map(gradient).collect();
-        Gather::new(0).adjoint().run_on(&mut ViewMut::new(&mut expected, &[ROWS, COLUMNS])?, &View::new(&ids, &[ids.len()])?, &View::new(&gradient, &[ids.len(), COLUMNS])?)?;
+        Gather::new(0).adjoint().run_on(
+            &mut ViewMut::new(&mut expected, &[ROWS, COLUMNS])?,
+            &View::new(&ids, &[ids.len()])?,
+            &View::new(&gradient, &[ids.len(), COLUMNS])?,
+        )?;
         assert_eq!(bits(table.shard()), bits(&expected[own(COLUMNS)]));
     }
     Ok(())
