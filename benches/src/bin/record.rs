@@ -105,11 +105,11 @@ fn print_levels(options: &Options) -> Result<(), String> {
     println!("\n| workload | {} |{gains}\n|{}", heads.join(" | "), "---|".repeat(2 * levels.len()));
     for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&options.filter)) {
         let case = Case::new(workload);
-        let ready = levels.iter().map(|&level| prepare_checked(&*at_level(level), &case, 1));
-        let ready: Result<Vec<_>, _> = ready.collect();
         let mut calls: Vec<Box<dyn FnMut() + '_>> = Vec::new();
-        for mut level in ready.map_err(|why| format!("{}: {why}", workload.name))? {
-            calls.push(Box::new(move || level.run()));
+        for &level in &levels {
+            let ready = prepare_checked(&*at_level(level), &case, 1);
+            let mut ready = ready.map_err(|why| format!("{}: {why}", workload.name))?;
+            calls.push(Box::new(move || ready.run()));
         }
         let times = medians(&mut calls, options.budget);
         let cells: String = times.iter().map(|time| format!(" {time:.6} |")).collect();

@@ -3,9 +3,9 @@
 //! chunk or a round can begin or end.
 
 use gather_core::{Error, Index, Method, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator};
-use gather_core::{Level, Par, ScatterOutOfBounds, View, ViewMut};
+use gather_core::{Par, ScatterOutOfBounds, View, ViewMut};
 
-use crate::support::mixed;
+use crate::support::{levels, mixed};
 
 const LEN: usize = 1400;
 const DIM: usize = 300;
@@ -52,7 +52,6 @@ fn check<I: Index + TryFrom<i128>, A: ScatterAttributes + Clone>(
     for drops in [false, true] {
         let policy = if drops { ScatterOutOfBounds::Drop } else { ScatterOutOfBounds::Error };
         let expected = expected(list, dim, row, drops);
-        let levels = || Level::ALL.iter().copied().filter(|level| level.is_available());
         for (method, level) in METHODS.iter().flat_map(|&method| levels().map(move |level| (method, level))) {
             let op = op.clone().out_of_bounds(policy).level(level);
             let op = method.map_or(op.clone(), |method| op.method(method));
@@ -119,7 +118,7 @@ fn tuples(memory: &[i64], shape: [usize; 3], strides: [isize; 3], is_valid: bool
         let [row, column] = [first, first + strides[2]].map(|place| memory[place as usize] as usize);
         expected[row * 300 + column] += at as i32 + 1;
     }
-    for level in Level::ALL.iter().copied().filter(|level| level.is_available()) {
+    for level in levels() {
         let mut out = vec![0; 300 * 300];
         let op = ScatterNd::new().reduction(Reduction::Add).level(level);
         let ran = op.run_on(&mut ViewMut::new(&mut out, &[300, 300]).unwrap(), &indices, &updates);
@@ -212,7 +211,6 @@ fn every_way<A: ScatterAttributes + Clone + Send + Sync>(
     let indices = View::new(indices, &SHAPE).unwrap();
     let methods = METHODS.into_iter().chain((axis == 0).then_some(Some(Method::Panels)));
     let methods = methods.filter(|method| reduces || *method != Some(Method::Accumulated));
-    let levels = || Level::ALL.iter().copied().filter(|level| level.is_available());
     for (method, level) in methods.flat_map(|method| levels().map(move |level| (method, level))) {
         for par in [Par::Seq, Par::Threads(3)] {
             let op = op.clone().level(level).par(par);
@@ -243,7 +241,7 @@ fn indices_in_another_order_along_a_long_axis() {
     let updates = vec![1u8; 2 * rows];
     let updates = View::new(&updates, &[2, rows]).unwrap().permuted(&[1, 0]).unwrap();
     let mut indices: Vec<i64> = (0..2 * rows as i64).map(|at| (1 << 31) + at % 8 - 16 * (at % 3)).collect();
-    for level in Level::ALL.iter().copied().filter(|level| level.is_available()) {
+    for level in levels() {
         for is_valid in [true, false] {
             indices[1357] = if is_valid { 5 } else { 1 << 40 };
             let indices = View::new(&indices, &[rows, 2]).unwrap();

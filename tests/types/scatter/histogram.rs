@@ -3,7 +3,9 @@
 //! that nothing is checked ahead.
 
 use gather_core::{Element, View, ViewMut};
-use gather_core::{Error, Index, Level, Method, NegativeIndex, Par, Reduction, ScatterElements, ScatterOutOfBounds};
+use gather_core::{Error, Index, Method, NegativeIndex, Par, Reduction, ScatterElements, ScatterOutOfBounds};
+
+use crate::support::levels;
 
 const LENS: [usize; 4] = [0, 7, 129, 700];
 const DIMS: [usize; 6] = [1, 40, 128, 129, 256, 300];
@@ -61,7 +63,7 @@ fn check<I: Index + TryFrom<i128>, T: Element + Copy + PartialEq>(
                 Err(()) => expected = Err(()),
             }
         }
-        for level in Level::ALL.iter().copied().filter(|level| level.is_available()) {
+        for level in levels() {
             for ((method, par), updates) in WAYS.into_iter().flat_map(|way| [(way, &one), (way, &copies)]) {
                 let op = ScatterElements::onnx18(1, reduction).negative_index(negative).out_of_bounds(out);
                 let op = op.level(level).par(par);
