@@ -132,4 +132,31 @@ fn an_axis_without_elements() {
     pages.index(&TIGHT, &op, (&none, &picks, &expected));
 }
 
+/// Dynamic plans for 0 and 1 index a stride of 7 apart, on more of them, which end at a guard.
+#[test]
+fn counts_beyond_the_expected_one() {
+    use gather_core::{Layout, Spec, View, ViewMut};
+    use gather_tests::guard::{Guarded, Side};
+
+    let mut memory = [(); 3].map(|()| Guarded::new(64 * 7 * 8));
+    for (side, expected, count) in
+        Side::ALL.into_iter().flat_map(|side| [0, 1].into_iter().flat_map(move |e| [2, 3, 64].map(|c| (side, e, c))))
+    {
+        let [data, indices, out] = &mut memory;
+        let data = View::new(data.place(side, 0, 12, |at| at as u32), &[3, 4]).unwrap();
+        let len = (count - 1) * 7 + 1;
+        let ids = indices.place(side, 0, len, |at| if at % 7 == 0 { (at / 7 % 3) as i64 } else { i64::MAX });
+        let ids = View::strided(ids, &[count], &[7], 0).unwrap();
+        let out = out.place(side, 0, count * 4, |_| 99u32);
+        for level in levels() {
+            let op = Gather::new(0).level(level);
+            let spec = Spec::<i64>::of(&Layout::strided(&[expected], &[7]).unwrap());
+            let plan = op.plan_any_count(&data, &spec).unwrap();
+            plan.run_into(&data, &ids, &mut ViewMut::new(out, &[count, 4]).unwrap()).unwrap();
+            let row = |at: usize| (0..4).map(move |column| (at % 3 * 4 + column) as u32);
+            assert_eq!(out, (0..count).flat_map(row).collect::<Vec<_>>());
+        }
+    }
+}
+
 gather_tests::needs_64_bits!(beyond_32_bits);

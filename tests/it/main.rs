@@ -8,6 +8,7 @@ mod concurrency;
 mod conformance;
 mod counts;
 mod exhaustive;
+mod expected_counts;
 mod few_rows;
 mod fills;
 mod fuzz;

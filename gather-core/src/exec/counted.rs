@@ -78,6 +78,12 @@ impl CountedPlan {
         self.plans.iter_mut().for_each(|free| free.plan.set_conversion(by));
     }
 
+    /// The plan for few indices.
+    #[inline(always)]
+    pub(crate) fn for_few(&self) -> &IndexPlan {
+        &self.plans[0].plan
+    }
+
     /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,
     /// nor has the output: every size is that of no indices, and stands for any.
     #[inline(always)]

@@ -35,7 +35,7 @@ impl Deref for Converting<'_> {
 impl Converting<'_> {
     /// Fills rows that are out of range by these bytes, where they are filled.
     pub(super) fn fill_by(&mut self, fill: &[u8]) {
-        if !self.plan.fills_by(fill) {
+        if !self.running().fills_by(fill) {
             self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).set_fill(fill);
         }
     }
@@ -141,11 +141,18 @@ impl Planned {
         by: Functions,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Converting<'_>, Error> {
-        if self.plan.converts_by(by) {
+        if self.running().converts_by(by) {
             return Ok(Converting { planned: self, copy: None });
         }
         check()?;
         Ok(Converting { planned: self, copy: Some(self.copy_converting_by(by)) })
+    }
+
+    /// A plan that calls run: `plan`, or one of the dynamic plans. They agree in fill and functions; `plan` differs from
+    /// them if it was made for 0 indices, where nothing is filled.
+    #[inline(always)]
+    fn running(&self) -> &IndexPlan {
+        self.counted.as_deref().map_or(&self.plan, CountedPlan::for_few)
     }
 
     #[cold]
@@ -199,9 +206,12 @@ impl Planned {
     #[inline]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         if self.counted.is_some() {
-            let expected = check_counted(Argument::Output, &self.out, out)?;
-            let agree = expected == count;
-            return if agree { Ok(()) } else { Err(mismatch(Argument::Output, self.out.shape(), out.shape())) };
+            if check_counted(Argument::Output, &self.out, out)? == count {
+                return Ok(());
+            }
+            let mut expected = Shape::default();
+            expected.assign_resized(self.out.shape(), count);
+            return Err(mismatch(Argument::Output, &expected, out.shape()));
         }
         check_layout(Argument::Output, &self.out, out)
     }

@@ -69,7 +69,7 @@ impl fmt::Debug for Layout {
 impl PartialEq for Layout {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.matches(other)
+        self.shape() == other.shape() && self.strides() == other.strides()
     }
 }
 
@@ -221,7 +221,8 @@ impl Layout {
         self.order == Order::RowMajor
     }
 
-    /// Whether two layouts have the same shape and the same strides.
+    /// Whether two layouts have the same shape, and the same stride along each dimension of size 2 or more: no call
+    /// steps along other dimensions, nor along any dimension of an empty tensor.
     ///
     /// Plans ask it of three layouts in front of calls that take as long as a few dozen instructions: those of few
     /// dimensions whose strides follow from their shapes are compared word by word, without a loop.
@@ -242,7 +243,9 @@ impl Layout {
         self.matches_any(other)
     }
 
-    /// The size of another layout's first dimension, where the two differ in no more than that.
+    /// The size of another layout's first dimension, if the layout [matches](Self::matches) in every other dimension and
+    /// has the same stride along the first one. That stride counts whatever the size here: `other` may step along the
+    /// dimension where this layout, of size 0 or 1, does not.
     #[inline(always)]
     pub(crate) fn count_of(&self, other: &Self) -> Option<usize> {
         let kind = self.kind();
@@ -250,7 +253,7 @@ impl Layout {
             return Some(other.sizes[0]);
         }
         match (self.shape(), other.shape()) {
-            ([_, inner @ ..], [count, rest @ ..]) if inner == rest && self.strides() == other.strides() => Some(*count),
+            ([_, inner @ ..], [count, rest @ ..]) if inner == rest && self.steps_as(other) => Some(*count),
             _ => None,
         }
     }
@@ -263,8 +266,13 @@ impl Layout {
 
     #[inline(never)]
     fn matches_any(&self, other: &Self) -> bool {
-        self.shape() == other.shape()
-            && ((self.order == Order::RowMajor && other.order == Order::RowMajor) || self.strides() == other.strides())
+        self.shape() == other.shape() && self.steps_as(other)
+    }
+
+    /// Whether a tensor of layout `other`, of the same rank, may be stepped through by the strides of this layout.
+    fn steps_as(&self, other: &Self) -> bool {
+        let mut dims = other.shape().iter().zip(self.strides().iter().zip(other.strides()));
+        other.is_empty() || dims.all(|(&n, (own, theirs))| n == 1 || own == theirs)
     }
 
     /// The dimensions in another order.
