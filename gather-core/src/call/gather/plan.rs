@@ -30,7 +30,8 @@ use crate::types::index::{Index, IndexType};
 ///
 /// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, and runs on any [`Source`] of
 /// these kinds and of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on what
-/// [`View::map`](crate::View::map) returns, `Plan<Any, Any>` on tensors whose types are known at run time.
+/// [`View::map`](crate::View::map) returns, `Plan<Any, Any>` on tensors whose types are known at run time. A tensor has
+/// a planned layout if it has the shape, and the same stride along each dimension of size 2 or more.
 ///
 /// ```
 /// use gather_core::{Gather, Plan, Spec, View};
