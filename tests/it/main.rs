@@ -7,6 +7,7 @@ mod cloned;
 mod concurrency;
 mod conformance;
 mod counts;
+mod engines;
 mod exhaustive;
 mod expected_counts;
 mod few_rows;

@@ -95,14 +95,14 @@ pub(crate) fn default<T: Default>() -> Box<T> {
 /// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
 pub(crate) fn scatter<T: Clone, I: Index>(
     lowered: &IndexLowered,
-    policy: IndexPolicy,
+    (policy, skips_negative): (IndexPolicy, bool),
     options: Options,
     data: &View<'_, T>,
     indices: &View<'_, I>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
     check_options(lowered.op, Method::Direct, options)?;
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative: false };
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative };
     let empty = lowered.output.contains(&0);
     let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
     if policy.refuses(empty, nowhere) {

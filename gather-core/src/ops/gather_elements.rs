@@ -95,13 +95,11 @@ impl GatherElements {
         Self::new(axis)
     }
 
-    /// OpenVINO GatherElements-6: in the dimensions other than the axis, sizes are equal. Negative and out-of-range
-    /// indices are errors.
+    /// OpenVINO GatherElements-6: in the dimensions other than the axis, sizes are equal. Negative indices count from
+    /// the end, as they do since OpenVINO 2025.3, and out-of-range ones are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
-        Self::new(axis)
-            .negative_index(NegativeIndex::Reject)
-            .with_attributes(|attributes| attributes.shapes = Shapes::Equal)
+        Self::new(axis).with_attributes(|attributes| attributes.shapes = Shapes::Equal)
     }
 
     /// `torch.gather`: negative and out-of-range indices are errors. Rank 0 counts as shape `[1]`. Indices without

@@ -66,15 +66,18 @@ impl ScatterOutOfBounds {
         }
     }
 
-    /// The same for the indices alone, as kernels resolve them: they mark what is to be dropped as they mark what is
-    /// to be filled.
-    pub(crate) fn of_indices(self) -> OutOfBounds {
-        match self {
+    /// The policies for the indices alone, as kernels resolve them: they mark what is to be dropped as they mark what
+    /// is to be filled. Where negative indices are skipped, no other index is moved to a position.
+    pub(crate) fn of_indices(self, negative: NegativeIndex, skips_negative: bool) -> IndexPolicy {
+        let negative = if skips_negative { NegativeIndex::Reject } else { negative };
+        let out_of_bounds = match self {
             ScatterOutOfBounds::Error => OutOfBounds::Error,
             ScatterOutOfBounds::Drop => OutOfBounds::Zero,
+            ScatterOutOfBounds::Clamp | ScatterOutOfBounds::Wrap if skips_negative => OutOfBounds::Error,
             ScatterOutOfBounds::Clamp => OutOfBounds::Clamp,
             ScatterOutOfBounds::Wrap => OutOfBounds::Wrap,
-        }
+        };
+        IndexPolicy { negative, out_of_bounds }
     }
 }
 

@@ -78,7 +78,7 @@ impl Op {
                 ("torch", Preset { lists: true, ..REJECTING }),
             ],
             Op::GatherElements => &[
-                ("openvino6", Preset { equal: true, ..REJECTING }),
+                ("openvino6", Preset { equal: true, ..Preset::PLAIN }),
                 ("onnx11", ONNX),
                 ("onnx13", ONNX),
                 ("torch", REJECTING),

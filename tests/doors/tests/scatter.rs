@@ -77,10 +77,12 @@ fn settings_are_kept() {
         .include_self(false)
         .negative_index(NegativeIndex::Reject)
         .out_of_bounds(ScatterOutOfBounds::Drop)
+        .skip_negative(true)
         .par(Par::Threads(2))
         .level(Level::Scalar)
         .method(Method::Grouped);
     assert_eq!((op.get_reduction(), op.get_include_self()), (Reduction::Max, false));
+    assert!(op.get_skip_negative() && !ScatterElements::new(0).get_skip_negative());
     assert_eq!((op.get_negative_index(), op.get_out_of_bounds()), (NegativeIndex::Reject, ScatterOutOfBounds::Drop));
     assert_eq!(
         (op.get_par(), op.get_level(), op.get_method()),

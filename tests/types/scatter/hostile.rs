@@ -7,7 +7,7 @@ use gather_core::{
 };
 
 /// A call of ScatterElements in place; returns what the tensor holds, or the error, which leaves the tensor as it was.
-fn elements<I: gather_core::Index>(
+pub(super) fn elements<I: gather_core::Index>(
     op: &ScatterElements,
     data: (&[i32], &[usize]),
     indices: (&[I], &[usize]),
@@ -31,7 +31,7 @@ fn elements<I: gather_core::Index>(
     }
 }
 
-const SIX: &[i32] = &[1, 2, 3, 4, 5, 6];
+pub(super) const SIX: &[i32] = &[1, 2, 3, 4, 5, 6];
 
 #[test]
 fn shapes_that_do_not_fit_are_refused_in_order() {

@@ -12,6 +12,7 @@
 //! | `orders` | the order of loops, and that of updates
 //! | `own` | kernels of one's own |
 //! | `check` | one index that is negative or out of range, at every place where a check may miss it |
+//! | `skipped` | negative indices that are skipped, while others out of range are errors |
 //! | `histogram` | one update for all indices, of every index type |
 //! | `hostile` | what nobody should pass and somebody will |
 
@@ -25,6 +26,7 @@ mod orders;
 mod own;
 mod runs;
 mod sizes;
+mod skipped;
 mod small;
 mod threads;
 mod types;

@@ -81,6 +81,7 @@ impl<A> IndexOperator<A> {
             attributes: AdjointOf(attributes),
             reduction: Reduction::Add,
             include_self: true,
+            skip_negative: false,
             negative: policy.negative,
             out_of_bounds: ScatterOutOfBounds::of_gather(policy.out_of_bounds),
             options,

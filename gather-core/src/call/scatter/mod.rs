@@ -61,6 +61,7 @@ pub struct ScatterOperator<A, R = Reduction> {
     attributes: A,
     reduction: R,
     include_self: bool,
+    skip_negative: bool,
     negative: NegativeIndex,
     out_of_bounds: ScatterOutOfBounds,
     options: Options,
@@ -75,6 +76,7 @@ impl<A> ScatterOperator<A> {
             attributes,
             reduction: Reduction::None,
             include_self: true,
+            skip_negative: false,
             negative: NegativeIndex::FromEnd,
             out_of_bounds: ScatterOutOfBounds::Error,
             options: Options::default(),
@@ -99,8 +101,42 @@ impl<A, R> ScatterOperator<A, R> {
         self.include_self
     }
 
+    /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index that
+    /// is not negative and out of range stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
+    /// [`negative_index`](Self::negative_index) has no effect then, nor have [`ScatterOutOfBounds::Clamp`] and
+    /// [`ScatterOutOfBounds::Wrap`]. A tuple is skipped if one of its indices is negative; the others are checked.
+    ///
+    /// Cost: one more pass over signed indices; a slow one if an index below `-size` of its axis is among them.
+    ///
+    /// ```
+    /// use gather_core::{Error, Gather, Reduction};
+    ///
+    /// fn main() -> Result<(), Error> {
+    ///     let mut slots = [0.0; 4];
+    ///     let store = Gather::new(0).adjoint().reduction(Reduction::None).skip_negative(true);
+    ///     store.run_on(&mut slots, &[3i64, -1, 0], &[1.0, 2.0, 3.0])?;
+    ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
+    ///     let refused = store.run_on(&mut slots, &[1i64, -1, 99], &[4.0, 5.0, 6.0]);
+    ///     assert!(matches!(refused, Err(Error::IndexOutOfRange { index: 99, .. })));
+    ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[doc(alias("pruned"))]
+    #[must_use]
+    pub fn skip_negative(mut self, skip_negative: bool) -> Self {
+        self.skip_negative = skip_negative;
+        self
+    }
+
+    /// Whether updates with a negative index are skipped.
+    #[must_use]
+    pub fn get_skip_negative(&self) -> bool {
+        self.skip_negative
+    }
+
     fn policy(&self) -> IndexPolicy {
-        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds.of_indices() }
+        self.out_of_bounds.of_indices(self.negative, self.skip_negative)
     }
 }
 
@@ -125,7 +161,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
         let include_self = self.include_self || reduction.replaces();
-        let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
+        let skips_negative = self.skip_negative;
+        let planned =
+            ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, skips_negative, options };
         Ok(ScatterCallRequest { attributes: self.attributes(), planned, indices, updates })
     }
 
@@ -283,7 +321,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         }
         let out = Layout::contiguous(data.shape())?;
         let lowered = lower(self.attributes(), &out, indices.layout(), updates.layout())?;
-        cloned::scatter(&lowered, self.policy(), self.options, data, indices, updates)
+        let policies = (self.policy(), self.skip_negative);
+        cloned::scatter(&lowered, policies, self.options, data, indices, updates)
     }
 }
 

@@ -99,8 +99,19 @@ impl<A> ScatterOperator<A> {
     /// ```
     #[must_use]
     pub fn reduce_by<T: Element>(self, reducer: &Reducer<T>) -> ScatterOperator<A, &Reducer<T>> {
-        let ScatterOperator { attributes, include_self, negative, out_of_bounds, options, registry, .. } = self;
+        let ScatterOperator {
+            attributes, include_self, skip_negative, negative, out_of_bounds, options, registry, ..
+        } = self;
         let reduction = reducer;
-        ScatterOperator { attributes, reduction, include_self, negative, out_of_bounds, options, registry }
+        ScatterOperator {
+            attributes,
+            reduction,
+            include_self,
+            skip_negative,
+            negative,
+            out_of_bounds,
+            options,
+            registry,
+        }
     }
 }

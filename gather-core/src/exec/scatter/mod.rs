@@ -9,7 +9,8 @@
 //! - one thread does all, where the others would gain nothing.
 //!
 //! Where the destination is to be kept on an error, all indices are looked at before the first write; but a small
-//! destination with many indices is copied, and put back on an error.
+//! destination with many indices is copied, and put back on an error. Where negative indices are skipped and others out
+//! of range are errors, kernels drop both, and all indices are looked at before in any case.
 //!
 //! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it, or where
 //! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the
@@ -26,7 +27,7 @@ pub(crate) use copy::Original;
 use smallvec::SmallVec;
 
 use crate::exec::cuts::Cuts;
-use crate::exec::first_bad_index;
+use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels;
 use crate::exec::scatter::part::{ScatterLoops, ScatterPart};
@@ -77,12 +78,14 @@ pub(crate) unsafe fn run(
     let destination = operands.destination;
     // SAFETY: X1 holds for the original, which has the destination's shape and layout.
     let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, destination) });
-    let checked = index_check(plan);
+    let checked = IndexCheck { skips_negative: plan.skips_negative(), ..index_check(plan) };
+    let (index, indices) = (operands.index, operands.indices);
+    // SAFETY: X1: the indices may be read along their layout.
+    let check_each = || unsafe { first_bad_index::check(&checked, index, indices) };
     match plan.action() {
         Action::Nothing => return begin(),
         Action::Check => {
-            // SAFETY: X1: the indices may be read along their layout.
-            unsafe { first_bad_index::check(&checked, operands.index, operands.indices) }?;
+            check_each()?;
             return begin();
         }
         Action::Run => {}
@@ -118,6 +121,9 @@ pub(crate) unsafe fn run(
     let kept = if checks && original.is_none() { few_bytes(plan) } else { None };
     if checks && kept.is_none() {
         found(whole.check(tasks))?;
+    }
+    if plan.skips_negative() && whole.check(tasks).out_of_range {
+        check_each()?;
     }
     begin()?;
     let reduce = || match scratch {

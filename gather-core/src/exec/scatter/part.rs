@@ -15,6 +15,7 @@ use crate::kernels::reduce::scatter::{Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Outcome, fits_i32, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::method::Method;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// Some of the loops of a plan, and where they begin: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
@@ -115,7 +116,8 @@ impl<'a> ScatterPart<'a> {
         share(tasks, cut.pieces(), |piece, worker| shared.with_piece(cut, piece, |part| run(part, worker)))
     }
 
-    /// Looks at every index, and says whether one is out of range.
+    /// Looks at every index, and says whether one is out of range: where negative ones are skipped, if not even counted
+    /// from the end.
     pub(super) fn check(&self, tasks: usize) -> Outcome {
         let (loops, first) = loops_of_indices(self.loops);
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
@@ -126,11 +128,13 @@ impl<'a> ScatterPart<'a> {
         let [of_plan, own] = [self.loops, &loops].map(|loops| loops.last().map(|inner| inner.index));
         let fits = fits_i32(&self.spec.components);
         let other;
-        let spec = if of_plan == own && fits {
+        let spec = if of_plan == own && fits && !self.plan.skips_negative() {
             self.spec
         } else {
             let method = if fits { Method::Blocks } else { Method::Direct };
-            other = KernelSpec { adjacent_tuples: false, method, ..self.spec.clone() };
+            let counting = IndexPolicy { negative: NegativeIndex::FromEnd, out_of_bounds: OutOfBounds::Error };
+            let policy = if self.plan.skips_negative() { counting } else { self.spec.policy };
+            other = KernelSpec { adjacent_tuples: false, method, policy, ..self.spec.clone() };
             &other
         };
         let part = ScatterPart(ScatterLoops { spec, loops: &loops, origin, ..self.0 });

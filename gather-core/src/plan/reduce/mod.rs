@@ -50,6 +50,8 @@ pub(crate) struct ReduceRequest {
     pub(crate) include_self: bool,
     /// `OutOfBounds::Zero` stands for updates that are dropped.
     pub(crate) policy: IndexPolicy,
+    /// Whether an update with a negative index is skipped, where one out of range is an error.
+    pub(crate) skips_negative: bool,
     pub(crate) options: Options,
 }
 
@@ -103,6 +105,8 @@ pub(crate) struct ReducePlan {
     /// P3.
     by_index: Option<&'static IndexedFns>,
     include_self: bool,
+    /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
+    skips_negative: bool,
     /// Whether targets that ascend are to be found: where no method was asked for.
     may_ascend: bool,
     /// Elements of a row; of elements of several numbers, these.
@@ -151,6 +155,9 @@ impl ReducePlan {
             reducer: request.reducer,
             by_index: None,
             include_self: request.include_self,
+            skips_negative: request.skips_negative
+                && request.index.is_signed()
+                && request.policy.out_of_bounds == OutOfBounds::Error,
             may_ascend: request.options.method.is_none(),
             elements: 0,
             size,
@@ -238,7 +245,10 @@ impl ReducePlan {
         (spec.method, spec.adjacent_tuples) = (method, adjacent_tuples);
         (spec.prefetch_distance, spec.next_slice_bytes) = (prefetch_distance, next_slice_bytes);
         spec.outer_prefetch_distance = rows_ahead;
-        if request.policy.out_of_bounds == OutOfBounds::Zero {
+        if made.skips_negative {
+            spec.policy.out_of_bounds = OutOfBounds::Zero;
+        }
+        if spec.policy.out_of_bounds == OutOfBounds::Zero {
             // K6, where dropped rows are marked like those that are filled. Nothing is.
             spec.fill = SmallVec::from_slice(&[0]);
         }
@@ -266,6 +276,11 @@ impl ReducePlan {
 
     pub(crate) fn includes_self(&self) -> bool {
         self.include_self
+    }
+
+    /// Whether negative indices are skipped, and others out of range are errors: kernels drop both.
+    pub(crate) fn skips_negative(&self) -> bool {
+        self.skips_negative
     }
 
     pub(crate) fn may_ascend(&self) -> bool {

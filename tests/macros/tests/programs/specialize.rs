@@ -33,6 +33,7 @@ gather_core::specialize! {
     pub fn not_there = gather(axis = 0) (NotThere[4, 2], u32[4]);
     fn pick = gather::openvino8(axis = 0) ([u8; 2][4], i64[3]);
     pub(crate) fn neighbours = gather_elements::torch(axis = -1) (u8[2, 2], u8[2, 1]);
+    fn from_end = gather_elements::openvino6(axis = 0) (u8[3], i8[2]);
     fn one = gather::tensorflow(axis = 0) (u16[4], i32[]);
     fn widen = gather(axis = 0, map = convert) (bf16[_, 2], u32[_]) -> f32;
     fn scaled = gather(axis = 0, map = dequantize(scale: f32, zero_point: u8)) (u8[3, 2], u32[2]) -> f32;
@@ -71,6 +72,8 @@ fn builds_and_runs() -> Result<(), Error> {
 
     assert_eq!(pick_array(&[[1, 1], [2, 2], [3, 3], [4, 4]], &[-1, 4, 0]), [[4, 4], [0, 0], [1, 1]]);
     assert_eq!(neighbours_array(&[[1, 2], [3, 4]], &[[1], [0]])?, [[2], [3]]);
+    assert_eq!(from_end_array(&[1, 2, 3], &[-1, -3])?, [3, 1]);
+    assert!(from_end_array(&[1, 2, 3], &[0, -4]).is_err());
     assert_eq!(one_array(&[5, 6, 7, 8], &2)?, 7);
     assert!(one_array(&[5, 6, 7, 8], &-1).is_err());
     assert_eq!(constants_array(&[[1, 4, 7], [2, 5, 8], [3, 6, 9]]), [[2, 3, 4, 5, 6, 7, 8, 9]]);
