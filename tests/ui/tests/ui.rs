@@ -54,7 +54,7 @@ const WORDED_HERE: [&str; 37] = [
 
 /// Kinds of mistakes that the compiler finds, in words of its release: in what the macros emit, and in calls of gathers
 /// (`sources`).
-const WORDED_BY_COMPILER: [&str; 18] = [
+const WORDED_BY_COMPILER: [&str; 19] = [
     "attributes_shadowed",
     "derive_doctored",
     "derive_empty_array",
@@ -66,6 +66,7 @@ const WORDED_BY_COMPILER: [&str; 18] = [
     "derive_shadowed",
     "derive_wrong_zero",
     "kernels_doctored",
+    "loop_nests",
     "map_types",
     "not_an_element",
     "rows_types",
@@ -79,7 +80,7 @@ const WORDED_BY_COMPILER: [&str; 18] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 202] = [
+const MESSAGES: [&str; 203] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -92,6 +93,7 @@ const MESSAGES: [&str; 202] = [
     "what runs the rest of a set lacks kernels too",
     "what runs the rest of a set has other index types",
     "more widths, index types, ranks or levels than a set can have",
+    "loop nests take no input",
     "a set of kernels cannot be `mut`",
     "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",
     "expected the name of the set, as in `pub static KERNELS;`",
