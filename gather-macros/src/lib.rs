@@ -59,8 +59,8 @@ pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
 }
 
-/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once, with
-/// the word `unsafe`: the promise is the caller's, and so is the place that the lint `unsafe_code` sees.
+/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once. They
+/// are safe code over the types that gather-core has in scope.
 #[doc(hidden)]
 #[proc_macro]
 pub fn loop_nests(input: TokenStream) -> TokenStream {

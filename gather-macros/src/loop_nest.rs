@@ -3,17 +3,19 @@
 //!
 //! They call their body through a pointer, once a plane. So gather-core has one for each rank, which the kernels of all
 //! sets end in, and not a copy in each of them. They name what the module that calls the macro has in scope.
+//!
+//! They hold no unsafe block: the lint `unsafe_code` would not see it, since its braces would come from the macro,
+//! whoever wrote the word. The types that they name carry the contract.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens, format_ident, quote};
-use syn::Token;
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
 
-/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. The input is the word
-/// `unsafe`, which stands before the blocks that are emitted. It is the caller's, so that a crate without unsafe code
-/// cannot call them with something else of their names.
+/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. There is no input.
 pub(crate) fn expand(input: TokenStream, most: u8) -> syn::Result<TokenStream> {
-    let promise: Token![unsafe] = syn::parse2(input)?;
-    let nests = (1..=most).flat_map(|rank| [index_nest(promise, rank), space_nest(rank)]);
+    if !input.is_empty() {
+        return Err(syn::Error::new_spanned(input, "loop nests take no input; write `loop_nests! {}`"));
+    }
+    let nests = (1..=most).flat_map(|rank| [index_nest(rank), space_nest(rank)]);
     let by_rank = [("index_nest", quote!(IndexNest)), ("space_nest", quote!(SpaceNest))];
     Ok(nests.chain(by_rank.map(|(family, ty)| of_rank(family, &ty, most))).collect())
 }
@@ -38,42 +40,19 @@ fn of_rank(family: &str, ty: &TokenStream, most: u8) -> TokenStream {
     }
 }
 
-/// The names of the loops that a loop nest runs itself, and of the cursors that step along them.
-fn around(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
-    let loops = rank.saturating_sub(2);
-    let name = |prefix: &str| (0..loops).map(|depth| format_ident!("{prefix}{depth}")).collect();
-    (name("loop"), name("at"))
+/// The loops that a loop nest runs itself.
+fn around(rank: u8) -> u8 {
+    rank.saturating_sub(2)
 }
 
-fn index_nest(promise: Token![unsafe], rank: u8) -> TokenStream {
+fn index_nest(rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
-    let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
-    // Where the loop at each depth begins: at the origin outside, else where the loop around it is.
-    let start = |depth: usize| match depth.checked_sub(1) {
-        None => quote!(*args.origin()),
-        Some(around) => cursors[around].to_token_stream(),
-    };
-    let plane = match cursors.last() {
-        None => quote!(args.origin()),
-        Some(cursor) => quote!(&#cursor),
-    };
-    let mut nested = quote!(body(&mut state, #promise { Plane::new(args, #plane) }););
-    for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
-        let start = start(depth);
-        nested = quote! {
-            let mut #cursor = #start;
-            for _ in 0..#along.n {
-                #nested
-                #cursor = #cursor.step(#along);
-            }
-        };
-    }
-    let doc = doc("the operators on indices", rank, loops.len());
+    let nested = nested(rank, &quote!(Planes), quote!(body(&mut state, planes.plane())));
+    let doc = doc("the operators on indices", rank);
     quote! {
         #[doc = #doc]
         #[inline(never)]
         fn #name(args: &IndexArgs<'_>, body: Body) -> Outcome {
-            let [#(#loops,)* ..] = args.loops_of::<#count>();
             let mut state = State::new(args);
             #nested
             state.outcome()
@@ -83,40 +62,33 @@ fn index_nest(promise: Token![unsafe], rank: u8) -> TokenStream {
 
 fn space_nest(rank: u8) -> TokenStream {
     let name = format_ident!("space_nest_r{rank}");
-    let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
-    let at = |depth: usize| match depth.checked_sub(1) {
-        None => quote!(args.origin()),
-        Some(around) => {
-            let cursor = &cursors[around];
-            quote!(#cursor.at())
-        }
-    };
-    let start = at(loops.len());
-    let mut nested = quote!(body(args, #start););
-    for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
-        let start = at(depth);
-        nested = quote! {
-            let mut #cursor = #start.enter(#along);
-            for _ in 0..#along.n {
-                #nested
-                #cursor = #cursor.step(#along);
-            }
-        };
-    }
-    let doc = doc("the operators that rearrange space", rank, loops.len());
+    let nested = nested(rank, &quote!(SpacePlanes), quote!(body(planes.plane())));
+    let doc = doc("the operators that rearrange space", rank);
     quote! {
         #[doc = #doc]
         #[inline(never)]
         fn #name(args: &SpaceArgs<'_>, body: SpaceBody) {
-            let [#(#loops,)* ..] = args.loops::<#count>();
             #nested
         }
     }
 }
 
+/// The loops around a call of the body, as closures that run for each of their iterations. `planes` are the planes of
+/// `args` that each of them is given.
+fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
+    let (loops, count) = (Literal::u8_unsuffixed(around(rank)), Literal::u8_unsuffixed(rank));
+    let nested = (0..around(rank))
+        .map(Literal::u8_unsuffixed)
+        .fold(call, |nested, left| quote!(planes.along(|planes: #planes<'_, #left>| #nested)));
+    quote! {
+        let planes = #planes::<#loops>::of::<#count>(args);
+        #nested;
+    }
+}
+
 /// The first line of a loop nest's documentation.
-fn doc(ops: &str, rank: u8, around: usize) -> String {
-    let loops = match around {
+fn doc(ops: &str, rank: u8) -> String {
+    let loops = match around(rank) {
         0 => "no loop".to_owned(),
         1 => "one loop".to_owned(),
         n => format!("{n} loops"),

@@ -1,25 +1,21 @@
 //! Loop nests: unrolled for ranks of 1 to 8, which the macro emits, and for any rank an odometer in place of loops.
 
-use smallvec::SmallVec;
+#![forbid(unsafe_code)]
 
 use crate::kernels::bodies::rearranged::SpaceBody;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::nest::args::{IndexArgs, Outcome};
-use crate::kernels::nest::plane::Plane;
-use crate::kernels::space::args::{BlockCursor, SpaceArgs};
+use crate::kernels::nest::plane::{Plane, Planes};
+use crate::kernels::space::args::SpaceArgs;
+use crate::kernels::space::plane::{SpacePlane, SpacePlanes};
 
-// SAFETY: the loops of a nest are all those of the arguments around the plane. Each runs as many times as it says, and
-// its cursor steps once each time: so the cursor inside is that of a coordinate of them.
-gather_macros::loop_nests! { unsafe }
+gather_macros::loop_nests! {}
 
 /// A loop nest around the body of an index operator.
 type IndexNest = fn(&IndexArgs<'_>, Body) -> Outcome;
 
 /// A loop nest around the body of an operator that rearranges space.
 type SpaceNest = fn(&SpaceArgs<'_>, SpaceBody);
-
-/// Loops that are counted without a heap allocation.
-const INLINE: usize = 16;
 
 /// Loops of a loop nest that runs inside one of a higher rank.
 const UNROLLED: usize = 8;
@@ -39,23 +35,5 @@ pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
 
 /// A loop nest of any rank around the body of an operator that rearranges space.
 pub(crate) fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
-    let around = &args.all_loops()[..args.all_loops().len().saturating_sub(2)];
-    let mut counters: SmallVec<[(BlockCursor, usize); INLINE]> = SmallVec::new();
-    let mut at = args.origin();
-    loop {
-        for along in &around[counters.len()..] {
-            let cursor = at.enter(along);
-            at = cursor.at();
-            counters.push((cursor, along.n));
-        }
-        body(args, at);
-        let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
-            return;
-        };
-        let (cursor, left) = counters[depth];
-        counters.truncate(depth);
-        let cursor = cursor.step(&around[depth]);
-        counters.push((cursor, left - 1));
-        at = cursor.at();
-    }
+    SpacePlane::each(args, body);
 }

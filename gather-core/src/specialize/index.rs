@@ -26,6 +26,7 @@ impl<D: Declaration, T: Element, const ARGS: usize> Claims<D, T, ARGS> {
     /// Bytes of the output of a call whose open sizes are 1.
     const OUT_BYTES: usize = {
         let () = IsElement::<T>::CHECK;
+        assert!(!D::DECLARED.op.rearranges(), "the declaration of an operator on indices");
         assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
         match Self::SHAPE.out_len.known.checked_mul(size_of::<T>()) {
             Some(bytes) if bytes <= isize::MAX as usize => bytes,

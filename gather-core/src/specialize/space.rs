@@ -20,6 +20,7 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
 ) -> Result<(), Error> {
     const {
         let () = IsElement::<T>::CHECK;
+        assert!(D::DECLARED.op.rearranges(), "the declaration of an operator without indices");
         assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first");
         assert!(SpaceShapeOf::<D>::SHAPE.data_len.known <= isize::MAX as usize / size_of::<T>(), "too many bytes");
     }

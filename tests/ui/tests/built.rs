@@ -1,6 +1,7 @@
-//! Programs that make a data type of a type which is no element. `cargo check` evaluates no constant in a generic
-//! function, so these are built to the end: each must fail in constant evaluation, and nowhere else. Beside them stands
-//! one that goes through the same doors with elements, which builds and runs.
+//! Programs that make a data type of a type which is no element, or call the loops of a declared shape with another
+//! declaration. `cargo check` evaluates no constant in a generic function, so these are built to the end: each must
+//! fail in constant evaluation, and nowhere else. Beside them stands one that goes through the same doors with
+//! elements, which builds and runs.
 //!
 //! All of them are built at once, without optimisation, over one gather-core without its features.
 
@@ -40,6 +41,30 @@ const DOORS: [(&str, &str); 14] = [
 const REFUSED: [(&str, &str); 3] = [("parts", "Parts<[u8; 15]>"), ("rewritten", "Aligned<u32>"), ("promised", "Holes")];
 
 const ELEMENTS: [(&str, &str); 2] = [("parts", "Parts<[u64; 2]>"), ("promised", "Whole")];
+
+/// Calls of the functions behind `specialize!`, with sizes and operators that are not those of the declaration.
+const CALLS: [(&str, &str); 4] = [
+    ("too_few_sizes", "gather::<Rows, f32, i32, 0>(&[0.0; 64], &[0, 1], [], &mut [0.0; 16]).unwrap();"),
+    ("too_many_sizes", "gather::<Rows, f32, i32, 2>(&[0.0; 64], &[0, 1], [8, 8], &mut [0.0; 16]).unwrap();"),
+    ("gather_by_tiles", "gather::<Tiles, f32, i32, 0>(&[0.0; 64], &[1], [], &mut [0.0; 8]).unwrap();"),
+    ("tiles_by_list", "batch_to_space::<List, f32, 0>(&[0.0; 8], [], &mut [0.0; 8]).unwrap();"),
+];
+
+const DECLARATIONS: &str = "
+use gather_core::__private_0_1_0::{ANY, Declaration, Declared, batch_to_space, gather};
+struct Rows;
+struct Tiles;
+struct List;
+impl Declaration for Rows {
+    const DECLARED: Declared = Declared::gather(&[ANY, ANY, 4], &[2], 0, 0);
+}
+impl Declaration for Tiles {
+    const DECLARED: Declared = Declared::batch_to_space(&[8, 8], &[1, 2], &[0, 0], &[0, 0]);
+}
+impl Declaration for List {
+    const DECLARED: Declared = Declared::gather(&[8], &[8], 0, 0);
+}
+";
 
 const TYPES: &str = r#"
 #![allow(dead_code)]
@@ -131,12 +156,15 @@ fn codes<'a>(messages: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn no_door_leads_to_a_data_type_of_what_is_no_element() {
+fn what_constants_refuse_does_not_build() {
     let package = Package::new();
     for (ty, type_name) in REFUSED {
         for (door, code) in DOORS {
             package.program(&format!("{ty}_{door}"), &format!("type T = {type_name};\n{code}"));
         }
+    }
+    for (call, code) in CALLS {
+        package.program(call, &format!("{DECLARATIONS}\n{code}"));
     }
     for (ty, type_name) in ELEMENTS {
         let mut all = format!("type T = {type_name};\n");
@@ -146,13 +174,11 @@ fn no_door_leads_to_a_data_type_of_what_is_no_element() {
         package.program(&format!("elements_{ty}"), &all);
     }
     let messages = package.build();
-    for (ty, _) in REFUSED {
-        for (door, _) in DOORS {
-            let name = format!("{ty}_{door}");
-            let codes = codes(&messages, &name);
-            assert!(!codes.is_empty(), "{name} builds");
-            assert!(codes.iter().all(|&code| code == "E0080"), "{name} fails in another way: {codes:?}");
-        }
+    let doors = REFUSED.iter().flat_map(|(ty, _)| DOORS.map(|(door, _)| format!("{ty}_{door}")));
+    for name in doors.chain(CALLS.map(|(call, _)| call.to_owned())) {
+        let codes = codes(&messages, &name);
+        assert!(!codes.is_empty(), "{name} builds");
+        assert!(codes.iter().all(|&code| code == "E0080"), "{name} fails in another way: {codes:?}");
     }
     for (ty, _) in ELEMENTS {
         let name = format!("elements_{ty}");

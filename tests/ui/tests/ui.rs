@@ -54,8 +54,9 @@ const WORDED_HERE: [&str; 37] = [
 
 /// Kinds of mistakes that the compiler finds, in words of its release: in what the macros emit, and in calls of gathers
 /// (`sources`).
-const WORDED_BY_COMPILER: [&str; 18] = [
+const WORDED_BY_COMPILER: [&str; 20] = [
     "attributes_shadowed",
+    "by_hand",
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -66,6 +67,7 @@ const WORDED_BY_COMPILER: [&str; 18] = [
     "derive_shadowed",
     "derive_wrong_zero",
     "kernels_doctored",
+    "loop_nests",
     "map_types",
     "not_an_element",
     "rows_types",
@@ -79,7 +81,7 @@ const WORDED_BY_COMPILER: [&str; 18] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 202] = [
+const MESSAGES: [&str; 211] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -92,6 +94,15 @@ const MESSAGES: [&str; 202] = [
     "what runs the rest of a set lacks kernels too",
     "what runs the rest of a set has other index types",
     "more widths, index types, ranks or levels than a set can have",
+    "a name for each parameter",
+    "an argument for each open size but the first of a tensor",
+    "the declaration of an operator on indices",
+    "the axis lies outside data",
+    "data and indices have different ranks",
+    "off the axis, indices have the shape of data",
+    "a tuple has more components than data has axes",
+    "a declared tensor has at most 8 dimensions\n",
+    "loop nests take no input",
     "a set of kernels cannot be `mut`",
     "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",
     "expected the name of the set, as in `pub static KERNELS;`",

@@ -1,16 +1,17 @@
 //! Padding: rows that are filled.
 
 use crate::kernels::moves::copy_fixed;
-use crate::kernels::space::args::{SpaceArgs, SpaceCursor};
+use crate::kernels::space::plane::SpacePlane;
 
-/// Fills the rows of the plane at a cursor.
-pub(crate) fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
+/// Fills the rows of a plane.
+pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
+    let args = plane.args();
     let (row, fill) = (args.row(), args.fill());
     debug_assert!(!fill.is_empty() && row.is_multiple_of(fill.len()), "K6: a fill");
     macro_rules! of_one_element {
         ($($bytes:literal)*) => {
             match (row, fill.len()) {
-                $(($bytes, $bytes) => return each(args, at, |to| {
+                $(($bytes, $bytes) => return each(plane, |to| {
                     // SAFETY: K1 for the row, which is as long as the fill.
                     unsafe { copy_fixed::<$bytes>(fill.as_ptr(), to) }
                 }),)*
@@ -20,11 +21,11 @@ pub(crate) fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
     }
     of_one_element!(1 2 4 8 16);
     match fill {
-        &[first, ref rest @ ..] if rest.iter().all(|&byte| byte == first) => each(args, at, |to| {
+        &[first, ref rest @ ..] if rest.iter().all(|&byte| byte == first) => each(plane, |to| {
             // SAFETY: K1 for the row.
             unsafe { to.write_bytes(first, row) }
         }),
-        _ => each(args, at, |to| {
+        _ => each(plane, |to| {
             for start in (0..row).step_by(fill.len()) {
                 // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill lies apart from the output.
                 unsafe { to.wrapping_add(start).copy_from_nonoverlapping(fill.as_ptr(), fill.len()) };
@@ -33,17 +34,17 @@ pub(crate) fn fill_plane(args: &SpaceArgs<'_>, at: SpaceCursor) {
     }
 }
 
-/// Runs `write` on every row of the plane at a cursor.
+/// Runs `write` on every row of a plane.
 #[inline(always)]
-fn each(args: &SpaceArgs<'_>, at: SpaceCursor, write: impl Fn(*mut u8)) {
-    let (outer, inner) = (args.outer(), args.inner());
-    let mut plane = at.enter(outer);
+fn each(plane: SpacePlane<'_>, write: impl Fn(*mut u8)) {
+    let (outer, inner) = (plane.args().outer(), plane.args().inner());
+    let mut cursor = plane.at().enter(outer);
     for _ in 0..outer.n {
-        let mut row = plane.at().enter(inner);
+        let mut row = cursor.at().enter(inner);
         for _ in 0..inner.n {
             write(row.at().out());
             row = row.step(inner);
         }
-        plane = plane.step(outer);
+        cursor = cursor.step(outer);
     }
 }

@@ -20,12 +20,13 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
-use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::space::periods::Periods;
+use crate::kernels::space::plane::SpacePlane;
 
 /// The rows of a plane, and the loops that step from one to the next.
 ///
-/// Made of the arguments of a kernel: what they say of rows along the loops holds here.
+/// Made of a plane: what the arguments of a kernel say of rows along the loops holds here.
 #[derive(Clone, Copy)]
 pub struct Streams {
     at: SpaceCursor,
@@ -34,13 +35,14 @@ pub struct Streams {
     row: usize,
 }
 
-/// Runs the plane at a cursor: that of a coordinate of the loops around the plane.
-pub(crate) type SpaceBody = fn(&SpaceArgs<'_>, SpaceCursor);
+/// Runs a plane.
+pub(crate) type SpaceBody = fn(SpacePlane<'_>);
 
 /// The body.
 #[inline(always)]
-pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
-    let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row() };
+pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(plane: SpacePlane<'_>) {
+    let args = plane.args();
+    let streams = Streams { at: plane.at(), outer: *args.outer(), inner: *args.inner(), row: args.row() };
     // SAFETY: K7: the body is that of kernels of the level, which are given arguments on a machine that has it.
     let level = unsafe { L::of_kernel() };
     W::interleave(level, &streams);

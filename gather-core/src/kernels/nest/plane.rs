@@ -17,16 +17,6 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// The plane at a cursor.
-    ///
-    /// # Safety
-    /// The cursor is that of a coordinate of the loops around the plane of `args`.
-    #[inline(always)]
-    #[must_use]
-    pub(crate) unsafe fn new(args: &'a IndexArgs<'a>, at: &'a Cursor) -> Self {
-        Plane { args, at }
-    }
-
     /// The plane of a nest of one loop or two.
     #[inline(always)]
     pub(crate) fn of(args: &'a IndexArgs<'a>) -> Self {
@@ -38,10 +28,7 @@ impl<'a> Plane<'a> {
     #[inline(always)]
     pub(crate) fn each(args: &IndexArgs<'_>, mut run: impl FnMut(Plane<'_>)) {
         let around = &args.loops()[..args.loops().len().saturating_sub(2)];
-        each_coordinate(around, *args.origin(), |at| {
-            // SAFETY: the cursor is that of a coordinate of the loops around the plane.
-            run(unsafe { Plane::new(args, at) });
-        });
+        each_coordinate(around, *args.origin(), |at| run(Plane { args, at }));
     }
 
     #[inline(always)]
@@ -71,6 +58,60 @@ impl<'a> Plane<'a> {
     pub(crate) fn strips(self) -> Strips<'a> {
         Strips { next: self.first(), left: self.args.outer().n, outer: *self.args.outer() }
     }
+}
+
+/// The planes of a loop nest at one iteration of each of its outer loops: `LOOPS` more loops are around a plane.
+///
+/// It is made of arguments, and steps along their loops alone. So where it stands is a coordinate of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Planes<'a, const LOOPS: usize> {
+    args: &'a IndexArgs<'a>,
+    loops: &'a [Loop; LOOPS],
+    at: &'a Cursor,
+}
+
+impl<'a, const LOOPS: usize> Planes<'a, LOOPS> {
+    /// All planes of a loop nest of rank `RANK`, which has `LOOPS` loops around a plane.
+    ///
+    /// # Panics
+    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    #[inline(always)]
+    pub(crate) fn of<const RANK: usize>(args: &'a IndexArgs<'a>) -> Self {
+        Planes { args, loops: around_plane(args.loops_of::<RANK>()), at: args.origin() }
+    }
+
+    /// Those of each iteration of the outermost of the loops, with `REST = LOOPS - 1` loops left.
+    #[inline(always)]
+    pub(crate) fn along<const REST: usize>(self, mut run: impl FnMut(Planes<'_, REST>)) {
+        let (first, loops) = outermost(self.loops);
+        let mut at = *self.at;
+        for _ in 0..first.n {
+            run(Planes { args: self.args, loops, at: &at });
+            at = at.step(first);
+        }
+    }
+}
+
+impl<'a> Planes<'a, 0> {
+    /// The one that is left.
+    #[inline(always)]
+    pub(crate) fn plane(self) -> Plane<'a> {
+        Plane { args: self.args, at: self.at }
+    }
+}
+
+/// The loops around the plane of a loop nest.
+#[inline(always)]
+pub(in crate::kernels) fn around_plane<T, const RANK: usize, const LOOPS: usize>(loops: &[T; RANK]) -> &[T; LOOPS] {
+    const { assert!(LOOPS == RANK.saturating_sub(2)) };
+    loops.first_chunk().expect("a loop nest has the loops around its planes")
+}
+
+/// The first loop, and those inside it.
+#[inline(always)]
+pub(in crate::kernels) fn outermost<T, const LOOPS: usize, const REST: usize>(loops: &[T; LOOPS]) -> (&T, &[T; REST]) {
+    const { assert!(LOOPS == REST + 1) };
+    (&loops[0], loops.last_chunk().expect("all loops but the first"))
 }
 
 /// [`Plane::strips`].

@@ -188,7 +188,7 @@ impl<'a> SpaceArgs<'a> {
     /// When the loop nest has another rank: the dispatcher picks kernels by it.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn loops<const R: usize>(&self) -> &[BlockLoop; R] {
+    pub(crate) fn loops<const R: usize>(&self) -> &'a [BlockLoop; R] {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 

@@ -4,6 +4,7 @@
 pub(crate) mod args;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 pub(crate) mod periods;
+pub(crate) mod plane;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod unzip_avx2;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]

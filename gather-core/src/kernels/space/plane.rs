@@ -1,0 +1,94 @@
+//! Planes of the loop nest of a kernel that rearranges space. They carry its contract to the rows.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::kernels::nest::plane::{around_plane, outermost};
+use crate::kernels::space::args::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
+
+/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+#[derive(Clone, Copy)]
+pub(crate) struct SpacePlane<'a> {
+    args: &'a SpaceArgs<'a>,
+    at: SpaceCursor,
+}
+
+/// Loops that are counted without a heap allocation.
+const INLINE: usize = 16;
+
+impl<'a> SpacePlane<'a> {
+    /// Every plane of a loop nest.
+    pub(crate) fn each(args: &'a SpaceArgs<'a>, mut run: impl FnMut(Self)) {
+        let around = &args.all_loops()[..args.all_loops().len().saturating_sub(2)];
+        let mut counters: SmallVec<[(BlockCursor, usize); INLINE]> = SmallVec::new();
+        let mut at = args.origin();
+        loop {
+            for along in &around[counters.len()..] {
+                let cursor = at.enter(along);
+                at = cursor.at();
+                counters.push((cursor, along.n));
+            }
+            run(SpacePlane { args, at });
+            let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
+                return;
+            };
+            let (cursor, left) = counters[depth];
+            counters.truncate(depth);
+            let cursor = cursor.step(&around[depth]);
+            counters.push((cursor, left - 1));
+            at = cursor.at();
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn args(self) -> &'a SpaceArgs<'a> {
+        self.args
+    }
+
+    /// The place of the first row.
+    #[inline(always)]
+    pub(crate) fn at(self) -> SpaceCursor {
+        self.at
+    }
+}
+
+/// The planes of a loop nest at one iteration of each of its outer loops: `LOOPS` more loops are around a plane.
+///
+/// It is made of arguments, and steps along their loops alone. So where it stands is a coordinate of them.
+#[derive(Clone, Copy)]
+pub(crate) struct SpacePlanes<'a, const LOOPS: usize> {
+    args: &'a SpaceArgs<'a>,
+    loops: &'a [BlockLoop; LOOPS],
+    at: SpaceCursor,
+}
+
+impl<'a, const LOOPS: usize> SpacePlanes<'a, LOOPS> {
+    /// All planes of a loop nest of rank `RANK`, which has `LOOPS` loops around a plane.
+    ///
+    /// # Panics
+    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    #[inline(always)]
+    pub(crate) fn of<const RANK: usize>(args: &'a SpaceArgs<'a>) -> Self {
+        SpacePlanes { args, loops: around_plane(args.loops::<RANK>()), at: args.origin() }
+    }
+
+    /// Those of each iteration of the outermost of the loops, with `REST = LOOPS - 1` loops left.
+    #[inline(always)]
+    pub(crate) fn along<const REST: usize>(self, mut run: impl FnMut(SpacePlanes<'a, REST>)) {
+        let (first, loops) = outermost(self.loops);
+        let mut cursor = self.at.enter(first);
+        for _ in 0..first.n {
+            run(SpacePlanes { args: self.args, loops, at: cursor.at() });
+            cursor = cursor.step(first);
+        }
+    }
+}
+
+impl<'a> SpacePlanes<'a, 0> {
+    /// The one that is left.
+    #[inline(always)]
+    pub(crate) fn plane(self) -> SpacePlane<'a> {
+        SpacePlane { args: self.args, at: self.at }
+    }
+}
