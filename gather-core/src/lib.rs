@@ -192,6 +192,7 @@ pub use crate::call::scatter::reduces::Reduces;
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::destination::Destination;
+pub use crate::call::source::clones::CloneSource;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
 pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
