@@ -521,8 +521,9 @@ macro_rules! row_kernels {
 /// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
 /// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
-/// Parameters cannot shadow statics (E0530). So the call does not compile where a static is in scope that is named like
-/// one of them: `data`, `indices`, `out`.
+/// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile where one is in scope
+/// that is named like a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the
+/// map.
 ///
 /// # Errors
 ///
