@@ -103,7 +103,8 @@
 //! | `ndarray_0_17` | no | arrays of `ndarray` 0.17 as views, and tensors as arrays |
 //!
 //! Without `std` the crate needs `alloc` only.
-
+//!
+#![cfg_attr(not(feature = "bytemuck"), doc = "[`Plain`]: guide::custom_types#types-of-other-crates")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 // Pages on docs.rs show which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -191,8 +192,8 @@ pub use crate::call::scatter::plan::ScatterPlan;
 pub use crate::call::scatter::reduces::Reduces;
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
-pub use crate::call::source::destination::Destination;
 pub use crate::call::source::clones::CloneSource;
+pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
 pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
