@@ -103,7 +103,8 @@
 //! | `ndarray_0_17` | no | arrays of `ndarray` 0.17 as views, and tensors as arrays |
 //!
 //! Without `std` the crate needs `alloc` only.
-
+//!
+#![cfg_attr(not(feature = "bytemuck"), doc = "[`Plain`]: guide::custom_types#types-of-other-crates")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 // Pages on docs.rs show which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -191,6 +192,7 @@ pub use crate::call::scatter::plan::ScatterPlan;
 pub use crate::call::scatter::reduces::Reduces;
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
+pub use crate::call::source::clones::CloneSource;
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
 pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
@@ -520,8 +522,9 @@ macro_rules! row_kernels {
 /// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
 /// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
-/// Parameters cannot shadow statics (E0530). So the call does not compile where a static is in scope that is named like
-/// one of them: `data`, `indices`, `out`.
+/// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile where one is in scope
+/// that is named like a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the
+/// map.
 ///
 /// # Errors
 ///

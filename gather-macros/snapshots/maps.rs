@@ -7,6 +7,9 @@
 ///
 /// Reads `u8` and writes `f32`, with the parameters `scale: f32` and `zero: u8`.
 pub static DEQUANTIZE: ::gather_core::Map<u8, f32, (f32, u8)> = {
+    fn q() {}
+    fn scale() {}
+    fn zero() {}
     #[allow(non_camel_case_types)]
     enum __ConversionDEQUANTIZE {}
     impl private::Convert for __ConversionDEQUANTIZE {
@@ -23,5 +26,6 @@ pub static DEQUANTIZE: ::gather_core::Map<u8, f32, (f32, u8)> = {
             (f32::from(q) - f32::from(zero)) * scale
         }
     }
+    let _ = (q, scale, zero);
     ::gather_core::Map::new::<__ConversionDEQUANTIZE>()
 };

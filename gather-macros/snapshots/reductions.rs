@@ -7,6 +7,8 @@
 ///
 /// Reduces `f32`.
 pub static MAX_ABS: ::gather_core::Reducer<f32> = {
+    fn kept() {}
+    fn new() {}
     #[allow(non_camel_case_types)]
     enum __ReductionMAX_ABS {}
     impl private::Combine for __ReductionMAX_ABS {
@@ -17,5 +19,6 @@ pub static MAX_ABS: ::gather_core::Reducer<f32> = {
             if new.abs() > kept.abs() { new } else { kept }
         }
     }
+    let _ = (kept, new);
     ::gather_core::Reducer::new::<__ReductionMAX_ABS>()
 };

@@ -13,6 +13,11 @@ static SCALE: ::gather_core::RowFunction<
     f32,
     (::gather_core::rows::OptionalSlice<f32>, ::gather_core::rows::AnySlice<u8>, f32),
 > = {
+    fn row() {}
+    fn out() {}
+    fn more() {}
+    fn code() {}
+    fn k() {}
     #[allow(non_camel_case_types)]
     enum __RowSCALE {}
     impl private::Rowwise for __RowSCALE {
@@ -39,5 +44,6 @@ static SCALE: ::gather_core::RowFunction<
             rescale(row, out, more, code, k);
         }
     }
+    let _ = (row, out, more, code, k);
     ::gather_core::RowFunction::new::<__RowSCALE>()
 };

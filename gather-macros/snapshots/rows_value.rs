@@ -11,6 +11,8 @@ pub static DOT: ::gather_core::RowFunction<
     f32,
     (::gather_core::rows::Slice<f32>,),
 > = {
+    fn row() {}
+    fn query() {}
     #[allow(non_camel_case_types)]
     enum __RowDOT {}
     impl private::Rowwise for __RowDOT {
@@ -28,5 +30,6 @@ pub static DOT: ::gather_core::RowFunction<
             rows::lanes::dot(row, query)
         }
     }
+    let _ = (row, query);
     ::gather_core::RowFunction::new::<__RowDOT>()
 };

@@ -308,6 +308,14 @@ fn expect<T: syn::parse::Parse>(
     })
 }
 
+/// Functions by the names of inputs, for the block around what is emitted, and an expression that uses them. In the
+/// pattern of a parameter the constants and statics around come first. A function hides those, and a parameter hides
+/// it.
+pub(crate) fn hiding(inputs: &[Input]) -> [TokenStream; 2] {
+    let names: Vec<&Ident> = inputs.iter().map(|input| &input.name).collect();
+    [quote!(#(fn #names() {})*), quote!(let _ = (#(#names,)*);)]
+}
+
 /// The static of a map, whose initialiser holds everything else.
 fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     let Closure { attrs, vis, word, name, inputs, output, body } = map;
@@ -334,10 +342,12 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     let params = quote_spanned!(span=> (#(#param_tys,)*));
     let (text, private) = (name.unraw().to_string(), name::private(krate));
     let conversion = format_ident!("__Conversion{}", name, span = Span::mixed_site());
+    let [functions, used] = hiding(inputs);
     quote! {
         #(#attrs)*
         #doc
         #vis #word #name: #krate::Map<#value_ty, #output, #params> = {
+            #functions
             #[allow(non_camel_case_types)]
             enum #conversion {}
             impl #private::Convert for #conversion {
@@ -352,6 +362,7 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
                     (#(#param_muts #param_names,)*): Self::Params,
                 ) -> #output #body
             }
+            #used
             #krate::Map::new::<#conversion>()
         };
     }

@@ -6,7 +6,7 @@ use syn::Type;
 use syn::ext::IdentExt;
 
 use crate::ctxt::Ctxt;
-use crate::map::{Closure, Form, expand_as};
+use crate::map::{Closure, Form, expand_as, hiding};
 use crate::name::{self, readable};
 
 const REDUCTION: Form = Form {
@@ -55,10 +55,12 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
     let new_ty = &new.ty;
     let (text, private) = (name.unraw().to_string(), name::private(krate));
     let combination = format_ident!("__Reduction{}", name, span = Span::mixed_site());
+    let [functions, used] = hiding(inputs);
     quote! {
         #(#attrs)*
         #doc
         #vis #word #name: #krate::Reducer<#ty> = {
+            #functions
             #[allow(non_camel_case_types)]
             enum #combination {}
             impl #private::Combine for #combination {
@@ -67,6 +69,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
                 #[inline(always)]
                 fn combine(#kept_mut #kept_name: #ty, #new_mut #new_name: #new_ty) -> #output #body
             }
+            #used
             #krate::Reducer::new::<#combination>()
         };
     }

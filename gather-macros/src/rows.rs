@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Type, TypeGroup, TypeParen, TypeReference};
 
 use crate::ctxt::Ctxt;
-use crate::map::{Closure, Form, Input, borrows, expand_as};
+use crate::map::{Closure, Form, Input, borrows, expand_as, hiding};
 use crate::name::{self, MAX_PARAMS, readable};
 
 const ROWS: Form = Form {
@@ -177,10 +177,12 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
     });
     let one = out.is_none();
     let function = format_ident!("__Row{}", name, span = Span::mixed_site());
+    let [functions, used] = hiding(inputs);
     quote! {
         #(#attrs)*
         #doc
         #vis #word #name: #krate::RowFunction<#row, #out_ty, #kinds> = {
+            #functions
             #[allow(non_camel_case_types)]
             enum #function {}
             impl #private::Rowwise for #function {
@@ -193,6 +195,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
                 #[inline(always)]
                 #method
             }
+            #used
             #krate::RowFunction::new::<#function>()
         };
     }

@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, OutOfBounds, Tensor, View};
+use gather_core::{
+    BatchToSpace, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, OutOfBounds, ScatterElements,
+    ScatterOutOfBounds, SpaceToBatch, Tensor, View,
+};
 
 #[test]
 fn strings_of_every_kind_go_through_the_four_operators() {
@@ -28,6 +31,53 @@ fn strings_of_every_kind_go_through_the_four_operators() {
 
     let space = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]).run_cloned(&View::new(&texts, &[2, 2]).unwrap()).unwrap();
     assert_eq!((space.shape(), space.as_slice()), (&[1, 3][..], &["c", "b", "d"][..]));
+}
+
+/// Data, indices and updates are whatever `run` takes, of any type: views, tensors, lists, and pointers to them.
+#[test]
+fn every_source_is_cloned() {
+    let list: Vec<Vec<f64>> = vec![vec![1.5], vec![], vec![2.0, 3.0]];
+    let expected = [vec![2.0, 3.0], vec![1.5], vec![]];
+    let gather = Gather::new(0);
+    let ids = [2u8, 0, 1];
+    let dyn_ids = DynTensor::from(Tensor::new(vec![2i64, 0, 1], &[3]).unwrap());
+    assert_eq!(gather.run_cloned(&list, &ids).unwrap().as_slice(), expected);
+    assert_eq!(gather.run_cloned(&list[..], &ids[..]).unwrap().as_slice(), expected);
+    assert_eq!(
+        gather.run_cloned(&[list[0].clone(), vec![], list[2].clone()], &ids.to_vec()).unwrap().as_slice(),
+        expected
+    );
+    assert_eq!(gather.run_cloned(&Tensor::new(list.clone(), &[3]).unwrap(), &dyn_ids).unwrap().as_slice(), expected);
+    assert_eq!(gather.run_cloned(&Arc::new(list.clone()), &Box::new(ids)).unwrap().as_slice(), expected);
+    assert_eq!(gather.run_cloned(&&list, &dyn_ids.view()).unwrap().as_slice(), expected);
+    assert_eq!(gather.run_cloned_or(&list, &ids, &vec![9.0]).unwrap().as_slice(), expected);
+
+    // Ids of a type that is known at run time, where they lie at any address, and of one that cannot index.
+    let mut bytes = vec![0u8; 1];
+    bytes.extend([-1i16, 0, 9].iter().flat_map(|id| id.to_ne_bytes()));
+    let odd = DynView::from_bytes(i16::DTYPE, &bytes[1..], &[3]).unwrap();
+    let op = gather.out_of_bounds(OutOfBounds::Zero);
+    assert_eq!(op.run_cloned_or(&list, &odd, &vec![7.0]).unwrap().as_slice(), [vec![2.0, 3.0], vec![1.5], vec![7.0]]);
+    let refused = gather.run_cloned(&list, &odd).unwrap_err();
+    assert_eq!(refused.to_string(), "gather: index 9 at position 2 is out of range for axis 0 of size 3");
+    let floats = DynTensor::zeros::<f32>(&[2]).unwrap();
+    assert_eq!(gather.run_cloned(&list, &floats).unwrap_err(), Error::NotAnIndexType { dtype: f32::DTYPE });
+
+    let words = ["a", "b", "c"].map(String::from);
+    let scattered = ScatterElements::new(0).run_cloned(&words, &[2i32, 0], &vec!["x".to_owned(), "y".to_owned()]);
+    assert_eq!(scattered.unwrap().as_slice(), ["y", "b", "x"]);
+    let by_odd = ScatterElements::new(0).out_of_bounds(ScatterOutOfBounds::Drop);
+    let by_odd = by_odd.run_cloned(&words[..], &odd, &["x", "y", "z"].map(String::from));
+    assert_eq!(by_odd.unwrap().as_slice(), ["y", "b", "x"]);
+
+    let matrix = Tensor::new(words.to_vec(), &[1, 3]).unwrap();
+    assert_eq!(BatchToSpace::new(&[1, 1], &[0, 1], &[0, 0]).run_cloned(&matrix).unwrap().as_slice(), ["b", "c"]);
+    let padded = SpaceToBatch::new(&[1, 1], &[0, 1], &[0, 0]);
+    assert_eq!(padded.run_cloned(&matrix).unwrap().as_slice(), ["", "a", "b", "c"]);
+    assert_eq!(padded.run_cloned_or(&matrix, &words[1]).unwrap().as_slice(), ["b", "a", "b", "c"]);
+    // More elements than a tensor can have, none of which has a byte.
+    let many = gather.run_cloned(&[(); usize::MAX], &[0u8]).unwrap_err();
+    assert_eq!(many, Error::TooManyElements { shape: [usize::MAX].into() });
 }
 
 #[test]

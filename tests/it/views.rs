@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Level, Method, OutOfBounds, Par, View, ViewMut,
+    Bags, BatchToSpace, Element, EmbeddingBag, Error, Gather, GatherElements, GatherNd, Level, Method, OutOfBounds,
+    Par, Reduction, ScatterElements, ScatterNd, View, ViewMut, rows, rows_into,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 
@@ -140,6 +141,35 @@ fn outputs_that_overlap_themselves_are_refused() {
     assert!(ViewMut::strided(&mut memory, &[4, 3], &[1, 4], 0).is_ok());
     // A dimension of one element has no step to overlap with.
     assert!(ViewMut::strided(&mut memory, &[1, 4], &[0, 1], 0).is_ok());
+}
+
+/// Errors of shapes name the shapes that the caller has passed.
+#[test]
+fn errors_name_the_shapes_that_were_passed() {
+    let said = |error: Error| error.to_string();
+    let table = [0.0f32; 6];
+    let whole = "the table has 6 elements, which are no whole number of rows of 4";
+    assert_eq!(said(rows(&table, 4, &[0u8]).unwrap_err()), whole);
+    assert_eq!(said(rows_into(&table, 4, &[0u8], &mut [0.0; 4]).unwrap_err()), whole);
+    let none = "the table has 6 elements, which are no whole number of rows of 0";
+    assert_eq!(said(rows(&table, 0, &[0u8]).unwrap_err()), none);
+    assert_eq!(rows::<f32, u8>(&[], 0, &[]), Ok(vec![]));
+
+    let data = View::new(&table, &[3, 2]).unwrap();
+    let scattered = ScatterNd::new().run(&data, &[0u8, 1], &data).unwrap_err();
+    let expected = "updates have shape [3, 2]; data of shape [3, 2] and indices of shape [2]";
+    assert_eq!(said(scattered), format!("scatter_nd: {expected}, tuples of 2, ask for []"));
+    let ids = View::new(&[0u8, 1], &[1, 2]).unwrap();
+    let scattered = ScatterElements::new(0).run(&data, &ids, &data).unwrap_err();
+    let expected = "updates have shape [3, 2]; data of shape [3, 2] and indices of shape [1, 2]";
+    assert_eq!(said(scattered), format!("scatter_elements: {expected} ask for [1, 2]"));
+    let scattered = Gather::new(0).adjoint().run(&data, &ids, &data).unwrap_err();
+    assert_eq!(said(scattered), format!("gather: {expected} ask for [1, 2, 2]"));
+
+    let bags = EmbeddingBag::new(Reduction::Add).run(&data, &Bags::new(&[0u8, 1], &[1, 2])).unwrap_err();
+    assert_eq!(said(bags), "embedding_bag: the first offset is 1; it must be 0, where the first bag begins");
+    let bags = EmbeddingBag::new(Reduction::Add).run(&data, &Bags::new(&[0u8, 1], &[0, 3])).unwrap_err();
+    assert_eq!(said(bags), "embedding_bag: offset 3 at position 1 is out of range; allowed there is 0..=2");
 }
 
 #[test]

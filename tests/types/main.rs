@@ -1,6 +1,7 @@
 //! Integration tests of gather-core that name many types: to compile them takes longer than to run them, so that this
 //! package is not optimised. Each module says what it checks.
 
+mod addresses;
 mod any_count;
 mod bag_tables;
 mod bags;

@@ -53,3 +53,12 @@ pub(super) fn other_count(expected: usize) -> usize {
 pub(super) fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) -> Error {
     Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }
 }
+
+/// Checks that updates have the shape that data and indices ask for.
+pub(crate) fn check_updates(op: Op, [data, indices, updates]: [&Layout; 3], expected: &[usize]) -> Result<(), Error> {
+    if expected == updates.shape() {
+        return Ok(());
+    }
+    let [data, indices, got] = [data, indices, updates].map(|tensor| tensor.shape().into());
+    Err(Error::UpdatesShapeMismatch { op, data, indices, expected: expected.into(), got })
+}

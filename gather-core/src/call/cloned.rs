@@ -10,6 +10,9 @@ use core::slice;
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
+use crate::call::source::kind::IndexKind;
+use crate::call::source::{Opened, Source};
+use crate::exec::Ids;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
 use crate::plan::fold::{fold, fold_blocks, for_each};
@@ -19,28 +22,61 @@ use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::error::Error;
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
+/// The indices of a call.
+///
+/// # Errors
+/// [`Error::NotAnIndexType`].
+pub(crate) fn ids<'a, X>(indices: &'a Opened<'_, X>) -> Result<Ids<'a>, Error>
+where
+    X: Source<Kind: IndexKind> + ?Sized,
+{
+    let of = X::Kind::index(indices.dtype())?;
+    let (start, layout) = indices.parts();
+    // SAFETY: V1, V3: along its layout a source has values of its data type, which is that of the index type.
+    Ok(unsafe { Ids::new(start, layout, of) })
+}
+
+/// Reads an index, and resolves it along an axis of `dim >= 1` elements; `None` where it is out of range.
+///
+/// # Safety
+/// The address may be read as a value of the index type, at any alignment.
+type Resolver = unsafe fn(IndexPolicy, *const u8, i64) -> Option<i64>;
+
+/// How values of an index type are resolved.
+fn resolver(index: IndexType) -> Resolver {
+    /// # Safety
+    /// As for [`Resolver`].
+    unsafe fn resolve<I: Index>(policy: IndexPolicy, at: *const u8, dim: i64) -> Option<i64> {
+        // SAFETY: the caller's promise.
+        policy.resolve(unsafe { at.cast::<I>().read_unaligned() }, dim)
+    }
+    by_index!(index, I => resolve::<I>)
+}
+
 /// Runs an operator on indices; `fill` makes what an index out of range yields, where the policy says so.
-pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
+pub(crate) fn index<T: Clone, F: Borrow<T>>(
     attributes: &dyn IndexAttributes,
     policy: IndexPolicy,
     options: Options,
     data: &View<'_, T>,
-    indices: &View<'_, I>,
+    indices: Ids<'_>,
     fill: impl FnOnce() -> F,
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
     check_options(lowered.op, Method::Direct, options)?;
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative: false };
+    let index = indices.of();
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index, skips_negative: false };
     let empty = lowered.output.contains(&0);
     if policy.refuses(empty, lowered.axes.iter().any(|axis| axis.dim == 0)) {
-        check_all(&check, indices)?;
+        // SAFETY: V1: these are the indices and their layout, of the check's index type.
+        unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
     }
     let mut values = reserve::<T>(&lowered.output)?;
     if empty {
@@ -50,15 +86,17 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
     let dims = lowered.dims.iter().zip(&out);
     let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-    let read = |position: isize| {
-        // SAFETY: V1: `position` is that of a coordinate of the indices.
-        unsafe { indices.origin().wrapping_offset(position).read() }
+    let (resolve, size) = (resolver(indices.of()), indices.of().size() as isize);
+    let position_of = |at: isize, dim: usize| {
+        let index = indices.start().wrapping_offset(at.wrapping_mul(size));
+        // SAFETY: V1: `at` is the position of a coordinate of the indices.
+        unsafe { resolve(policy, index, dim as i64) }
     };
     let step = |(at, index): (*const T, isize), l: &Loop| (at.wrapping_offset(l.data), index.wrapping_add(l.index));
     for_each(&loops, (data.origin(), 0isize), step, &mut |(at, index)| {
         let mut from = Some(at);
         for axis in &lowered.axes {
-            let position = policy.resolve(read(index.wrapping_add(axis.index)), axis.dim as i64);
+            let position = position_of(index.wrapping_add(axis.index), axis.dim);
             from = from.zip(position).map(|(from, i)| from.wrapping_offset(axis.data.wrapping_mul(i as isize)));
         }
         match (from, fill.as_ref().map(F::borrow)) {
@@ -76,16 +114,6 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     Tensor::new(values, &lowered.output)
 }
 
-/// Checks every index.
-///
-/// # Errors
-/// [`Error::IndexOutOfRange`] for the first that names no element.
-fn check_all<I: Index>(check: &IndexCheck<'_>, indices: &View<'_, I>) -> Result<(), Error> {
-    let check = IndexCheck { index: I::TYPE, ..*check };
-    // SAFETY: V1: at all coordinates of its layout a view has elements, which are values of this index type.
-    unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }
-}
-
 /// A default in memory of the allocator. It passes over the stack of this function, not of those that call it.
 #[inline(never)]
 pub(crate) fn default<T: Default>() -> Box<T> {
@@ -93,20 +121,22 @@ pub(crate) fn default<T: Default>() -> Box<T> {
 }
 
 /// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
-pub(crate) fn scatter<T: Clone, I: Index>(
+pub(crate) fn scatter<T: Clone>(
     lowered: &IndexLowered,
     (policy, skips_negative): (IndexPolicy, bool),
     options: Options,
     data: &View<'_, T>,
-    indices: &View<'_, I>,
+    indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
     check_options(lowered.op, Method::Direct, options)?;
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative };
+    let index = indices.of();
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index, skips_negative };
     let empty = lowered.output.contains(&0);
     let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
     if policy.refuses(empty, nowhere) {
-        check_all(&check, indices)?;
+        // SAFETY: V1: these are the indices and their layout, of the check's index type.
+        unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
     }
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
@@ -125,12 +155,13 @@ pub(crate) fn scatter<T: Clone, I: Index>(
     let step = |(from, to, index): (*const T, isize, isize), l: &Loop| {
         (from.wrapping_offset(l.out), to.wrapping_add(l.data), index.wrapping_add(l.index))
     };
+    let (resolve, size) = (resolver(indices.of()), indices.of().size() as isize);
     for_each(&loops, (updates.origin(), 0isize, 0isize), step, &mut |(from, to, index)| {
         let mut to = Some(to);
         for axis in &lowered.axes {
-            // SAFETY: V1: this is the position of a coordinate of the indices.
-            let value = unsafe { indices.origin().wrapping_offset(index.wrapping_add(axis.index)).read() };
-            let position = policy.resolve(value, axis.dim as i64);
+            let at = indices.start().wrapping_offset(index.wrapping_add(axis.index).wrapping_mul(size));
+            // SAFETY: V1: this is the address of a coordinate of the indices.
+            let position = unsafe { resolve(policy, at, axis.dim as i64) };
             to = to.zip(position).map(|(to, i)| to.wrapping_add(axis.data.wrapping_mul(i as isize)));
         }
         if let Some(to) = to {

@@ -7,7 +7,7 @@ pub(crate) mod operator;
 
 pub(crate) mod attributes;
 pub(crate) mod bag;
-mod checks;
+pub(crate) mod checks;
 pub(crate) mod cloned;
 mod plan_type;
 pub(crate) mod scatter;

@@ -243,7 +243,7 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
 /// [`plan_any_count`](IndexOperator::plan_any_count) is quicker.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] where the table is not made of whole rows, then as for
+/// [`Error::NotWholeRows`] where the table is not made of whole rows, then as for
 /// [`Gather::run`](IndexOperator::run).
 ///
 /// # Examples
@@ -256,14 +256,14 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
 /// ```
 #[doc(alias("embedding", "take", "index_select"))]
 pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<Vec<T>, Error> {
-    let table = View::new(table, &[row_count(table.len(), dim), dim])?;
+    let table = whole_rows(table, dim)?;
     Ok(gather(&table, &View::new(ids, &[ids.len()])?, 0)?.into_vec())
 }
 
 /// Rows of a table by their ids, into a slice of `ids.len() * dim` elements. Allocates nothing.
 ///
 /// # Errors
-/// As for [`rows`]; [`Error::LengthMismatch`] also where the output has another length, and before any error of ids.
+/// As for [`rows`]; [`Error::LengthMismatch`] where the output has another length, before any error of ids.
 /// After an error of ids the output is as after [`run_into`](IndexOperator::run_into).
 ///
 /// # Examples
@@ -278,12 +278,13 @@ pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<
 /// ```
 #[doc(alias("embedding", "take", "index_select"))]
 pub fn rows_into<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I], out: &mut [T]) -> Result<(), Error> {
-    let table = View::new(table, &[row_count(table.len(), dim), dim])?;
+    let table = whole_rows(table, dim)?;
     let mut out = ViewMut::new(out, &[ids.len(), dim])?;
     Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut out)
 }
 
-/// The rows of a table of `len` elements: where they are not whole, a view of that number of rows refuses the slice.
-fn row_count(len: usize, dim: usize) -> usize {
-    len.checked_div(dim).unwrap_or(0)
+/// The table whose rows of `dim` elements follow one another in a slice.
+fn whole_rows<T>(table: &[T], dim: usize) -> Result<View<'_, T>, Error> {
+    let (len, count) = (table.len(), table.len().checked_div(dim).unwrap_or(0));
+    View::new(table, &[count, dim]).map_err(|_| Error::NotWholeRows { len, columns: dim })
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
+use crate::call::checks::check_updates;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::ops::gather_elements::{Shapes, as_list, lower_elements};
 use crate::plan::IndexLowered;
@@ -29,7 +30,7 @@ use crate::types::reduction::Reduction;
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`],
-/// [`Error::IndicesShapeMismatch`] and [`Error::ShapeMismatch`].
+/// [`Error::IndicesShapeMismatch`] and [`Error::UpdatesShapeMismatch`].
 ///
 /// # Examples
 /// Two updates of one element replace it one after the other, or add up:
@@ -136,8 +137,9 @@ impl ScatterAttributes for ScatterElementsAttributes {
     ) -> Result<(), Error> {
         const OP: Op = Op::ScatterElements;
         lower_elements((OP, self.axis, self.shapes), data, indices, lowered)?;
+        let given = [data, indices, updates];
         if self.shapes != Shapes::Torch {
-            return check_updates(OP, indices.shape(), updates.shape());
+            return check_updates(OP, given, indices.shape());
         }
         if indices.is_empty() {
             return Ok(());
@@ -149,16 +151,7 @@ impl ScatterAttributes for ScatterElementsAttributes {
             return Err(Error::RankOutOfRange { op: OP, argument, rank, min: allowed, max: allowed });
         }
         let larger = indices.shape().iter().zip(updates.shape()).all(|(i, u)| i <= u);
-        if larger { Ok(()) } else { check_updates(OP, indices.shape(), updates.shape()) }
-    }
-}
-
-/// Checks that updates have a shape.
-pub(super) fn check_updates(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
-    if expected == got {
-        Ok(())
-    } else {
-        Err(Error::ShapeMismatch { op, argument: Argument::Updates, expected: expected.into(), got: got.into() })
+        if larger { Ok(()) } else { check_updates(OP, given, indices.shape()) }
     }
 }
 

@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
+use crate::call::checks::check_updates;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::ops::gather_nd::lower_tuples;
-use crate::ops::scatter_elements::check_updates;
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -31,7 +31,7 @@ use crate::types::reduction::Reduction;
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
-/// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::ShapeMismatch`].
+/// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::UpdatesShapeMismatch`].
 ///
 /// # Examples
 /// Rows, then elements:
@@ -139,7 +139,7 @@ impl ScatterAttributes for ScatterNdAttributes {
         lowered: &mut IndexLowered,
     ) -> Result<(), Error> {
         lower_tuples((Op::ScatterNd, self.batch_dims, self.least), data, indices, lowered)?;
-        check_updates(Op::ScatterNd, &lowered.output, updates.shape())
+        check_updates(Op::ScatterNd, [data, indices, updates], &lowered.output)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use smallvec::SmallVec;
 
+use crate::call::source::clones::CloneSource;
 use crate::call::space::{SpaceAttributes, SpaceOperator};
 use crate::call::{Sealed, cloned};
 use crate::ops::blocks::{Blocks, Checked, product};
@@ -125,7 +126,8 @@ impl SpaceToBatch {
         &self.attributes().0.end
     }
 
-    /// Runs the operator on any `Clone` type. What is padded is the type's default.
+    /// Runs the operator on any `Clone` type. What is padded is the type's default. Data is any [`CloneSource`], such as
+    /// a view.
     ///
     /// Cost: one clone an element of the result, on the calling thread.
     ///
@@ -134,7 +136,10 @@ impl SpaceToBatch {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned<T: Clone + Default>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
+    pub fn run_cloned<S>(&self, data: &S) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone + Default> + ?Sized,
+    {
         self.run_cloned_or(data, &cloned::default())
     }
 
@@ -145,7 +150,10 @@ impl SpaceToBatch {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned_or<T: Clone>(&self, data: &View<'_, T>, fill: &T) -> Result<Tensor<T>, Error> {
+    pub fn run_cloned_or<S>(&self, data: &S, fill: &S::Item) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone> + ?Sized,
+    {
         self.clone_elements(data, Some(fill))
     }
 }

@@ -2,7 +2,10 @@
 
 use core::ptr::NonNull;
 
-use ndarray_0_17::{ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewMut, Data, DataMut, Dimension, IxDyn, LayoutRef};
+use ndarray_0_17::{
+    Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewMut, Data, DataMut, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4,
+    Ix5, Ix6, IxDyn, LayoutRef,
+};
 
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -135,9 +138,29 @@ impl<A> From<Tensor<A>> for ArrayD<A> {
     }
 }
 
+/// Implements the conversion of tensors to arrays of ranks that the compiler knows.
+macro_rules! of_rank {
+    ($($D:ty),*) => {$(
+        /// The tensor as an array of this rank in row-major order. Nothing is copied.
+        ///
+        /// # Errors
+        /// [`Error::ArrayRankMismatch`].
+        impl<A> TryFrom<Tensor<A>> for Array<A, $D> {
+            type Error = Error;
+
+            fn try_from(tensor: Tensor<A>) -> Result<Self, Error> {
+                let (rank, expected) = (tensor.rank(), <$D>::NDIM.expect("a rank that the compiler knows"));
+                let array = ArrayD::from(tensor).into_dimensionality();
+                array.map_err(|_| Error::ArrayRankMismatch { rank, expected })
+            }
+        }
+    )*};
+}
+of_rank!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6);
+
 #[cfg(test)]
 mod tests {
-    use ndarray_0_17::{ArcArray, Array, Array3, Axis, ShapeBuilder, Slice, s};
+    use ndarray_0_17::{ArcArray, Array3, Axis, ShapeBuilder, Slice, s};
 
     use super::*;
 
@@ -228,5 +251,41 @@ mod tests {
         assert_eq!((array.shape(), array[[1, 0, 2, 3]], array.as_ptr()), (&[2, 1, 3, 4][..], 23, start));
         assert_eq!(ArrayD::from(Tensor::new(vec![7], &[]).unwrap()).first(), Some(&7));
         assert_eq!(ArrayD::from(Tensor::<u8>::new(vec![], &[3, 0]).unwrap()).shape(), [3, 0]);
+    }
+
+    #[test]
+    fn tensors_become_arrays_of_their_rank_and_of_no_other() {
+        /// Converts a tensor of each rank from 0 to 7.
+        fn of<D: Dimension>()
+        where
+            Array<i32, D>: TryFrom<Tensor<i32>, Error = Error>,
+        {
+            let expected = D::NDIM.unwrap();
+            for rank in 0..8 {
+                let shape = [1, 2, 3, 1, 2, 1, 2];
+                let shape = &shape[..rank];
+                let tensor = Tensor::from_fn(shape, |at| at as i32).unwrap();
+                let (start, values) = (tensor.as_slice().as_ptr(), tensor.as_slice().to_vec());
+                match Array::<i32, D>::try_from(tensor) {
+                    Ok(array) => {
+                        assert_eq!((rank, array.shape(), array.as_ptr()), (expected, shape, start));
+                        assert!(array.iter().eq(&values));
+                    }
+                    Err(error) => {
+                        assert_ne!(rank, expected);
+                        assert_eq!(error, Error::ArrayRankMismatch { rank, expected });
+                    }
+                }
+            }
+        }
+        of::<Ix0>();
+        of::<Ix1>();
+        of::<Ix2>();
+        of::<Ix3>();
+        of::<Ix4>();
+        of::<Ix5>();
+        of::<Ix6>();
+        let error = ndarray_0_17::Array2::try_from(Tensor::new(vec![7], &[1]).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "the tensor has rank 1, and the array rank 2");
     }
 }

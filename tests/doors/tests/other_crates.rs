@@ -61,6 +61,8 @@ fn arrays_are_viewed_and_written() {
     assert_eq!(wide, ndarray::array![[20, 0, 20, 0], [30, 0, 10, 0]]);
     let back = ArrayD::from(Tensor::new(vec![1, 2, 3, 4], &[2, 2]).unwrap());
     assert_eq!(back, ndarray::array![[1, 2], [3, 4]].into_dyn());
+    let back = Array2::try_from(Tensor::new(vec![1, 2, 3, 4], &[2, 2]).unwrap()).unwrap();
+    assert_eq!(back, ndarray::array![[1, 2], [3, 4]]);
 }
 
 /// Updates that overlap themselves may lie on both sides of a destination, and take turns with it.

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, DynView, DynViewMut, Error, Layout, Method, Op, Reduction, Registry, ScatterAttributes, ScatterElements,
-    ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, View, ViewMut,
+    DynView, DynViewMut, Error, Layout, Method, Op, Reduction, Registry, ScatterAttributes, ScatterElements, ScatterNd,
+    ScatterOperator, ScatterOutOfBounds, Spec, View, ViewMut,
 };
 
 use super::draw::{self, Tuning};
@@ -114,7 +114,8 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     let shape = shape.and_then(|expected| {
         let (op, got) = (name, updates[..].into());
         if mistaken {
-            Err(Error::ShapeMismatch { op, argument: Argument::Updates, expected: expected[..].into(), got })
+            let (data, indices) = (data.into(), indices.into());
+            Err(Error::UpdatesShapeMismatch { op, data, indices, expected: expected[..].into(), got })
         } else {
             Ok(expected)
         }

@@ -32,8 +32,10 @@ fn offsets_that_descend_exceed_or_do_not_begin_at_0_are_refused() {
     };
     for its_end in [false, true] {
         let op = op.include_last_offset(its_end);
-        assert_eq!(offsets(&op, &[1, 2]), says(1, 0, 0, 0));
-        assert_eq!(offsets(&op, &[-1, 2]), says(-1, 0, 0, 0));
+        let first =
+            |offset| format!("embedding_bag: the first offset is {offset}; it must be 0, where the first bag begins");
+        assert_eq!(offsets(&op, &[1, 2]), Some(first(1)));
+        assert_eq!(offsets(&op, &[-1, 2]), Some(first(-1)));
         assert_eq!(offsets(&op, &[0, 3, 2, 9]), says(2, 2, 3, 4));
         assert_eq!(offsets(&op, &[0, 2, 5]), says(5, 2, 2, 4));
         assert_eq!(offsets(&op, &[0, i64::MIN]), says(i64::MIN, 1, 0, 4));
@@ -271,7 +273,7 @@ fn a_plan_checks_the_bags_of_each_call() {
         assert_eq!((out, plan.run(&table, &Bags::new(&ids, &offsets)).unwrap_err()), ([7; 6], error.clone()));
         error.to_string()
     };
-    assert_eq!(says(&[1]), "embedding_bag: offset 1 at position 0 is out of range; allowed there is 0..=0");
+    assert_eq!(says(&[1]), "embedding_bag: the first offset is 1; it must be 0, where the first bag begins");
     assert_eq!(says(&[0, 4]), "embedding_bag: offset 4 at position 1 is out of range; allowed there is 0..=3");
     assert_eq!(says(&[0, 2, 1]), "embedding_bag: offset 1 at position 2 is out of range; allowed there is 2..=3");
     assert_eq!(

@@ -174,7 +174,8 @@ fn a_gradient_of_another_shape_is_refused() {
     let (ids, gradient) = ([0u8, 1], [0f32; 4]);
     let (ids, gradient) = (View::new(&ids, &[2]).unwrap(), View::new(&gradient, &[4]).unwrap());
     let got = Gather::new(0).adjoint().run(&zeros(&[3, 2]).unwrap(), &ids, &gradient).unwrap_err();
-    assert_eq!(got.to_string(), "gather: updates have shape [4]; data and indices ask for [2, 2]");
+    let shapes = "data of shape [3, 2] and indices of shape [2] ask for [2, 2]";
+    assert_eq!(got.to_string(), format!("gather: updates have shape [4]; {shapes}"));
     let mut table = [7.0f32; 6];
     let gradient = View::new(&[1f32; 4], &[2, 2]).unwrap();
     let ids = View::new(&[1i64, 9], &[2]).unwrap();

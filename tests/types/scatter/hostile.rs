@@ -57,7 +57,7 @@ fn shapes_that_do_not_fit_are_refused_in_order() {
     );
     assert_eq!(
         refused((SIX, &[2, 3]), (&[0; 2], &[2, 1]), (&[1; 2], &[1, 2])),
-        "scatter_elements: updates have shape [1, 2]; data and indices ask for [2, 1]"
+        "scatter_elements: updates have shape [1, 2]; data of shape [2, 3] and indices of shape [2, 1] ask for [2, 1]"
     );
     for axis in [i64::MIN, i64::MAX, 2, -3] {
         let got = ScatterElements::new(axis).output_shape(&[2, 3], &[2, 1], &[2, 1]);
@@ -71,7 +71,8 @@ fn shapes_that_do_not_fit_are_refused_in_order() {
         nd(&[2, 3], &[4, 3], &[4], 0),
         "scatter_nd: index tuples have 3 components; allowed here is 0..=2; n indices of one component have the shape [n, 1]"
     );
-    assert_eq!(nd(&[2, 3], &[4, 1], &[4], 0), "scatter_nd: updates have shape [4]; data and indices ask for [4, 3]");
+    let shapes = "data of shape [2, 3] and indices of shape [4, 1], tuples of 1, ask for [4, 3]";
+    assert_eq!(nd(&[2, 3], &[4, 1], &[4], 0), format!("scatter_nd: updates have shape [4]; {shapes}"));
     assert_eq!(nd(&[2, 3], &[4, 1], &[4, 3], 3), "scatter_nd: batch_dims 3 is out of range; allowed here is 0..=1");
     assert_eq!(
         nd(&[2, 3], &[4, 1], &[4], 1),

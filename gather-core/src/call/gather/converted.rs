@@ -184,9 +184,9 @@ fn run<I: IndexKind>(
     dtype: DType,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    if let Target::Fixed(out, _) = operands.out() {
+    if let Target::Fixed(out, layout) = operands.out() {
         // One whose type is known at run time may lie anywhere.
-        check_aligned(dtype, *out)?;
+        check_aligned(dtype, *out, layout)?;
     }
     let shape = RowShape::new(op.attributes, &conversion.converter, operands.data().1)?;
     let planned = conversion.converter.request::<I>(op, shape.as_ref(), operands.indices().1)?;
@@ -306,8 +306,8 @@ fn run_plan(plan: &GatherPlan, conversion: &Conversion<'_>, operands: Operands<'
         (plan, &conversion.converter);
     let encoding = encoding.as_deref().unwrap_or(&Encoding::Plain);
     let (op, (start, data)) = (planned.plan.op(), operands.data());
-    if let Target::Fixed(out, _) = operands.out() {
-        check_aligned(*dtype, *out)?;
+    if let Target::Fixed(out, layout) = operands.out() {
+        check_aligned(*dtype, *out, layout)?;
     }
     converter.decoder.map_or(Ok(()), |decoder| decoder.check(encoding, op, data))?;
     let by = converter.functions(planned.plan.spec().level);

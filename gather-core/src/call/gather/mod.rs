@@ -23,6 +23,7 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
+use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Opened, Source, TensorOf};
 use crate::kernels::select::Kernels;
@@ -161,7 +162,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index
-    /// out of range yields the type's default.
+    /// out of range yields the type's default. Data is any [`CloneSource`]: a view, a tensor or a list.
     ///
     /// Cost: one clone an element of the result, on the calling thread.
     ///
@@ -170,12 +171,26 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned<T: Clone + Default, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-    ) -> Result<Tensor<T>, Error> {
-        cloned::index(self.attributes(), self.policy, self.options, data, indices, cloned::default::<T>)
+    ///
+    /// # Examples
+    /// ```
+    /// use gather_core::Gather;
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let rows = vec![vec![1.5], vec![], vec![2.0, 3.0]];
+    ///     let picked = Gather::new(0).run_cloned(&rows, &[2u8, 0])?;
+    ///     assert_eq!(picked.as_slice(), [vec![2.0, 3.0], vec![1.5]]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_cloned<S, X>(&self, data: &S, indices: &X) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone + Default> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        let indices = Opened::new(indices);
+        let (ids, data) = (cloned::ids(&indices)?, data.lend()?);
+        cloned::index(self.attributes(), self.policy, self.options, &data, ids, cloned::default::<S::Item>)
     }
 
     /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
@@ -186,13 +201,14 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned_or<T: Clone, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        fill: &T,
-    ) -> Result<Tensor<T>, Error> {
-        cloned::index(self.attributes(), self.policy, self.options, data, indices, || fill)
+    pub fn run_cloned_or<S, X>(&self, data: &S, indices: &X, fill: &S::Item) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        let indices = Opened::new(indices);
+        let (ids, data) = (cloned::ids(&indices)?, data.lend()?);
+        cloned::index(self.attributes(), self.policy, self.options, &data, ids, || fill)
     }
 }
 

@@ -4,12 +4,13 @@
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
+use crate::call::checks::check_updates;
 use crate::call::gather::IndexOperator;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
-use crate::types::op::{Argument, Op};
+use crate::types::op::Op;
 use crate::types::policy::ScatterOutOfBounds;
 use crate::types::reduction::Reduction;
 
@@ -32,11 +33,7 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
         lowered: &mut IndexLowered,
     ) -> Result<(), Error> {
         self.0.lower(data, indices, lowered)?;
-        if lowered.output[..] == *updates.shape() {
-            return Ok(());
-        }
-        let (expected, got) = (lowered.output[..].into(), updates.shape().into());
-        Err(Error::ShapeMismatch { op: lowered.op, argument: Argument::Updates, expected, got })
+        check_updates(lowered.op, [data, indices, updates], &lowered.output)
     }
 }
 

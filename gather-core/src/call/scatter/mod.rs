@@ -17,6 +17,7 @@ use crate::call::cloned;
 use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
 use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors, lower};
 use crate::call::scatter::reduces::Reduces;
+use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Opened, Source, TensorOf};
@@ -26,10 +27,9 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
-use crate::tensor::view::View;
 use crate::types::element::DType;
 use crate::types::error::Error;
-use crate::types::index::{Index, IndexType};
+use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, Options, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
@@ -300,7 +300,8 @@ where
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
-    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..).
+    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Data and updates are
+    /// any [`CloneSource`]: views, tensors or lists.
     ///
     /// Cost: one clone an element of data and one an update, on the calling thread.
     ///
@@ -309,20 +310,22 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned<T: Clone, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        updates: &View<'_, T>,
-    ) -> Result<Tensor<T>, Error> {
+    pub fn run_cloned<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+        U: CloneSource<Item = S::Item> + ?Sized,
+    {
+        let indices = Opened::new(indices);
+        let (ids, data, updates) = (cloned::ids(&indices)?, data.lend()?, updates.lend()?);
         let (op, reduction) = (self.attributes().op(), self.get_reduction());
         if reduction != Reduction::None {
             return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
         }
         let out = Layout::contiguous(data.shape())?;
-        let lowered = lower(self.attributes(), &out, indices.layout(), updates.layout())?;
+        let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
         let policies = (self.policy(), self.skip_negative);
-        cloned::scatter(&lowered, policies, self.options, data, indices, updates)
+        cloned::scatter(&lowered, policies, self.options, &data, ids, &updates)
     }
 }
 

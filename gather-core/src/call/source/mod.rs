@@ -14,6 +14,7 @@
 //! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
 
 pub(crate) mod blocks;
+pub(crate) mod clones;
 pub(crate) mod destination;
 pub(crate) mod fused;
 pub(crate) mod kind;

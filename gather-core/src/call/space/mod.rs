@@ -6,6 +6,7 @@ use core::borrow::Borrow;
 
 use crate::call::checks::check_output;
 use crate::call::operator::{Chosen, attributes, settings};
+use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{Kind, Unconverted};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::RearrangePlan;
@@ -18,7 +19,6 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
-use crate::tensor::view::View;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -179,13 +179,17 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
-    pub(crate) fn clone_elements<T: Clone>(&self, data: &View<'_, T>, fill: Option<&T>) -> Result<Tensor<T>, Error> {
-        cloned::space(&self.attributes().lower(data.layout().shape())?, self.options, data, fill)
+    pub(crate) fn clone_elements<S>(&self, data: &S, fill: Option<&S::Item>) -> Result<Tensor<S::Item>, Error>
+    where
+        S: CloneSource<Item: Clone> + ?Sized,
+    {
+        let data = data.lend()?;
+        cloned::space(&self.attributes().lower(data.layout().shape())?, self.options, &data, fill)
     }
 }
 
 impl<A: Permutes> SpaceOperator<A> {
-    /// Runs the operator on any `Clone` type.
+    /// Runs the operator on any `Clone` type. Data is any [`CloneSource`], such as a view.
     ///
     /// Cost: one clone an element of the result, on the calling thread.
     ///
@@ -194,7 +198,7 @@ impl<A: Permutes> SpaceOperator<A> {
     ///
     /// # Panics
     /// When a clone does.
-    pub fn run_cloned<T: Clone>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
+    pub fn run_cloned<S: CloneSource<Item: Clone> + ?Sized>(&self, data: &S) -> Result<Tensor<S::Item>, Error> {
         self.clone_elements(data, None)
     }
 }

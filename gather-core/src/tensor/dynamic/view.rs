@@ -102,7 +102,8 @@ impl<'a, T: Element> View<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`DynView::from_bytes`], then [`Error::Misaligned`] where the bytes are not aligned for the type.
+    /// Those of [`DynView::from_bytes`], then [`Error::Misaligned`] where the bytes are not aligned for the type. No
+    /// bytes may lie anywhere.
     pub fn from_bytes(bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         DynView::from_bytes(T::DTYPE, bytes, shape)?.downcast()
     }
@@ -217,13 +218,16 @@ impl<'a> DynView<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], then [`Error::Misaligned`].
+    /// [`Error::DTypeMismatch`], then [`Error::Misaligned`]. A view without elements may lie anywhere.
     pub fn downcast<T: Element>(&self) -> Result<View<'a, T>, Error> {
         check_dtype(T::DTYPE, self.dtype)?;
-        check_aligned(T::DTYPE, self.origin())?;
+        check_aligned(T::DTYPE, self.origin(), &self.layout)?;
+        // The address of no elements need not be aligned, which that of a typed view is.
+        let origin = if self.layout.is_empty() { NonNull::dangling().as_ptr() } else { self.origin.cast().as_ptr() };
         // SAFETY: V1 and V3 of this view: its bytes are values of `T`, which the data type stands for. The first is
-        // aligned, as just checked, and so are the others, since sizes are multiples of alignments.
-        Ok(unsafe { View::from_raw_parts(self.origin().cast(), self.layout.clone()) })
+        // aligned, as just checked, and so are the others, since sizes are multiples of alignments. A view without
+        // elements has no coordinate, and an address that is aligned and not null.
+        Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
     }
 
     dyn_methods!("DynView");

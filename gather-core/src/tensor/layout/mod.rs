@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::boxed::Box;
-use core::fmt;
+use core::{fmt, mem};
 
 use smallvec::SmallVec;
 
@@ -278,7 +278,9 @@ impl Layout {
     /// The dimensions in another order.
     pub(crate) fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank();
-        if axes.len() != rank || !(0..rank).all(|d| axes.contains(&d)) {
+        let mut is_named = SmallVec::<[bool; INLINE]>::from_elem(false, rank);
+        let names_another = |&d: &usize| is_named.get_mut(d).is_some_and(|is_named| !mem::replace(is_named, true));
+        if axes.len() != rank || !axes.iter().all(names_another) {
             return Err(Error::InvalidPermutation { rank });
         }
         let shape: Shape = axes.iter().map(|&d| self.shape()[d]).collect();

@@ -208,6 +208,20 @@ pub enum Error {
         /// The shape.
         shape: Box<[usize]>,
     },
+    /// A slice of a table is not made of whole rows.
+    NotWholeRows {
+        /// Elements given.
+        len: usize,
+        /// Elements of a row.
+        columns: usize,
+    },
+    /// A tensor is to become an array of another rank.
+    ArrayRankMismatch {
+        /// The rank of the tensor.
+        rank: usize,
+        /// That of the array.
+        expected: usize,
+    },
     /// Strides are not one a dimension.
     StridesLengthMismatch {
         /// Number of strides given.
@@ -287,8 +301,21 @@ pub enum Error {
     ShapeMismatch {
         /// The operator.
         op: Op,
-        /// Which tensor: the output, updates, weights, scales or zero points.
+        /// Which tensor: the output, weights, scales or zero points.
         argument: Argument,
+        /// The shape asked for.
+        expected: Box<[usize]>,
+        /// The shape given.
+        got: Box<[usize]>,
+    },
+    /// Updates have another shape than data and indices ask for.
+    UpdatesShapeMismatch {
+        /// The operator.
+        op: Op,
+        /// The shape of data.
+        data: Box<[usize]>,
+        /// The shape of indices.
+        indices: Box<[usize]>,
         /// The shape asked for.
         expected: Box<[usize]>,
         /// The shape given.

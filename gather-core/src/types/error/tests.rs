@@ -178,13 +178,25 @@ fn messages() -> Vec<(Error, &'static str)> {
             "space_to_depth: dimension 1 of 5 elements times the elements of a block overflows",
         ),
         (
-            Error::ShapeMismatch {
+            Error::UpdatesShapeMismatch {
                 op: Op::ScatterNd,
-                argument: Argument::Updates,
-                expected: [2, 3].into(),
-                got: [6].into(),
+                data: [4, 2].into(),
+                indices: [2].into(),
+                expected: [].into(),
+                got: [3, 2].into(),
             },
-            "scatter_nd: updates have shape [6]; data and indices ask for [2, 3]",
+            "scatter_nd: updates have shape [3, 2]; data of shape [4, 2] and indices of shape [2], tuples of 2, ask \
+             for []",
+        ),
+        (
+            Error::UpdatesShapeMismatch {
+                op: Op::ScatterElements,
+                data: [4].into(),
+                indices: [2].into(),
+                expected: [2].into(),
+                got: [3].into(),
+            },
+            "scatter_elements: updates have shape [3]; data of shape [4] and indices of shape [2] ask for [2]",
         ),
         (
             Error::ReductionUnavailable {
@@ -202,6 +214,11 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() },
             "the slice has length 10; shape [3, 4] takes 12",
         ),
+        (
+            Error::NotWholeRows { len: 6, columns: 4 },
+            "the table has 6 elements, which are no whole number of rows of 4",
+        ),
+        (Error::ArrayRankMismatch { rank: 3, expected: 2 }, "the tensor has rank 3, and the array rank 2"),
         (Error::StridesLengthMismatch { strides: 1, rank: 2 }, "1 strides for 2 dimensions"),
         (
             Error::OffsetOutOfBounds { offset: 7, len: 6 },
@@ -293,6 +310,10 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::BagOffsetOutOfRange { position: 2, offset: -4, min: 3, max: 9 },
             "embedding_bag: offset -4 at position 2 is out of range; allowed there is 3..=9",
+        ),
+        (
+            Error::BagOffsetOutOfRange { position: 0, offset: 1, min: 0, max: 0 },
+            "embedding_bag: the first offset is 1; it must be 0, where the first bag begins",
         ),
         (Error::NoOffsets, "embedding_bag: there are no offsets; one is needed, where the last bag ends"),
         (row(Argument::PaddingIndex, 5), "embedding_bag: padding_index is -7; 5 rows allow -5..=4"),

@@ -108,6 +108,9 @@ impl fmt::Display for Error {
             Error::LengthMismatch { len, expected, shape } => {
                 write!(f, "the slice has length {len}; shape {shape:?} takes {expected}")
             }
+            Error::ArrayRankMismatch { rank, expected } => {
+                write!(f, "the tensor has rank {rank}, and the array rank {expected}")
+            }
             Error::StridesLengthMismatch { strides, rank } => {
                 write!(f, "{strides} strides for {rank} dimensions")
             }
@@ -130,8 +133,18 @@ impl fmt::Display for Error {
             Error::InvalidPermutation { rank } => {
                 write!(f, "the axes are no permutation of 0..{rank}")
             }
-            Error::ShapeMismatch { op, argument: Argument::Updates, expected, got } => {
-                write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
+            Error::UpdatesShapeMismatch { op, data, indices, expected, got } => {
+                write!(f, "{op}: updates have shape {got:?}; data of shape {data:?} and indices of shape {indices:?}")?;
+                if let (Op::ScatterNd | Op::GatherNd, Some(len)) = (op, indices.last()) {
+                    write!(f, ", tuples of {len},")?;
+                }
+                write!(f, " ask for {expected:?}")
+            }
+            Error::NotWholeRows { len, columns } => {
+                write!(f, "the table has {len} elements, which are no whole number of rows of {columns}")
+            }
+            Error::BagOffsetOutOfRange { position: 0, offset, max: 0, .. } => {
+                write!(f, "embedding_bag: the first offset is {offset}; it must be 0, where the first bag begins")
             }
             Error::BagOffsetOutOfRange { position, offset, min, max } => {
                 let allowed = format_args!("allowed there is {min}..={max}");
