@@ -7,6 +7,7 @@ mod cloned;
 mod concurrency;
 mod conformance;
 mod counts;
+mod elements;
 mod exhaustive;
 mod few_rows;
 mod fills;
