@@ -12,6 +12,7 @@ mod exhaustive;
 mod few_rows;
 mod fills;
 mod fuzz;
+mod gate;
 mod gathered;
 mod given;
 mod hostile;
