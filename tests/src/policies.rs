@@ -1,6 +1,6 @@
 //! The policies of the index operators, as the library and as the oracle spell them.
 
-use gather_core::{NegativeIndex, OutOfBounds};
+use gather_core::{NegativeIndex, OutOfBounds, ScatterOutOfBounds};
 
 use crate::oracle::{Rule, Rules};
 
@@ -24,4 +24,15 @@ const fn rules(negative: NegativeIndex, out: OutOfBounds, out_of_range: Rule) ->
 #[must_use]
 pub fn negative(rules: Rules) -> NegativeIndex {
     if rules.from_end { NegativeIndex::FromEnd } else { NegativeIndex::Reject }
+}
+
+/// The policy of a scatter under a rule.
+#[must_use]
+pub fn of_scatters(rule: Rule) -> ScatterOutOfBounds {
+    match rule {
+        Rule::Error => ScatterOutOfBounds::Error,
+        Rule::Zero => ScatterOutOfBounds::Drop,
+        Rule::Clamp => ScatterOutOfBounds::Clamp,
+        Rule::Wrap => ScatterOutOfBounds::Wrap,
+    }
 }

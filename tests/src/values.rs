@@ -27,6 +27,12 @@ macro_rules! values {
         }
 
         impl Values {
+            /// `len` zeros of each data type but strings.
+            #[must_use]
+            pub fn zeros(len: usize) -> Vec<Self> {
+                vec![$(Values::$variant(vec![<$ty as Element>::ZERO; len]),)*]
+            }
+
             fn parse(dtype: &str, items: &[Value], bits: bool) -> Result<Self, String> {
                 match dtype {
                     $($name => {

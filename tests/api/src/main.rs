@@ -4,7 +4,7 @@
 //! that file.
 //!
 //! ```text
-//! cargo run --manifest-path tests/api/Cargo.toml --target-dir target/api/tool
+//! cargo run --manifest-path tests/api/Cargo.toml --target-dir target
 //! ```
 //!
 //! rustdoc describes the library as JSON, of a format that changes with releases of Rust. Where the toolchain has
@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs};
@@ -22,22 +23,31 @@ const FORMAT: u64 = 57;
 const SKIPPED: u8 = 3;
 const SNAPSHOT: &str = "gather-core/public-api.txt";
 
-/// What rustdoc writes about the library with all features, which takes a flag that is not stable.
+/// The variable that has the program stand in for rustdoc, which it names.
+const RUSTDOC: &str = "GATHER_API_RUSTDOC";
+
+/// What rustdoc writes about the library with all features.
 fn described(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-    // By itself: with the variable, others would be built anew.
-    let target = target.join("api");
     let done = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["rustdoc", "--quiet", "--locked", "--package", "gather-core", "--lib", "--all-features", "--target-dir"])
         .arg(&target)
         .args(["--", "-Z", "unstable-options", "--output-format", "json"])
-        .env("RUSTC_BOOTSTRAP", "1")
+        .env(RUSTDOC, env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
+        .env("RUSTDOC", env::current_exe()?)
         .current_dir(root)
         .status()?;
     if !done.success() {
         return Err("rustdoc failed".into());
     }
     Ok(target.join("doc/gather_core.json"))
+}
+
+/// Runs rustdoc with the flags that are not stable. For rustdoc alone: with that variable, cargo would check anew what
+/// `cargo doc` has checked.
+fn rustdoc(program: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
+    let done = Command::new(program).args(env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1").status()?;
+    Ok(if done.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Traits that the compiler implements, and that hardly a program names.
@@ -90,7 +100,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 fn main() -> ExitCode {
-    run().unwrap_or_else(|error| {
+    env::var_os(RUSTDOC).map_or_else(run, |program| rustdoc(&program)).unwrap_or_else(|error| {
         eprintln!("{error}");
         ExitCode::FAILURE
     })

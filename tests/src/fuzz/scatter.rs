@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use arbitrary::{Result, Unstructured};
 use gather_core::{
     DynView, DynViewMut, Error, Layout, Method, Op, Reduction, Registry, ScatterAttributes, ScatterElements, ScatterNd,
-    ScatterOperator, ScatterOutOfBounds, Spec, View, ViewMut,
+    ScatterOperator, Spec, View, ViewMut,
 };
 
 use super::draw::{self, Tuning};
@@ -16,6 +16,7 @@ use super::judge::{Expected, OnPanic};
 use super::memory::{Guarded, Place};
 use super::{Outcome, gather_elements, gather_nd};
 use crate::oracle::{Dense, Rule, Rules};
+use crate::policies::of_scatters;
 
 gather_core::kernels! {
     /// Kernels of some types and ranks, beside the built-in ones of the others.
@@ -155,12 +156,7 @@ fn run<A: ScatterAttributes + Clone + Debug>(
         Ok(Dense { shape: data.shape.clone(), values: from })
     });
     let outcome = Outcome::of(&expected);
-    let bounds = match tuning.rules.out_of_range {
-        Rule::Error => ScatterOutOfBounds::Error,
-        Rule::Zero => ScatterOutOfBounds::Drop,
-        Rule::Clamp => ScatterOutOfBounds::Clamp,
-        Rule::Wrap => ScatterOutOfBounds::Wrap,
-    };
+    let bounds = of_scatters(tuning.rules.out_of_range);
     let op = op.reduction(reduction).negative_index(tuning.negative).out_of_bounds(bounds).skip_negative(skips);
     let op = op.par(tuning.par).level(tuning.level);
     let method = tuning.method.filter(|&method| match method {

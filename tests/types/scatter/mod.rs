@@ -32,22 +32,12 @@ mod threads;
 mod types;
 
 use gather_core::{NegativeIndex, ScatterAttributes, ScatterOperator, ScatterOutOfBounds};
-use gather_tests::oracle::{Rule, Rules};
-use gather_tests::policies::RULES;
-
-/// What a rule of the oracle is in a scatter.
-fn bounds(rule: Rule) -> ScatterOutOfBounds {
-    match rule {
-        Rule::Error => ScatterOutOfBounds::Error,
-        Rule::Zero => ScatterOutOfBounds::Drop,
-        Rule::Clamp => ScatterOutOfBounds::Clamp,
-        Rule::Wrap => ScatterOutOfBounds::Wrap,
-    }
-}
+use gather_tests::oracle::Rules;
+use gather_tests::policies::{RULES, of_scatters};
 
 /// Every combination of policies.
 fn policies() -> impl Iterator<Item = (NegativeIndex, ScatterOutOfBounds, Rules)> {
-    RULES.into_iter().map(|(negative, _, rules)| (negative, bounds(rules.out_of_range), rules))
+    RULES.into_iter().map(|(negative, _, rules)| (negative, of_scatters(rules.out_of_range), rules))
 }
 
 /// An operator under policies.
