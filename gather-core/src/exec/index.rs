@@ -58,7 +58,7 @@ impl<'a> Ids<'a> {
 ///
 /// Invariant: what [`Operands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
 #[derive(Clone, Copy)]
-pub struct Operands<'a, O = *mut u8> {
+pub(crate) struct Operands<'a, O = *mut u8> {
     out: O,
     data: *const u8,
     data_layout: &'a Layout,

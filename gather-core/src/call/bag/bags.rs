@@ -11,7 +11,7 @@ use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::{Any, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -356,7 +356,7 @@ where
         let dtype = self.indices.dtype();
         let index = match planned {
             None => X::Kind::index(dtype)?,
-            Some(planned) => X::Kind::check(planned.dtype(), dtype).map(|()| planned)?,
+            Some(planned) => <X::Kind as Kind>::Out::check(planned.dtype(), dtype).map(|()| planned)?,
         };
         let starts = match (self.offsets, offsets) {
             (Some(of), Some(layout)) => of.starts(layout.borrow())?,

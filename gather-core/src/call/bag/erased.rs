@@ -97,7 +97,7 @@ pub enum Starts<'a> {
 /// The tensors of a call, and where its result goes.
 ///
 /// Invariant: what [`BagTensors::new`] asks for.
-pub struct BagTensors<'a, 'o> {
+pub(super) struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
     /// The values of a map's parameters.

@@ -8,7 +8,6 @@
 
 pub(crate) mod blocks;
 pub(crate) mod converted;
-pub(crate) mod decoded;
 pub(crate) mod erased;
 pub(crate) mod fused;
 pub(crate) mod kinds;
@@ -21,10 +20,10 @@ pub(crate) mod will_need;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
+use crate::call::gather::kinds::{GatheredBy, with_operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Opened, Source, TensorOf};
+use crate::call::source::{Source, TensorOf};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -131,9 +130,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let (data, indices) = (Opened::new(data), Opened::new(indices));
-        let operands = operands(&data, &indices, out)?;
-        S::Kind::run::<X::Kind>(&self.erased(), &data.reading(), operands)
+        with_operands(data, indices, out, |reader, operands| {
+            kinds::run::<S::Kind, X::Kind>(&self.erased(), reader, operands)
+        })
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -145,8 +144,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
         let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
-        let (data, indices) = (Opened::new(data), Opened::new(indices));
-        erased::run(self.attributes(), &planned, operands(&data, &indices, out)?)
+        with_operands(data, indices, out, |_, operands| erased::run(self.attributes(), &planned, operands))
     }
 
     /// The shape of the result, without touching data.

@@ -8,14 +8,14 @@ use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, ot
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
-use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{Action, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
 /// The names of the parameters of a map or row function.
-pub(super) type Params = &'static [&'static str];
+pub(in crate::call) type Params = &'static [&'static str];
 
 /// A plan that converts by the functions of a run: its own, or those of a copy.
 pub(super) struct Converting<'p> {
@@ -99,12 +99,7 @@ impl Planned {
 
     // Inlined, so that the hundreds of bytes of a plan are not moved once more.
     #[inline(always)]
-    pub(super) fn from_parts(
-        request: &Request<'_>,
-        plan: IndexPlan,
-        out: Layout,
-        counted: Option<Box<CountedPlan>>,
-    ) -> Self {
+    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
         let (data, indices) = (request.data.clone(), request.indices.clone());
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
@@ -119,15 +114,6 @@ impl Planned {
         if let Some(counted) = &mut self.counted {
             counted.set_fill(fill);
         }
-    }
-
-    /// Decodes rows first, for the row function that reads them.
-    pub(super) fn decode_rows(&mut self, decoding: Decoding) {
-        self.plan.decode_rows(decoding);
-        if let Some(counted) = &mut self.counted {
-            counted.decode_rows(decoding);
-        }
-        self.one_call = false;
     }
 
     /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
