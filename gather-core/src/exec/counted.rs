@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::exec::index::{IndexPart, Operands, Written, run_in_parts};
 use crate::kernels::Loop;
-use crate::plan::{Action, Functions, IndexPlan};
+use crate::plan::{Action, Decoding, Functions, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -66,6 +66,11 @@ impl CountedPlan {
     /// [`IndexPlan::set_fill`] for all plans.
     pub(crate) fn set_fill(&mut self, fill: &[u8]) {
         self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
+    }
+
+    /// [`IndexPlan::decode_rows`] for all plans.
+    pub(crate) fn decode_rows(&mut self, decoding: Decoding) {
+        self.plans.iter_mut().for_each(|free| free.plan.decode_rows(decoding));
     }
 
     /// [`IndexPlan::set_conversion`] for all plans.

@@ -10,7 +10,6 @@
 
 use alloc::boxed::Box;
 
-use crate::call::attributes::IndexAttributes;
 use crate::call::gather::Operation;
 use crate::call::gather::blocks::check_values;
 use crate::call::gather::erased::Request;
@@ -27,7 +26,7 @@ use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
 use crate::kernels::convert::{DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
-use crate::plan::{Converting, Decoding, Functions, IndexPlan};
+use crate::plan::{Converting, Decoding, Functions, IndexPlan, IndexRequest};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -72,15 +71,20 @@ pub(super) enum PlannedFormat {
 }
 
 impl PlannedFormat {
-    /// The format of a reader, for a plan whose output are `bytes` that become values, if it has them.
+    /// The format of the data that a plan converts, with the values of an output that is planned in arrays.
     ///
     /// # Errors
     /// Those of [`BlockShapes::new`].
-    fn new(reader: &Reader<'_>, plan: &IndexPlan, bytes: Option<&[usize]>) -> Result<Self, Error> {
+    #[inline(always)]
+    fn new(converter: &Converter<'_>, plan: &IndexPlan) -> Result<Self, Error> {
+        let Converter { reader, .. } = converter;
         Ok(match reader.format {
             Format::Mapped(map, _) => PlannedFormat::Mapped(map.params),
             Format::Fused(table) => PlannedFormat::Fused(table.row()),
-            Format::Blocks(format, _) => PlannedFormat::Blocks(BlockShapes::new(plan, reader.layout, format, bytes)?),
+            Format::Blocks(format, _) => {
+                let bytes = converter.writes_arrays().then(|| &plan.output()[..]);
+                PlannedFormat::Blocks(BlockShapes::new(plan, reader.layout, format, bytes)?)
+            }
             Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
         })
     }
@@ -198,55 +202,40 @@ impl<'a> Converter<'a> {
         Functions { rows: self.rows.at(level), row_fn: self.first().map(|decoder| *decoder.fns.row.get(*level)) }
     }
 
-    /// Calls `run` with the request for elements, or for whole rows of a shape.
+    /// The request for elements, or for whole rows of a shape.
     ///
     /// # Errors
-    /// Those of [`RowShape::new`], [`Error::KernelsNotCompiled`], then those of `run`.
+    /// [`Error::KernelsNotCompiled`].
     #[inline(always)]
-    fn with_request<R>(
+    fn planned(
         &self,
         op: &Operation<'_>,
         (kernels, converts): ConvertingFns,
-        (indices, index): (&Layout, IndexType),
-        run: impl FnOnce(&Request<'_>, Option<RowShape>) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let Converter { reader, rows, made, size_in, .. } = *self;
-        let shape = RowShape::new(op.attributes, self, reader.layout)?;
+        index: IndexType,
+        shape: Option<&RowShape>,
+    ) -> Result<IndexRequest, Error> {
+        let Converter { rows, made, size_in, .. } = *self;
         let kernels = kernels(op, made, index)?;
         let Some(kernel) = converts(index) else { unreachable!("kernels that move and none that convert") };
-        let converting = Converting { rows, size_in, kernel, whole: shape.map(|shape| shape.rows) };
-        let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
-        let attributes = whole.as_ref().map_or(op.attributes, |whole| whole as &dyn IndexAttributes);
-        let request = Request {
-            attributes,
-            planned: &op.request((kernels, index), made, Some(converting)),
-            data: reader.layout,
-            indices,
-            fill: self.function().and_then(|function| function.fill),
-            decoding: shape.and_then(|shape| shape.decoding),
-        };
-        run(&request, shape)
+        let whole = shape.map(|shape| shape.rows);
+        Ok(op.request((kernels, index), made, Some(Converting { rows, size_in, kernel, whole })))
     }
 
-    /// The format of the data of a plan; checks an output of values, and finds the spacing of whole rows.
+    /// Checks an output of values, and finds the spacing of whole rows.
     ///
     /// # Errors
-    /// Those of [`PlannedFormat::new`], of [`check_values`] and of [`RowShape::space`].
-    fn planned_format(
+    /// Those of [`check_values`], then of [`RowShape::space`].
+    #[inline(always)]
+    fn check_output(
         &self,
-        plan: &IndexPlan,
+        (plan, format): (&IndexPlan, &PlannedFormat),
         shape: Option<&mut RowShape>,
         out: Option<&Layout>,
-    ) -> Result<PlannedFormat, Error> {
-        let arrays = self.writes_arrays();
-        let format = PlannedFormat::new(self.reader, plan, arrays.then(|| &plan.output()[..]))?;
-        if let (Some(values), Some(out)) = (format.values().filter(|_| arrays), out) {
+    ) -> Result<(), Error> {
+        if let (Some(values), Some(out)) = (format.values().filter(|_| self.writes_arrays()), out) {
             check_values(plan.op(), values, out)?;
         }
-        if let Some(shape) = shape {
-            shape.space(plan, self.made.size(), self.reader.layout, out)?;
-        }
-        Ok(format)
+        shape.map_or(Ok(()), |shape| shape.space(plan, self.made.size(), self.reader.layout, out))
     }
 
     /// Compares arguments with the shapes of a plan, and hands them to `run`. The shape of the output is `output`.
@@ -293,12 +282,13 @@ impl<'a> Converter<'a> {
     ///
     /// # Errors
     /// Those of [`Converter::give`], [`Error::AllocationFailed`], then those of `run`.
+    #[inline(always)]
     fn write(
         &self,
         planned: (&IndexPlan, &PlannedFormat),
         (shape, output, len): (Option<&RowShape>, &[usize], usize),
         operands: Operands<'_, Target<'_>>,
-        run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
+        run: impl Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
         let mut operands = Some(operands);
         self.give(planned, (shape, output), &mut |params| {
@@ -318,6 +308,7 @@ impl<'a> Converter<'a> {
 ///
 /// # Errors
 /// [`Error::BlockSizeOutOfRange`].
+#[inline(always)]
 pub(super) fn check_data(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     if let Format::Blocks(format, _) = reader.format { format.check(op.op()) } else { Ok(()) }
 }
@@ -326,6 +317,7 @@ pub(super) fn check_data(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), 
 ///
 /// # Errors
 /// [`Error::QuantizedAxis`] of fused rows, too.
+#[inline(always)]
 pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     match reader.format {
         Format::Fused(_) => fused::check_axis(op, reader.layout),
@@ -336,8 +328,8 @@ pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), 
 /// Runs a call.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, those of [`Converter::with_request`], of the plan, of
-/// [`Converter::planned_format`], then those of [`Converter::write`].
+/// [`Error::Misaligned`] of an output, those of [`RowShape::new`], of [`Converter::planned`], of the plan, of
+/// [`PlannedFormat::new`] and of [`Converter::check_output`], then those of [`Converter::write`].
 #[inline(never)]
 pub(super) fn run(
     op: &Operation<'_>,
@@ -349,49 +341,64 @@ pub(super) fn run(
         // One whose type is known at run time may lie anywhere.
         check_aligned(converter.reader.dtype, *out)?;
     }
-    converter.with_request(op, fns, operands.indices(), |request, mut shape| {
-        let arrays = converter.writes_arrays();
-        let made = match operands.out_layout().filter(|_| !arrays) {
-            Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
-            None => request.plan().map(|(plan, layout)| (plan, layout.len())),
-        };
-        let Ok((plan, len)) = &made else { return made.map(drop) };
-        let format = converter.planned_format(plan, shape.as_mut(), operands.out_layout())?;
-        let (output, len) = match format.values().filter(|_| arrays) {
-            Some(values) => (&values[..], Shape::checked_len(values)?),
-            None => (&plan.output()[..], *len),
-        };
-        converter.write((plan, &format), (shape.as_ref(), output, len), operands, &|operands| {
-            // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
-            // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
-            // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
-            // been checked; rows that are taken whole are contiguous (K8).
-            unsafe { exec::run_index(plan, operands) }
-        })
+    let (indices, index) = operands.indices();
+    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
+    let planned = converter.planned(op, fns, index, shape.as_ref())?;
+    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
+    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
+    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
+    let arrays = converter.writes_arrays();
+    let mut made = match operands.out_layout().filter(|_| !arrays) {
+        Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
+        None => request.plan().map(|(plan, layout)| (plan, layout.len())),
+    };
+    let Ok((plan, len)) = &mut made else { return made.map(drop) };
+    converter.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
+    shape.and_then(|shape| shape.decoding).inspect(|&decoding| plan.decode_rows(decoding));
+    let (plan, len) = (&*plan, *len);
+    let format = PlannedFormat::new(converter, plan)?;
+    converter.check_output((plan, &format), shape.as_mut(), operands.out_layout())?;
+    let (output, len) = match format.values().filter(|_| arrays) {
+        Some(values) => (&values[..], Shape::checked_len(values)?),
+        None => (&plan.output()[..], len),
+    };
+    converter.write((plan, &format), (shape.as_ref(), output, len), operands, |operands| {
+        // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of arrays,
+        // which are aligned as values are. Data and output are aligned for the types of what converts. The arguments
+        // are of its parameters, `Sync`, and reach a value for every position, element or row, as has been checked;
+        // rows that are taken whole are contiguous (K8).
+        unsafe { exec::run_index(plan, operands) }
     })
 }
 
 /// Makes a plan.
 ///
 /// # Errors
-/// Those of [`Converter::with_request`], of [`Planned::new`], and of [`Converter::planned_format`].
+/// Those of [`RowShape::new`], of [`Converter::planned`], of [`Planned::new`], of [`PlannedFormat::new`], and of
+/// [`Converter::check_output`].
 #[inline(never)]
 pub(super) fn plan(
     op: &Operation<'_>,
     converter: &Converter<'_>,
     fns: ConvertingFns,
-    indices: (&Layout, IndexType),
+    (indices, index): (&Layout, IndexType),
     outputs: Outputs<'_>,
 ) -> Result<GatherPlan, Error> {
-    converter.with_request(op, fns, indices, |request, mut shape| {
-        let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
-        // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
-        let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
-        let planned = Planned::new(request, of)?;
-        let format = Box::new(converter.planned_format(&planned.plan, shape.as_mut(), out)?);
-        let reads = Reads { format: Some(format), rows: shape };
-        Ok(GatherPlan { planned, dtype: converter.reader.dtype, index: indices.1, reads })
-    })
+    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
+    let planned = converter.planned(op, fns, index, shape.as_ref())?;
+    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
+    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
+    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
+    let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
+    // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
+    let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
+    let mut planned = Planned::new(&request, of)?;
+    converter.function().and_then(|function| function.fill).inspect(|fill| planned.set_fill(fill));
+    shape.and_then(|shape| shape.decoding).inspect(|&decoding| planned.decode_rows(decoding));
+    let format = Box::new(PlannedFormat::new(converter, &planned.plan)?);
+    converter.check_output((&planned.plan, &format), shape.as_mut(), out)?;
+    let reads = Reads { format: Some(format), rows: shape };
+    Ok(GatherPlan { planned, dtype: converter.reader.dtype, index, reads })
 }
 
 /// Runs a plan on what converts as planned, or on another map or function of the planned types.
@@ -444,7 +451,7 @@ pub(super) fn run_plan(
             None => runs.fill_by(&converter.made.zero()?),
         }
     }
-    converter.write((&planned.plan, format), (shape.as_ref(), output, len), operands, &|operands| {
+    converter.write((&planned.plan, format), (shape.as_ref(), output, len), operands, |operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }

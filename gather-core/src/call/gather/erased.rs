@@ -11,7 +11,7 @@
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
 use crate::exec::{self, Operands, Written};
-use crate::plan::{Decoding, FewRows, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
 use crate::types::error::Error;
@@ -23,23 +23,9 @@ pub(super) struct Request<'a> {
     pub(super) planned: &'a IndexRequest,
     pub(super) data: &'a Layout,
     pub(super) indices: &'a Layout,
-    /// The bytes that fill rows of a row function's results, and the decoding of the rows that it reads.
-    pub(super) fill: Option<&'a [u8]>,
-    pub(super) decoding: Option<Decoding>,
 }
 
 impl<'a> Request<'a> {
-    /// The request of a call without a row function.
-    #[inline(always)]
-    pub(super) fn plain(
-        attributes: &'a dyn IndexAttributes,
-        planned: &'a IndexRequest,
-        data: &'a Layout,
-        indices: &'a Layout,
-    ) -> Self {
-        Request { attributes, planned, data, indices, fill: None, decoding: None }
-    }
-
     /// The request for the layouts of operands, which are of its types.
     #[inline(always)]
     pub(super) fn of<O>(
@@ -49,7 +35,7 @@ impl<'a> Request<'a> {
     ) -> Self {
         operands.debug_check(planned.index, planned.dtype);
         let ((_, data), (indices, _)) = (operands.data(), operands.indices());
-        Request::plain(attributes, planned, data, indices)
+        Request { attributes, planned, data, indices }
     }
 
     /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
@@ -77,7 +63,7 @@ impl<'a> Request<'a> {
         let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((self.plan_lowered(&lowered, &out)?, out))
+        Ok((IndexPlan::new(&lowered, self.planned, &out)?, out))
     }
 
     /// Plans for a given output.
@@ -89,21 +75,7 @@ impl<'a> Request<'a> {
         let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         check_output(lowered.op, &lowered.output, out.shape())?;
-        self.plan_lowered(&lowered, out)
-    }
-
-    /// Plans what has been lowered.
-    ///
-    /// # Errors
-    /// Those of [`IndexPlan::new`].
-    #[inline(always)]
-    fn plan_lowered(&self, lowered: &IndexLowered, out: &Layout) -> Result<IndexPlan, Error> {
-        let mut made = IndexPlan::new(lowered, self.planned, out);
-        if let Ok(plan) = &mut made {
-            self.fill.inspect(|fill| plan.set_fill(fill));
-            self.decoding.inspect(|&decoding| plan.decode_rows(decoding));
-        }
-        made
+        IndexPlan::new(&lowered, self.planned, out)
     }
 }
 

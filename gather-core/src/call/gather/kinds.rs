@@ -180,7 +180,7 @@ pub(super) fn plan<K: Gathered, I: IndexKind>(
     let dtype = reader.dtype;
     if K::IS_PLAIN {
         let planned = request::<K, I>(op, dtype, index)?;
-        let request = Request::plain(op.attributes, &planned, reader.layout, indices);
+        let request = Request { attributes: op.attributes, planned: &planned, data: reader.layout, indices };
         return Ok(GatherPlan { planned: Planned::new(&request, outputs)?, dtype, index, reads: Reads::PLAIN });
     }
     converted::check_axis(op, reader)?;

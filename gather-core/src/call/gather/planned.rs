@@ -8,7 +8,7 @@ use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, ot
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
-use crate::plan::{Action, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -114,6 +114,15 @@ impl Planned {
         if let Some(counted) = &mut self.counted {
             counted.set_fill(fill);
         }
+    }
+
+    /// Decodes rows first, for the row function that reads them.
+    pub(super) fn decode_rows(&mut self, decoding: Decoding) {
+        self.plan.decode_rows(decoding);
+        if let Some(counted) = &mut self.counted {
+            counted.decode_rows(decoding);
+        }
+        self.one_call = false;
     }
 
     /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
