@@ -1,8 +1,8 @@
-//! EmbeddingBag: its doors.
+//! EmbeddingBag: its public methods.
 //!
 //! ```text
-//! a door (typed, inlined)             pointers, layouts, the target of the output
-//!     -> `Bagged` of the kind             `kinds.rs`, `maps.rs`, `fused.rs`, `tables.rs`: what a kind of data asks for
+//! a method (typed, inlined)           a `Reader` of data, the bags, the target of the output
+//!     -> `BaggedBy` of the kind           `kinds.rs`, `maps.rs`, `fused.rs`: the request for a reduction
 //!     -> a call or a plan without types   `erased.rs`, `planned.rs`
 //! ```
 

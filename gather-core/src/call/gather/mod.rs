@@ -1,9 +1,9 @@
-//! The gathers, operators on data and indices: their doors.
+//! The gathers, operators on data and indices: their public methods.
 //!
 //! ```text
-//! a door (typed, inlined)             pointers, layouts, the target of the output
-//!     -> `GatheredBy` of the kind     `kinds.rs`, `maps.rs`, `rows`, `fused.rs`: what a kind of data asks for
-//!     -> a call or a plan without types   `erased.rs`, `planned.rs`
+//! a method (typed, inlined)           a `Reader` of data, the operands, the target of the output
+//!     -> `kinds.rs`                   the kernels of the kind of data, or its decoder
+//!     -> a call or a plan without types   `erased.rs`, `planned.rs`; `converted.rs` for maps, formats, row functions
 //! ```
 
 pub(crate) mod blocks;

@@ -13,11 +13,6 @@ use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
-mod sealed {
-    /// Implemented for [`Map`](super::Map) alone.
-    pub trait Sealed {}
-}
-
 /// The arguments of a map's parameters in a call, without their types.
 pub(in crate::call) trait MapArgs {
     /// The number of values for each parameter.
@@ -53,7 +48,7 @@ impl<P: Params> MapArgs for MapParams<'_, P> {
             f32 {{ .. }}; }}`, given as `&MAP`",
     note = "it captures nothing: what changes from call to call is a parameter of the map, given as `(Given::All(2.0),)`"
 )]
-pub trait MapOf<T>: sealed::Sealed {
+pub trait MapOf<T>: Sealed {
     /// The elements that the map makes.
     type Out: Element;
 
@@ -64,7 +59,7 @@ pub trait MapOf<T>: sealed::Sealed {
     fn map(&self) -> Map<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> sealed::Sealed for Map<T, U, P> {}
+impl<T, U, P> Sealed for Map<T, U, P> {}
 
 impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
     type Out = U;

@@ -52,7 +52,7 @@ use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 
 mod sealed {
-    /// Implemented for sources and specs.
+    /// Implemented for the types of this crate alone that implement a sealed trait: sources, specs, attributes, ..
     pub trait Sealed {}
 }
 pub(crate) use sealed::Sealed;

@@ -17,11 +17,6 @@ use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-mod sealed {
-    /// Implemented for [`RowFunction`](super::RowFunction) alone.
-    pub trait Sealed {}
-}
-
 /// Takes the place of the output's rows, and returns the address of what a row function reads (K8).
 pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
@@ -69,7 +64,7 @@ impl<P: RowParams> RowArgs for RowsParams<'_, P> {
             &[{T}]| -> f32 {{ .. }}; }}`, given as `&SUM`",
     note = "a `Map` converts elements, by `map`; a row function computes whole rows, by `rows`"
 )]
-pub trait RowFunctionOf<T>: sealed::Sealed {
+pub trait RowFunctionOf<T>: Sealed {
     /// The elements that the function makes.
     type Out: Element;
 
@@ -80,7 +75,7 @@ pub trait RowFunctionOf<T>: sealed::Sealed {
     fn function(&self) -> RowFunction<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> sealed::Sealed for RowFunction<T, U, P> {}
+impl<T, U, P> Sealed for RowFunction<T, U, P> {}
 
 impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
     type Out = U;
