@@ -160,26 +160,26 @@ impl Kind for Any {
     const IS_PLAIN: bool = true;
 }
 
+/// Implements [`Kind`], and [`ReadByRow`] where a row function reads numbers of a type.
 macro_rules! results {
-    (@ [$($generics:tt)*] $Trait:ident for $Kind:ty: $name:ident = $of:ty) => {
+    (@ [$($generics:tt)*] $Trait:ident for $Kind:ty: $name:ident = $Elements:ty) => {
         impl<$($generics)*> $Trait for $Kind {
-            type $name = $of;
+            type $name = $Elements;
         }
     };
-    ($($generics:tt $Kind:ty => $Out:ty $(, rows of $Number:ty)?;)*) => {$(
+    ($($generics:tt $Kind:ty: $Out:ty $(, rows of $Number:ty)?;)*) => {$(
         results!(@ $generics Kind for $Kind: Out = $Out);
         $(results!(@ $generics ReadByRow for $Kind: Number = $Number);)?
     )*};
 }
-
 results! {
-    [T: Element, U: Element] Mapped<T, U> => U, rows of U::Number;
-    [K: ReadByRow, U: Element] ByRow<K, U> => U;
-    [U: Float] Fused<U> => U, rows of U;
-    [] Fused<Any> => Any;
-    [U: Float] Tables<U> => U;
-    [] Tables<Any> => Any;
-    [U: Float] Blocks<U> => U, rows of U;
+    [T: Element, U: Element] Mapped<T, U>: U, rows of U::Number;
+    [K: ReadByRow, U: Element] ByRow<K, U>: U;
+    [U: Float] Fused<U>: U, rows of U;
+    [] Fused<Any>: Any;
+    [U: Float] Tables<U>: U;
+    [] Tables<Any>: Any;
+    [U: Float] Blocks<U>: U, rows of U;
 }
 
 #[diagnostic::do_not_recommend]
