@@ -52,7 +52,7 @@ fn policies(criterion: &mut Criterion) {
     for (wild, name) in [(false, "in_range"), (true, "1_percent_out")] {
         let values = indices(dim, wild);
         let view = View::new(&values, &[LANES]).expect("fits");
-        for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        for &policy in OutOfBounds::ALL {
             if wild && policy == OutOfBounds::Error {
                 continue;
             }

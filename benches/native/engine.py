@@ -39,6 +39,9 @@ class Engine:
     def gather(self, workload, data, indices):
         raise Unsupported(f"{self.label} has no Gather")
 
+    def take_clip(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no take that clips")
+
     def gather_elements(self, workload, data, indices):
         raise Unsupported(f"{self.label} has no GatherElements")
 

@@ -28,8 +28,10 @@ class Gather(Engine):
         attributes = {name: getattr(workload, name) for name in names}
         attributes |= {"block_shape": workload.block, "pads_begin": self._nothing(workload)}
         attributes |= {"pads_end": self._nothing(workload), "threads": self.threads}
-        arrays = [array for array in inputs if array is not None]
-        run = self.module.plan(workload.operator, *arrays, **attributes).run
+        operator, arrays = workload.operator, [array for array in inputs if array is not None]
+        if operator == "take_clip":
+            operator, attributes = "gather", attributes | {"negative_index": "reject", "out_of_bounds": "clamp"}
+        run = self.module.plan(operator, *arrays, **attributes).run
         return lambda: run(*arrays, out=output)
 
     def _nothing(self, workload):
@@ -53,6 +55,10 @@ class GatherFresh(Gather):
     def gather(self, workload, data, indices):
         call, axis, batch_dims = self.module.gather, workload.axis, workload.batch_dims
         return lambda **out: call(data, indices, axis, batch_dims, threads=self.threads, **out)
+
+    def take_clip(self, workload, data, indices):
+        call, policy = self.module.gather, {"negative_index": "reject", "out_of_bounds": "clamp"}
+        return lambda **out: call(data, indices, workload.axis, threads=self.threads, **policy, **out)
 
     def gather_elements(self, workload, data, indices):
         call, axis = self.module.gather_elements, workload.axis

@@ -37,7 +37,7 @@ class Workload:
     @property
     def output_shape(self):
         """The shape of the result."""
-        if self.operator == "gather":
+        if self.operator in ("gather", "take_clip"):
             return self.shape[: self.axis] + self.index_shape[self.batch_dims :] + self.shape[self.axis + 1 :]
         if self.operator == "gather_elements":
             return self.index_shape
@@ -98,6 +98,9 @@ class Workload:
         elif self.spread == "zipf":
             weights = np.arange(1, rows + 1) ** -ZIPF
             indices = random.permutation(rows)[random.choice(rows, self.index_shape, p=weights / weights.sum())]
+        elif self.operator == "take_clip":
+            # An eighth of them on either side of the axis.
+            indices = random.integers(-rows // 6, rows + rows // 6, self.index_shape)
         else:
             limit = rows
             if self.operator in ("gather_nd", "scatter_nd"):
@@ -108,6 +111,10 @@ class Workload:
 
 def _gather(name, axis, shape, index_shape, **types):
     return Workload(f"gather/{name}", "gather", shape, index_shape, axis, **types)
+
+
+def _clip(name, shape, index_shape):
+    return Workload(f"take_clip/{name}", "take_clip", shape, index_shape)
 
 
 def _elements(name, axis, shape, **types):
@@ -194,4 +201,10 @@ def _large(mib):
     )
 
 
-TABLES = {"gathers": WORKLOADS, "inverses": INVERSES, "large": (*_large(64), *_large(512), *_large(2048))}
+# Indices of which a quarter is out of range, and clamped to the axis.
+CLIPPED = (
+    _clip("rows4B_64K_1M", (1 << 16,), (1 << 20,)),
+    _clip("rows64B_64Kx16_256K", (1 << 16, 16), (1 << 18,)),
+)
+
+TABLES = {"gathers": WORKLOADS, "clipped": CLIPPED, "inverses": INVERSES, "large": (*_large(64), *_large(512), *_large(2048))}

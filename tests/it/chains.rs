@@ -72,9 +72,8 @@ fn bits<T: Bits>(got: Result<Tensor<T>, Error>) -> Results {
 
 /// Operators with every policy, on one thread and on three.
 fn operators(axis: i64) -> impl Iterator<Item = (Gather, bool)> {
-    let policies = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
     levels().flat_map(move |level| {
-        policies.into_iter().enumerate().map(move |(at, policy)| {
+        OutOfBounds::ALL.iter().enumerate().map(move |(at, &policy)| {
             let par = if at % 2 == 1 { Par::Threads(3) } else { Par::Seq };
             (Gather::new(axis).level(level).par(par).out_of_bounds(policy), policy == OutOfBounds::Error)
         })

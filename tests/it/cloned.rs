@@ -171,7 +171,7 @@ fn errors_come_before_the_first_clone() {
 fn an_axis_without_elements_gives_what_plain_types_get() {
     let (data, none) = (View::new(&[] as &[u8], &[0, 2]).unwrap(), View::new(&[] as &[u8], &[0, 0]).unwrap());
     let indices = View::new(&[0i64, 5], &[2]).unwrap();
-    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+    for &policy in OutOfBounds::ALL {
         let op = Gather::new(0).out_of_bounds(policy);
         // The second result has no elements: then only `Error` looks at the indices.
         for data in [&data, &none] {

@@ -19,7 +19,7 @@ row_kernels! {
 
 const EXPECTED: [usize; 3] = [0, 1, 64];
 const COUNTS: [usize; 5] = [0, 1, 3, 64, 1500];
-const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
+const POLICIES: &[OutOfBounds] = OutOfBounds::ALL;
 const DIM: usize = 6;
 
 /// `count` ids into an axis of size `DIM`, counted from both ends; with `bad`, every fifth is out of range.
@@ -35,7 +35,7 @@ fn ids(count: usize, bad: bool) -> Vec<i64> {
 fn check<S: TableOf<Gather, f32>>(planned: &S, other: &S) -> Result<(), Error> {
     for (expected, policy, level) in EXPECTED
         .into_iter()
-        .flat_map(|expected| POLICIES.into_iter().flat_map(move |policy| levels().map(move |l| (expected, policy, l))))
+        .flat_map(|expected| POLICIES.iter().flat_map(move |&policy| levels().map(move |l| (expected, policy, l))))
     {
         let op = Gather::new(0).out_of_bounds(policy).level(level);
         let spec = Spec::<i64>::new(&[expected])?;
@@ -100,7 +100,7 @@ fn tuples_elements_scatters_and_bags_give_what_the_unplanned_call_gives() -> Res
         let (tuples, rows) = (View::new(&list, &[count, 1])?, View::new(&wide, &[count, 4])?);
         let values: Vec<f32> = (0..count * 4).map(|at| (at % 9) as f32).collect();
         let updates = View::new(&values, &[count, 4])?;
-        for policy in POLICIES {
+        for &policy in POLICIES {
             let op = GatherNd::new().out_of_bounds(policy);
             let plan = op.plan_any_count(&table, &Spec::<i64>::new(&[expected, 1])?)?;
             assert_eq!(plan.run(&table, &tuples), op.run(&table, &tuples), "{op:?}, {}", what());

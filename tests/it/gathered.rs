@@ -12,7 +12,7 @@ const SHAPE: [usize; 2] = [40, 83];
 const LEN: usize = SHAPE[0] * SHAPE[1];
 /// Where an index is changed: in the first row, in the second, at the end.
 const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 79, 80, 82, 83, 84 + 15, 83 + 80, LEN - 1];
-const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
+const POLICIES: &[OutOfBounds] = OutOfBounds::ALL;
 
 /// The position of an index under a policy; `None` where it is out of range.
 fn position(index: i64, dim: usize, policy: OutOfBounds) -> Option<usize> {
@@ -63,8 +63,10 @@ fn elements_of<T: Element + PartialEq>(number: impl Fn(usize) -> T) -> usize {
     let mut ran = 0;
     let data = numbers(LEN, &number);
     let tensor = View::new(&data, &SHAPE).unwrap();
-    for (axis, policy, place) in
-        [0, 1].into_iter().flat_map(|axis| POLICIES.map(|policy| (axis, policy))).flat_map(|(axis, policy)| {
+    for (axis, policy, place) in [0, 1]
+        .into_iter()
+        .flat_map(|axis| POLICIES.iter().map(move |&policy| (axis, policy)))
+        .flat_map(|(axis, policy)| {
             let places = core::iter::once(None).chain(PLACES.map(Some));
             places.map(move |place| (axis, policy, place))
         })

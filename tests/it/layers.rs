@@ -49,6 +49,7 @@ const ROOMS: [(&str, &[&str]); 2] = [
             "reduce",
             "moves",
             "resolve",
+            "remap",
             "nest",
             "index_rule",
             "prefetch",

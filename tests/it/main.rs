@@ -32,6 +32,7 @@ mod packages;
 mod panels;
 mod per_element;
 mod plans;
+mod policies;
 mod pooled;
 mod properties;
 mod quantized;

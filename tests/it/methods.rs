@@ -345,7 +345,7 @@ fn methods_are_refused_where_nothing_is_moved() {
     let (list, row) = (View::new(&ids, &[4]).unwrap(), View::new(&ids, &[1, 4]).unwrap());
     let (no_ids, tuples) = (View::new(&ids[..0], &[0, 4]).unwrap(), View::new(&ids, &[4, 1]).unwrap());
     for &method in Method::ALL {
-        for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        for &out in OutOfBounds::ALL {
             let check = |op: Op, got: [Result<(), Error>; 5], is_bad: bool| {
                 for (door, got) in got.into_iter().enumerate() {
                     if method != Method::Direct {

@@ -54,7 +54,7 @@ fn results_that_no_memory_holds() {
     let (list, tuple) = (View::new(&zero[..1], &[1]).unwrap(), View::new(&zero[..1], &[1, 1]).unwrap());
     let (many, tuples) =
         (View::strided(&zero, &[HUGE], &[0], 0).unwrap(), View::strided(&zero, &[HUGE, 1], &[0, 1], 0).unwrap());
-    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+    for &policy in OutOfBounds::ALL {
         let (gather, elements) = (Gather::new(0).out_of_bounds(policy), GatherElements::new(0).out_of_bounds(policy));
         let nd = GatherNd::new().out_of_bounds(policy);
         assert_eq!(gather.faces(&row, &list), [REFUSED; 4]);

@@ -35,9 +35,9 @@ WIDEN = rust("types/index.rs", """
 """)
 
 NEW = rust("kernels/index_rule.rs", """
-    pub(crate) fn new(negative: NegativeIndex, dim: i64) -> Self {
+    pub(crate) fn new(policy: KernelPolicy, dim: i64) -> Self {
         debug_assert!(dim >= 0);
-        IndexRule { dim, from_end: if negative == NegativeIndex::FromEnd { dim } else { 0 } }
+        IndexRule { dim, from_end: if policy.from_end { dim } else { 0 } }
     }
 """)
 
@@ -102,16 +102,22 @@ POSITION = rust("kernels/index_rule.rs", """
     }
 """)
 
-CLAMP = rust("kernels/index_rule.rs", """
-    pub(crate) fn clamp<I: Index>(self, index: I) -> i64 {
-        self.count(index).max(0).min(self.dim - 1)
+REPLACE = rust("kernels/index_rule.rs", """
+    pub(crate) fn replace<I: Index>(self, index: I, dim: i64, from_end: bool) -> I {
+        debug_assert!(dim >= 1);
+        let x = index.widen();
+        let least = if from_end && I::TYPE.is_signed() { -dim } else { 0 };
+        match self {
+            Remap::Clamp => I::truncated(x.max(least).min(dim - 1)),
+            Remap::Wrap if least <= x && x < dim => index,
+            Remap::Wrap => I::truncated(index.wrap(dim)),
+        }
     }
 """)
 
-WRAP_RULE = rust("kernels/index_rule.rs", """
-    pub(crate) fn wrap<I: Index>(self, index: I) -> i64 {
-        let x = index.widen();
-        if self.is_position(x) { x } else { index.wrap(self.dim) }
+TRUNCATED = rust("types/index.rs", """
+    fn truncated(number: i64) -> Self {
+        number as Self
     }
 """)
 
@@ -125,20 +131,31 @@ WRAP = rust("types/index.rs", """
     }
 """)
 
+LOWERED = rust("types/policy.rs", """
+    pub(crate) const fn new(negative: NegativeIndex, missing: Missing, remap: Option<Remap>) -> Self {
+        let from_end = match negative {
+            NegativeIndex::FromEnd => true,
+            NegativeIndex::Reject => false,
+        };
+        // An index from `-dim` to -1 is its own remainder from the end.
+        let wraps = matches!(remap, Some(Remap::Wrap));
+        KernelPolicy { from_end: from_end || wraps, missing, remap, negative }
+    }
+""")
+
 POLICY = rust("kernels/index_rule.rs", """
     pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
-        let rule = IndexRule::new(self.negative, dim);
-        match self.out_of_bounds {
-            OutOfBounds::Error | OutOfBounds::Zero => rule.check(index),
-            OutOfBounds::Clamp => (rule.clamp(index), true),
-            OutOfBounds::Wrap => (rule.wrap(index), true),
-        }
+        let index = match self.remap {
+            Some(remap) if dim > 0 => remap.replace(index, dim, self.from_end),
+            _ => index,
+        };
+        IndexRule::new(self, dim).check(index)
     }
 """)
 
 RESOLVE = rust("kernels/resolve/mod.rs", """
-    let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
-    let check = move |index: I| {
+    let rule = IndexRule::new(job.policy, i64::from(job.dim));
+    each::<I>(job, move |index: I| {
         let (x, inside) = if const { size_of::<I>() <= 4 } {
             rule.check_narrow(index)
         } else {
@@ -146,12 +163,7 @@ RESOLVE = rust("kernels/resolve/mod.rs", """
             (x as i32, inside)
         };
         if inside { x } else { -1 }
-    };
-    match job.policy.out_of_bounds {
-        OutOfBounds::Error | OutOfBounds::Zero => each::<I>(job, check),
-        OutOfBounds::Clamp => each::<I>(job, move |index| rule.clamp(index) as i32),
-        OutOfBounds::Wrap => each::<I>(job, move |index| rule.wrap(index) as i32),
-    }
+    })
 """)
 
 
@@ -181,11 +193,6 @@ class Case:
 
     def is_position(self, x, twin):
         return z3.ULE(x, self.dim) if twin else z3.ULT(x, self.dim)
-
-    def clamp(self, twin):
-        x, last = self.count(), self.dim - (0 if twin else 1)
-        x = z3.If(x > 0, x, z3.BitVecVal(0, 64))
-        return z3.If(x < last, x, last)
 
 
 def cases(types=TYPES, **more):
@@ -228,17 +235,14 @@ def in_32_bits(twin):
         yield name, case.assumed, z3.And(inside == case.valid, z3.Implies(inside, exact(x) == case.counted))
 
 
-@lemma(RESOLVE, CHECK, CLAMP)
+@lemma(RESOLVE, CHECK)
 def positions_of_32_bits(twin):
     """Positions along axes of less than 2^31 fit in `i32`, and -1 stands for an index out of range; twin: 0 does."""
     for name, case in cases(dim_bits=31):
         x = case.count()
         bad = z3.BitVecVal(0 if twin else -1, 32)
         position = z3.If(case.is_position(x, False), low(x, 32), bad)
-        checked = exact(position) == z3.If(case.valid, case.counted, z3.BitVecVal(-1, EXACT))
-        clamp = case.clamp(False)
-        clamped = z3.Implies(case.dim > 0, exact(low(clamp, 32)) == exact(clamp))
-        yield name, case.assumed, z3.And(checked, clamped)
+        yield name, case.assumed, exact(position) == z3.If(case.valid, case.counted, z3.BitVecVal(-1, EXACT))
 
 
 @lemma(WIDEN, BITS, POSITION)
@@ -263,17 +267,24 @@ def plain(twin):
             yield f"{name}, {'counts' if counts else 'rejects'}", case.assumed + [is_plain], holds
 
 
-@lemma(WIDEN, NEW, COUNT, CLAMP, POLICY)
+@lemma(WIDEN, NEW, COUNT, REPLACE, TRUNCATED, LOWERED, POLICY)
 def clamp(twin):
-    """`Clamp` takes the nearest position of an axis that has one; twin: `min(dim)`."""
+    """`Clamp` replaces an index by one of its type, of the nearest position of an axis that has one; twin: `min(dim)`."""
     for name, case in cases():
+        x, zero, last = case.widen(), z3.BitVecVal(0, 64), case.dim - (0 if twin else 1)
+        least = -case.from_end if case.signed else zero
+        x = z3.If(x > least, x, least)
+        x = z3.If(x < last, x, last)
+        bits = case.x.size()
+        replaced = extended(low(x, bits), EXACT, case.signed) if bits < 64 else extended(x, EXACT, case.signed)
+        counted = z3.If(replaced < 0, replaced + exact(case.from_end), replaced)
         nearest = z3.If(case.counted < 0, 0, z3.If(case.counted >= case.D, case.D - 1, case.counted))
-        yield name, case.assumed + [case.dim > 0], exact(case.clamp(twin)) == nearest
+        yield name, case.assumed + [case.dim > 0], z3.And(replaced == exact(x), counted == nearest)
 
 
-@lemma(WIDEN, IS_POSITION, WRAP_RULE, WRAP, POLICY)
+@lemma(WIDEN, REPLACE, TRUNCATED, WRAP, LOWERED, POLICY)
 def wrap(twin):
-    """`Wrap` is the remainder from 0 on of the value itself; twin: `x <= dim` is a position."""
+    """`Wrap` replaces an index by one of its type, which counts to its remainder from 0 on; twin: `x <= dim` is kept."""
     x, dim, q, r = z3.Ints("x dim q r")
     for name, bits, signed in TYPES:
         low_end, high_end = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
@@ -283,8 +294,10 @@ def wrap(twin):
         # `rem_euclid` adds the divisor to a negative rest. Of an unsigned value beyond `i64`, there is none.
         divided = z3.If(x <= I64_MAX, z3.If(r < 0, r + dim, r), r)
         widened = z3.If(x <= I64_MAX, x, I64_MAX)
-        inside = z3.And(widened >= 0, widened <= dim if twin else widened < dim)
-        position = z3.If(inside, widened, divided)
+        kept = z3.And(widened >= (-dim if signed else 0), widened <= dim if twin else widened < dim)
+        replaced = z3.If(kept, x, divided)
+        has = z3.And(low_end <= replaced, replaced <= high_end)
+        position = z3.If(replaced < 0, replaced + dim, replaced)
         # Some multiple of `dim` lies between: the rests of `x` from 0 on are those.
-        multiple = z3.Or(x == q * dim + position, x == (q - 1) * dim + position)
-        yield name, assumed, z3.And(0 <= position, position < dim, multiple)
+        multiple = z3.Or(*(x == (q + k) * dim + position for k in (-1, 0)))
+        yield name, assumed, z3.And(has, 0 <= position, position < dim, multiple)

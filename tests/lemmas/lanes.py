@@ -24,8 +24,7 @@ LOAD = rust("kernels/words.rs", """
             if wide == IndexType::U64 {
                 IndexWords { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
             } else {
-                let fits = W::equal(high, W::signs(low));
-                IndexWords { low, negative: W::negative(low), fits, below: W::negative(high) }
+                IndexWords { low, negative: W::negative(low), fits: W::equal(high, W::signs(low)) }
             }
         }
     }
@@ -33,53 +32,35 @@ LOAD = rust("kernels/words.rs", """
 
 SIGNED = rust("kernels/words.rs", """
     fn signed(low: W) -> Self {
-        let negative = W::negative(low);
-        IndexWords { low, negative, fits: W::lanes(low, true), below: negative }
+        IndexWords { low, negative: W::negative(low), fits: W::lanes(low, true) }
     }
 """)
 
 UNSIGNED = rust("kernels/words.rs", """
     fn unsigned(low: W) -> Self {
-        let none = W::lanes(low, false);
-        IndexWords { low, negative: none, fits: W::lanes(low, true), below: none }
+        IndexWords { low, negative: W::lanes(low, false), fits: W::lanes(low, true) }
     }
 """)
 
 BOUNDS = rust("kernels/resolve/vectors.rs", """
-    pub(crate) fn new(dim: W, policy: IndexPolicy) -> Self {
-        let IndexPolicy { negative, out_of_bounds } = policy;
-        let (zero, minus_one) = (W::filled(dim, 0), W::filled(dim, -1));
-        let last = W::plus(dim, minus_one);
-        let counts = negative == NegativeIndex::FromEnd || out_of_bounds == OutOfBounds::Wrap;
-        let from_end = if counts { dim } else { zero };
-        let clamp = out_of_bounds == OutOfBounds::Clamp;
-        let (below, above) = if clamp { (zero, last) } else { (minus_one, minus_one) };
-        VectorBounds { from_end, last, below, above }
+    pub(crate) fn new(dim: W, policy: KernelPolicy) -> Self {
+        let last = W::plus(dim, W::filled(dim, -1));
+        VectorBounds { from_end: if policy.from_end { dim } else { W::filled(dim, 0) }, last }
     }
 """)
 
 RESOLVE = rust("kernels/resolve/vectors.rs", """
     pub(crate) fn resolve(self, indices: IndexWords<W>) -> W {
-        let IndexWords { low, negative, fits, below } = indices;
+        let IndexWords { low, negative, fits } = indices;
         let r = W::plus_where(low, negative, self.from_end);
         let inside = W::both(W::at_most(r, self.last), fits);
-        W::select(inside, r, W::select(below, self.below, self.above))
+        W::select(inside, r, W::filled(self.last, -1))
     }
 """)
 
 POSITIONS = rust("kernels/resolve/vectors.rs", """
     pub(crate) fn positions(self, indices: IndexWords<W>) -> W::Mask {
         W::both(W::at_most(indices.low, self.last), indices.fits)
-    }
-""")
-
-WRAP = rust("kernels/resolve/vectors.rs", """
-    fn wrap<I: Index>(job: &ResolveJob<'_>) {
-        for at in 0..job.n() {
-            if job.position(at) < 0 {
-                job.write(at, job.indices().read::<I>(at).wrap(i64::from(job.dim())) as i32);
-            }
-        }
     }
 """)
 
@@ -131,20 +112,19 @@ class Lane:
         self.X, self.D = extended(self.x, EXACT, signed), extended(self.dim, EXACT, True)
         self.low = low(self.x, 32) if bits == 64 else extended(self.x, 32, signed)
         self.negative = self.low < 0 if signed else z3.BoolVal(False)
-        self.below, self.fits = self.negative, z3.BoolVal(True)
+        self.fits = z3.BoolVal(True)
         if bits == 64:
             high = z3.Extract(63, 32, self.x)
             self.fits = high == (self.low >> 31 if signed else 0)
-            self.below = high < 0 if signed else self.below
         self.assumed = [self.dim >= 1]
 
     def counted(self, counts):
         return z3.If(self.X < 0, self.X + self.D, self.X) if counts else self.X
 
-    def resolve(self, counts, below, above, last, fits=None):
+    def resolve(self, counts, last, fits=None):
         r = z3.If(self.negative, self.low + self.dim, self.low) if counts else self.low
         inside = z3.And(z3.ULE(r, last), self.fits if fits is None else fits)
-        return extended(z3.If(inside, r, z3.If(self.below, below, above)), EXACT, True)
+        return extended(z3.If(inside, r, z3.BitVecVal(-1, 32)), EXACT, True)
 
 
 def lanes(types=TYPES):
@@ -156,42 +136,20 @@ def lanes(types=TYPES):
 @lemma(LOAD, SIGNED, UNSIGNED, BOUNDS, RESOLVE)
 def error_and_zero(twin):
     """Lanes have the rule's position, and -1 where an index is out of range; twin: the last position is `dim`."""
-    minus_one = z3.BitVecVal(-1, 32)
     for name, lane, counts in lanes():
         x, last = lane.counted(counts), lane.dim - (0 if twin else 1)
-        position = lane.resolve(counts, minus_one, minus_one, last)
+        position = lane.resolve(counts, last)
         yield name, lane.assumed, position == z3.If(z3.And(x >= 0, x < lane.D), x, -1)
 
 
 @lemma(LOAD, RESOLVE)
 def high_bits(twin):
     """An index of 64 bits beyond 32 is in range of no axis: 2^32 + 1 is not 1; twin: high bits are not looked at."""
-    minus_one = z3.BitVecVal(-1, 32)
     for name, lane, counts in lanes([t for t in TYPES if t[1] == 64]):
         far = z3.Or(lane.X > I32_MAX, lane.X < -I32_MAX - 1)
         fits = z3.BoolVal(True) if twin else None
-        position = lane.resolve(counts, minus_one, minus_one, lane.dim - 1, fits)
+        position = lane.resolve(counts, lane.dim - 1, fits)
         yield name, lane.assumed + [far], position == -1
-
-
-@lemma(LOAD, SIGNED, UNSIGNED, BOUNDS, RESOLVE)
-def clamp(twin):
-    """Lanes have the nearest position; twin: the last position is `dim`."""
-    for name, lane, counts in lanes():
-        x, last = lane.counted(counts), lane.dim - (0 if twin else 1)
-        position = lane.resolve(counts, z3.BitVecVal(0, 32), last, last)
-        yield name, lane.assumed, position == z3.If(x < 0, 0, z3.If(x >= lane.D, lane.D - 1, x))
-
-
-@lemma(LOAD, SIGNED, UNSIGNED, BOUNDS, RESOLVE, WRAP)
-def wrap(twin):
-    """Lanes have an index from `-dim` to `dim - 1` modulo `dim`, and else -1, which is divided; twin: to `dim`."""
-    minus_one = z3.BitVecVal(-1, 32)
-    for name, bits, signed in TYPES:
-        lane = Lane(bits, signed)
-        position = lane.resolve(True, minus_one, minus_one, lane.dim - (0 if twin else 1))
-        near = z3.And(-lane.D <= lane.X, lane.X < lane.D)
-        yield name, lane.assumed, position == z3.If(near, lane.counted(True), -1)
 
 
 @lemma(POSITIONS, LOAD, SIGNED, UNSIGNED)

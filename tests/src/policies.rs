@@ -36,3 +36,10 @@ pub fn of_scatters(rule: Rule) -> ScatterOutOfBounds {
         Rule::Wrap => ScatterOutOfBounds::Wrap,
     }
 }
+
+#[test]
+fn the_rules_are_every_combination_of_policies() {
+    let all = NegativeIndex::ALL.iter().flat_map(|&negative| OutOfBounds::ALL.iter().map(move |&out| (negative, out)));
+    let of_rules: Vec<_> = RULES.iter().map(|&(negative, out, _)| (negative, out)).collect();
+    assert_eq!(all.collect::<Vec<_>>(), of_rules);
+}

@@ -342,7 +342,7 @@ fn tensors_without_elements_and_of_rank_0() {
     let scales = scales(3);
     let given = (Given::PerRow(&scales[..]), Given::All(0));
     let table = Dense::from_fn(&[3, 2], |at| at as u8 + 1);
-    for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+    for &out in OutOfBounds::ALL {
         let op = Gather::new(0).out_of_bounds(out);
         ready_made(&op, 0, &[3, 2], &empty);
         ready_made(&op, 0, &[3, 2], &scalar);

@@ -213,7 +213,7 @@ fn of_each<V>(len: usize, values: &[V]) -> Given<'_, &[V], V> {
     Given::PerIndexOf { len, values }
 }
 
-const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
+const POLICIES: &[OutOfBounds] = OutOfBounds::ALL;
 
 #[test]
 fn every_width_policy_and_parameter() {
@@ -223,7 +223,7 @@ fn every_width_policy_and_parameter() {
         let data = View::new(&table, &[ROWS, width]).unwrap();
         let row = |at: usize| &table[at * width..][..width];
         let ids: Vec<i64> = (0..60).map(|at| (mixed(6, at) % 18) as i64 - 9).collect();
-        for policy in POLICIES {
+        for &policy in POLICIES {
             let ids: Vec<i64> = match policy {
                 OutOfBounds::Error => ids.iter().map(|id| id.rem_euclid(ROWS as i64)).collect(),
                 _ => ids.clone(),

@@ -35,6 +35,9 @@ class Jax(Engine):
             leading = workload.batch_coordinates(indices.ndim)
         return self._compile(lambda data, indices: self._at(data, (*leading, indices)), data, indices)
 
+    def take_clip(self, workload, data, indices):
+        return self.gather(workload, data, indices)
+
     def gather_elements(self, workload, data, indices):
         def function(data, indices):
             return self.jax.numpy.take_along_axis(

@@ -22,6 +22,9 @@ class NumPy(Engine):
             return lambda: data[where]
         return lambda: np.take(data, indices, axis=workload.axis)
 
+    def take_clip(self, workload, data, indices):
+        return lambda: np.take(data, indices, axis=workload.axis, mode="clip")
+
     def gather_elements(self, workload, data, indices):
         return lambda: np.take_along_axis(data, indices, axis=workload.axis)
 

@@ -10,8 +10,8 @@ use core::slice;
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
+use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Opened, Source};
 use crate::exec::Ids;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
@@ -26,33 +26,32 @@ use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Options};
 
-/// The indices of a call.
+/// Calls `run` with the indices of a call.
 ///
 /// # Errors
-/// [`Error::NotAnIndexType`].
-pub(crate) fn ids<'a, X>(indices: &'a Opened<'_, X>) -> Result<Ids<'a>, Error>
+/// [`Error::NotAnIndexType`], then those of `run`.
+pub(crate) fn with_ids<X, R>(indices: &X, run: impl FnOnce(Ids<'_>) -> Result<R, Error>) -> Result<R, Error>
 where
     X: Source<Kind: IndexKind> + ?Sized,
 {
-    let of = X::Kind::index(indices.dtype())?;
-    let (start, layout) = indices.parts();
+    let (of, held) = (X::Kind::index(indices.dtype())?, indices.held());
     // SAFETY: V1, V3: along its layout a source has values of its data type, which is that of the index type.
-    Ok(unsafe { Ids::new(start, layout, of) })
+    run(unsafe { Ids::new(indices.start(), held.borrow(), of) })
 }
 
 /// Reads an index, and resolves it along an axis of `dim >= 1` elements; `None` where it is out of range.
 ///
 /// # Safety
 /// The address may be read as a value of the index type, at any alignment.
-type Resolver = unsafe fn(IndexPolicy, *const u8, i64) -> Option<i64>;
+type Resolver = unsafe fn(KernelPolicy, *const u8, i64) -> Option<i64>;
 
 /// How values of an index type are resolved.
 fn resolver(index: IndexType) -> Resolver {
     /// # Safety
     /// As for [`Resolver`].
-    unsafe fn resolve<I: Index>(policy: IndexPolicy, at: *const u8, dim: i64) -> Option<i64> {
+    unsafe fn resolve<I: Index>(policy: KernelPolicy, at: *const u8, dim: i64) -> Option<i64> {
         // SAFETY: the caller's promise.
         policy.resolve(unsafe { at.cast::<I>().read_unaligned() }, dim)
     }
@@ -62,7 +61,7 @@ fn resolver(index: IndexType) -> Resolver {
 /// Runs an operator on indices; `fill` makes what an index out of range yields, where the policy says so.
 pub(crate) fn index<T: Clone, F: Borrow<T>>(
     attributes: &dyn IndexAttributes,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     options: Options,
     data: &View<'_, T>,
     indices: Ids<'_>,
@@ -82,7 +81,7 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
     if empty {
         return Tensor::new(values, &lowered.output);
     }
-    let fill = (policy.out_of_bounds == OutOfBounds::Zero).then(fill);
+    let fill = (policy.fills()).then(fill);
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
     let dims = lowered.dims.iter().zip(&out);
     let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
@@ -123,7 +122,7 @@ pub(crate) fn default<T: Default>() -> Box<T> {
 /// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
 pub(crate) fn scatter<T: Clone>(
     lowered: &IndexLowered,
-    (policy, skips_negative): (IndexPolicy, bool),
+    (policy, skips_negative): (KernelPolicy, bool),
     options: Options,
     data: &View<'_, T>,
     indices: Ids<'_>,

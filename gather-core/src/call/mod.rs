@@ -14,9 +14,4 @@ pub(crate) mod scatter;
 pub(crate) mod source;
 pub(crate) mod space;
 
-/// Attributes are sealed: the crate's own operators have them.
-mod sealed {
-    pub trait Sealed {}
-}
-
-pub(crate) use sealed::Sealed;
+pub(crate) use source::Sealed;

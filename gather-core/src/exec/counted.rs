@@ -132,15 +132,15 @@ impl CountedPlan {
         if one_call {
             // SAFETY: X1 for the plan with another size of its free loop: C1.
             let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();
-            if !outcome.out_of_range {
-                return Ok(Written::by(outcome, operands.memory()));
+            if let Some(written) = Written::by(outcome, operands.memory()) {
+                return Ok(written);
             }
         }
         let indices = operands.resized(count)?;
         // SAFETY: V1: the tensor of indices has `count` along the first dimension.
         let operands = unsafe { operands.with_layout(&indices) };
         if one_call {
-            return operands.check_met(plan);
+            return Err(operands.first_bad_index(plan));
         }
         // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
         unsafe { run_in_parts(plan, loops, work, operands) }

@@ -10,17 +10,16 @@ use smallvec::SmallVec;
 use crate::exec::threads;
 use crate::kernels::{Outcome, start_of_part};
 
-/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them; says what all of them
-/// found.
+/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them.
 pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcome + Sync) -> Outcome {
-    let found = AtomicBool::new(false);
+    let complete = AtomicBool::new(true);
     threads::share(tasks, n, |pieces| {
         let worker = pieces.worker;
         for piece in pieces {
-            found.fetch_or(run(piece, worker).out_of_range, Ordering::Relaxed);
+            complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed);
         }
     });
-    Outcome { out_of_range: found.into_inner() }
+    Outcome::of_rows(usize::from(complete.into_inner()), 1)
 }
 
 /// How many parts each loop of a loop nest is cut into. A piece is a part of every loop.

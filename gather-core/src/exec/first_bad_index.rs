@@ -8,13 +8,13 @@ use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// The size of the axis and the policies that an index is compared with.
 pub(crate) struct IndexCheck<'a> {
     pub(crate) op: Op,
     pub(crate) axes: &'a [Axis],
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     pub(crate) index: IndexType,
     /// Whether negative indices name nothing, and so are never out of range.
     pub(crate) skips_negative: bool,
@@ -88,13 +88,8 @@ pub(crate) unsafe fn find(checked: &IndexCheck<'_>, index: *const u8, indices: &
     }
 }
 
-fn names_an_element(policy: IndexPolicy, index: i128, dim: usize) -> bool {
-    match policy.out_of_bounds {
-        OutOfBounds::Clamp | OutOfBounds::Wrap => dim > 0,
-        OutOfBounds::Error | OutOfBounds::Zero => {
-            let dim = dim as i128;
-            let from = if policy.negative == NegativeIndex::FromEnd { -dim } else { 0 };
-            (from..dim).contains(&index)
-        }
-    }
+fn names_an_element(policy: KernelPolicy, index: i128, dim: usize) -> bool {
+    let dim = dim as i128;
+    let from = if policy.from_end { -dim } else { 0 };
+    if policy.remap.is_some() { dim > 0 } else { (from..dim).contains(&index) }
 }

@@ -6,6 +6,7 @@ use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
 use crate::exec::rooms::RowRooms;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::row::DecodingJob;
+use crate::kernels::remap;
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
@@ -13,7 +14,6 @@ use crate::tensor::output::{Resize, Target};
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
-use crate::types::policy::OutOfBounds;
 
 /// The indices of a call.
 ///
@@ -58,7 +58,7 @@ impl<'a> Ids<'a> {
 ///
 /// Invariant: what [`Operands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
 #[derive(Clone, Copy)]
-pub struct Operands<'a, O = *mut u8> {
+pub(crate) struct Operands<'a, O = *mut u8> {
     out: O,
     data: *const u8,
     data_layout: &'a Layout,
@@ -212,15 +212,12 @@ impl<'a> Operands<'a> {
         self.out
     }
 
-    /// The result of a run of a plan on these operands that has met an index out of range.
-    ///
-    /// # Errors
-    /// Those of [`check_met`].
+    /// The error of a run of a plan on these operands that is not complete.
     #[inline(always)]
-    pub(super) fn check_met(self, plan: &IndexPlan) -> Result<Written, Error> {
+    pub(super) fn first_bad_index(self, plan: &IndexPlan) -> Error {
         debug_assert_eq!(plan.index(), self.of);
         // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
-        unsafe { check_met(plan, self.index, self.indices) }.map(|()| Written::at(self.out))
+        unsafe { first_bad_index_of(plan, self.index, self.indices) }
     }
 
     /// The layout of indices with a size of its first dimension, which it has.
@@ -256,7 +253,13 @@ impl<'a> Operands<'a, &mut dyn Resize> {
         run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
         let Operands { out, data, data_layout, index, indices, of, params, made } = self;
-        let run = |out| {
+        let run = |out: *mut u8| {
+            // A row that a kernel leaves out is seen by tests.
+            #[cfg(debug_assertions)]
+            // SAFETY: O1: the tensor has given memory for `len` elements of the type that the call makes.
+            unsafe {
+                out.write_bytes(0xA5, len * made.bytes);
+            }
             let written = run(Operands { out, data, data_layout, index, indices, of, params, made })?;
             written.debug_check(out, len);
             Ok(())
@@ -280,21 +283,14 @@ impl Written {
         out: None,
     };
 
-    /// The output that begins at an address.
+    /// The output that begins at an address, if the kernels that were to write it are complete.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
-    fn at(out: *const u8) -> Self {
-        Written {
+    pub(super) fn by(outcome: Outcome, out: *const u8) -> Option<Self> {
+        outcome.is_complete().then_some(Written {
             #[cfg(debug_assertions)]
             out: Some(out),
-        }
-    }
-
-    /// The output that begins at an address, by kernels that have met no index out of range.
-    #[inline(always)]
-    pub(super) fn by(outcome: Outcome, out: *const u8) -> Self {
-        debug_assert!(!outcome.out_of_range);
-        Written::at(out)
+        })
     }
 
     /// Checks that this is of a run on an output, which has `len` elements.
@@ -346,10 +342,7 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
     debug_assert!(plan.is_whole());
     // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
-    if !outcome.out_of_range {
-        return Ok(Written::by(outcome, operands.out));
-    }
-    operands.check_met(plan)
+    Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
 
 /// Moves a few rows.
@@ -373,8 +366,8 @@ pub(crate) unsafe fn run_few_rows(
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
     // SAFETY: the kernel was found for the width, the index type and the level of these rows (P2).
     let outcome = unsafe { (rows.kernel)(&args) };
-    if !outcome.out_of_range || request.policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(Written::at(out));
+    if let Some(written) = Written::by(outcome, out) {
+        return Ok(written);
     }
     let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
     let checked =
@@ -384,21 +377,15 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, indices) })
 }
 
-/// The result of a run that has met an index out of range.
-///
-/// # Errors
-/// [`Error::IndexOutOfRange`] for the first such index, under `OutOfBounds::Error`.
+/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index.
 ///
 /// # Safety
 /// V1: there are indices of the plan's type at all coordinates of the layout. They come in registers, and not as
-/// operands, which the doors would have to store.
+/// operands, which the public functions would have to store.
 #[cold]
-unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<(), Error> {
-    if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
-        return Ok(());
-    }
+unsafe fn first_bad_index_of(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Error {
     // SAFETY: V1: there are indices of this type along the layout.
-    Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
+    unsafe { first_bad_index::find(&index_check(plan), index, indices) }
 }
 
 /// The axes and the policies that the indices of a plan are compared with.
@@ -451,10 +438,7 @@ pub(super) unsafe fn run_in_parts(
         let part = unsafe { IndexPart::new(plan, loops, operands) };
         if tasks == 1 { part.run_in(&rooms, 0) } else { part.run_shared(tasks, &rooms) }
     };
-    if !outcome.out_of_range {
-        return Ok(Written::by(outcome, operands.out));
-    }
-    operands.check_met(plan)
+    Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
 
 /// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel
@@ -505,12 +489,12 @@ impl<'a> IndexPart<'a> {
     /// Runs the part block by block of its inner loop, so that the outer loops come back to the indices of a block.
     fn run_blocked(self) -> Outcome {
         let (mut loops, last, n) = (Loops::new(), self.args.loops().len() - 1, self.args.inner().n);
-        let mut out_of_range = false;
+        let mut outcome = Outcome::NOTHING;
         for start in (0..n).step_by(BLOCK) {
             let range = |depth, n| if depth == last { start..(start + BLOCK).min(n) } else { 0..n };
-            out_of_range |= IndexPart { plan: self.plan, args: self.args.part(&mut loops, range) }.call().out_of_range;
+            outcome = outcome.and(IndexPart { plan: self.plan, args: self.args.part(&mut loops, range) }.call());
         }
-        Outcome { out_of_range }
+        outcome
     }
 
     /// Calls the kernel.
@@ -518,7 +502,7 @@ impl<'a> IndexPart<'a> {
     pub(super) fn call(self) -> Outcome {
         // SAFETY: P2: the kernel is that of the rank, the width, the index type and the method of the plan, whose loops
         // these are, or some of their iterations.
-        unsafe { self.plan.kernel()(&self.args) }
+        unsafe { remap::call(self.plan.kernel(), self.plan.index(), &self.args) }
     }
 
     /// Runs the part on up to `tasks` threads, piece by piece.

@@ -15,9 +15,9 @@
 //!   same time: they read shared memory whose elements are `Sync`, and write memory of their own whose elements are
 //!   `Send`.
 //! - **X3** A run that returns `Ok` has written every element of its output: the loops of a plan are those of the
-//!   output (P1), each coordinate is moved or filled unless an index was out of range under `OutOfBounds::Error`;
-//!   then the run returns the error of `first_bad_index::find`, which never comes back without one. Runs of gathers
-//!   return a `Written`, which nothing else makes.
+//!   output (P1), and the `Outcome` of its kernels is complete, `rows written == rows asked` in each. Otherwise the run
+//!   returns the error of `first_bad_index::find`, which never comes back without one. Runs of gathers return a
+//!   `Written`, which `Written::by` makes of a complete outcome, whatever the policy.
 
 mod bag;
 mod coordinates;

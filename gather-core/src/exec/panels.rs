@@ -20,6 +20,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::cuts::share;
+use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, OutputRows, StridedRows, pack_rows};
 use crate::plan::{NestPlan, Panels, is_free};
 use crate::types::error::Error;
@@ -161,7 +162,7 @@ impl PanelRun<'_> {
         // row of the axis every `width` bytes.
         let args = unsafe { IndexArgs::new(plan.spec(), origin, &loops, width as isize, params) };
         // SAFETY: the plan picked the kernel for these loops (P3).
-        let outcome = unsafe { kernel(&args) };
+        let outcome = unsafe { remap::call(kernel, plan.index(), &args) };
         if unpacks {
             // SAFETY: the columns of the destination may be written, and are this thread's.
             let rows = unsafe { OutputRows::new(apart.cast_mut(), apart_step, panels.rows) };

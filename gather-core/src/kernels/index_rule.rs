@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! x < 0 counts from the end:  x + dim      (FromEnd; else it stays negative)
-//! then  Error, Zero:          a position if 0 <= x < dim, else out of range
-//!       Clamp:                the nearest position
-//!       Wrap:                 the value itself modulo dim
+//! then a position if 0 <= x < dim, else missing
 //! ```
+//!
+//! Under `Clamp` and `Wrap` a pass replaces indices before (`remap.rs`), by [`Remap::replace`].
 //!
 //! Vector code has the same rule in registers (`resolve`); its tests compare the two.
 
 #![forbid(unsafe_code)]
 
 use crate::types::index::Index;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Remap};
 
 /// The sizes that indices of one axis are compared with.
 #[derive(Clone, Copy)]
@@ -26,9 +26,9 @@ pub(crate) struct IndexRule {
 impl IndexRule {
     /// The rule for an axis of `dim >= 0` elements.
     #[inline(always)]
-    pub(crate) fn new(negative: NegativeIndex, dim: i64) -> Self {
+    pub(crate) fn new(policy: KernelPolicy, dim: i64) -> Self {
         debug_assert!(dim >= 0);
-        IndexRule { dim, from_end: if negative == NegativeIndex::FromEnd { dim } else { 0 } }
+        IndexRule { dim, from_end: if policy.from_end { dim } else { 0 } }
     }
 
     /// An index with negative values counted from the end. Without a branch: the sign selects `dim` or 0.
@@ -64,7 +64,7 @@ impl IndexRule {
         (x as u64) < self.dim as u64
     }
 
-    /// The position of an index under the policies `Error` and `Zero`, and whether it is valid.
+    /// The position of an index, and whether it is in range.
     #[inline(always)]
     pub(crate) fn check<I: Index>(self, index: I) -> (i64, bool) {
         let x = self.count(index);
@@ -87,34 +87,40 @@ impl IndexRule {
     pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
         Some(index.bits()).filter(|&x| x < self.dim as u64).map(|x| x as i64)
     }
+}
 
-    /// The position that is nearest to an index, along an axis that has one.
+impl Remap {
+    /// The index that replaces another one along an axis of `dim >= 1` positions: of the same type, and in range by the
+    /// rule of the policy that `from_end` is of.
+    ///
+    /// The type has it: an index that is replaced is beyond its bound on the side of the index, or takes a remainder
+    /// that is smaller than the index.
     #[inline(always)]
-    pub(crate) fn clamp<I: Index>(self, index: I) -> i64 {
-        self.count(index).max(0).min(self.dim - 1)
-    }
-
-    /// An index modulo the size of an axis that has a position: without a division where the index is one.
-    #[inline(always)]
-    pub(crate) fn wrap<I: Index>(self, index: I) -> i64 {
+    pub(crate) fn replace<I: Index>(self, index: I, dim: i64, from_end: bool) -> I {
+        debug_assert!(dim >= 1);
         let x = index.widen();
-        if self.is_position(x) { x } else { index.wrap(self.dim) }
+        let least = if from_end && I::TYPE.is_signed() { -dim } else { 0 };
+        match self {
+            Remap::Clamp => I::truncated(x.max(least).min(dim - 1)),
+            Remap::Wrap if least <= x && x < dim => index,
+            Remap::Wrap => I::truncated(index.wrap(dim)),
+        }
     }
 }
 
-impl IndexPolicy {
-    /// The position of an index along an axis, and whether it is valid. `Clamp` and `Wrap` need `dim >= 1`.
+impl KernelPolicy {
+    /// The position of an index along an axis of `dim` positions, and whether it is in range, [replaced](Remap) before
+    /// if the policy says so.
     #[inline(always)]
     pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
-        let rule = IndexRule::new(self.negative, dim);
-        match self.out_of_bounds {
-            OutOfBounds::Error | OutOfBounds::Zero => rule.check(index),
-            OutOfBounds::Clamp => (rule.clamp(index), true),
-            OutOfBounds::Wrap => (rule.wrap(index), true),
-        }
+        let index = match self.remap {
+            Some(remap) if dim > 0 => remap.replace(index, dim, self.from_end),
+            _ => index,
+        };
+        IndexRule::new(self, dim).check(index)
     }
 
-    /// The position that an index names along an axis of `dim >= 1` elements; `None` when it is out of range.
+    /// The position of an index along an axis of `dim` positions; `None` if it is out of range.
     #[inline(always)]
     pub(crate) fn resolve<I: Index>(self, index: I, dim: i64) -> Option<i64> {
         let (position, inside) = self.check(index, dim);
@@ -126,6 +132,7 @@ impl IndexPolicy {
 mod tests {
     use super::*;
     use crate::types::index::of_every_type;
+    use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
     /// The rule in `i128`, as the documentation of the policies says it.
     fn expected(policy: IndexPolicy, index: i128, dim: i128) -> Option<i128> {
@@ -144,14 +151,14 @@ mod tests {
             for index in around.into_iter().flat_map(|x| x - 2..=x + 2) {
                 let Ok(value) = I::try_from(index) else { continue };
                 for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
-                    for out_of_bounds in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap]
-                    {
+                    for &out_of_bounds in OutOfBounds::ALL {
                         let policy = IndexPolicy { negative, out_of_bounds };
                         let expected = expected(policy, index, dim.into());
-                        let found = policy.resolve(value, dim).map(i128::from);
+                        let lowered = policy.lower();
+                        let found = lowered.resolve(value, dim).map(i128::from);
                         assert_eq!(found, expected, "{policy:?} {index} {dim}");
                         if matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero) {
-                            let rule = IndexRule::new(negative, dim);
+                            let rule = IndexRule::new(lowered, dim);
                             let (position, inside) = rule.check(value);
                             assert_eq!(inside.then_some(position.into()), expected, "{policy:?} {index} {dim}");
                             let itself = expected.filter(|&position| position == index);
@@ -162,7 +169,7 @@ mod tests {
                                 assert_eq!(inside.then_some(position as i128), expected, "{policy:?} {index} {dim}");
                             }
                             if size_of::<I>() <= 4 && dim <= i32::MAX.into() {
-                                let (narrow, inside) = IndexRule::new(negative, dim).check_narrow(value);
+                                let (narrow, inside) = rule.check_narrow(value);
                                 assert_eq!(inside.then_some(narrow.into()), expected, "{policy:?} {index} {dim}");
                             }
                         }
@@ -181,7 +188,7 @@ mod tests {
     fn an_axis_without_elements_has_no_position() {
         for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
             for index in [i64::MIN, -1, 0, 1, i64::MAX] {
-                let rule = IndexRule::new(negative, 0);
+                let rule = IndexRule::new(IndexPolicy { negative, ..IndexPolicy::default() }.lower(), 0);
                 assert!(!rule.check(index).1 && rule.position(index).is_none());
                 assert!(!rule.is_plain::<i64>() || !rule.check_plain(index).1);
             }

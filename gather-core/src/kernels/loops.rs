@@ -24,9 +24,9 @@ const UNROLLED: usize = 8;
 /// are counted around a nest of rank 8, where there are more.
 pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     if args.loops().len() > UNROLLED {
-        let mut out_of_range = false;
-        args.each_inside(UNROLLED, |args| out_of_range |= index_nest_r8(args, body).out_of_range);
-        return Outcome { out_of_range };
+        let mut outcome = Outcome::NOTHING;
+        args.each_inside(UNROLLED, |args| outcome = outcome.and(index_nest_r8(args, body)));
+        return outcome;
     }
     let mut state = State::new(args);
     Plane::each(args, |plane| body(&mut state, plane));

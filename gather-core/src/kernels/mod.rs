@@ -32,7 +32,7 @@
 //! for each block of the inner loop:
 //!     resolve its indices into positions     (index type x level; `resolve`)
 //!     move its rows by their positions       (width x level; `moves`), or convert them (map x level; `convert`)
-//!     or move some and fill the others       (`OutOfBounds::Zero` only)
+//!     or move some and fill the others       (`Missing::Fill` only)
 //! ```
 //!
 //! Resolving depends on the index type and moving on the width. As functions of their own, their machine code adds up
@@ -45,6 +45,7 @@
 //! | `kernel` | a loop nest around a body, and what it is a kernel of |
 //! | `loops` | loop nests |
 //! | `bodies` | one body for each method |
+//! | `remap` | indices out of range, replaced ahead of a kernel under `Clamp` and `Wrap` |
 //! | `resolve` | from indices to positions |
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
@@ -70,13 +71,13 @@
 //!   memory that may be read for `row` bytes. For every method but `Direct`, each `dim_k`, each `scale_k` and that sum
 //!   fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
-//!   alignment.
+//!   alignment. The policy of a kernel does not remap: `remap` has done so.
 //! - **K4** `out` overlaps neither data nor indices. In a scatter, which writes data, data does not overlap indices
 //!   either.
 //! - **K5** The loops are as many as the kernel's rank, or any number for a kernel of any rank. There is at least one,
 //!   and each has `n >= 1`. There is at least one component, and each has `dim >= 1`. A component that is alone has
 //!   scale 1, or `dim == 1`.
-//! - **K6** A kernel of a fixed width is given rows of as many bytes. Under `OutOfBounds::Zero` there is a `fill`,
+//! - **K6** A kernel of a fixed width is given rows of as many bytes. Under `Missing::Fill` there is a `fill`,
 //!   whose length divides `row`.
 //! - **K7** A kernel of a level runs on a machine that has the level.
 //! - **K8** A kernel of a map is given a `conversion` of that map. `row` is what its `elements` take in the output,
@@ -91,8 +92,7 @@
 //!   holds for the `elements` of one in data, and `params` points to its `GivenRows`. Where rows are decoded first, K8
 //!   holds for what does so, and `params` points to a `DecodingJob`, whose room this thread alone uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
-//!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices are
-//!   contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
+//!   plane (one loop or two) with one component; along the inner loop indices are contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
 //!   elements are contiguous as well.
 //!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
@@ -133,6 +133,7 @@ mod nest;
 mod prefetch;
 pub(crate) mod reduce;
 pub(crate) mod registry;
+pub(crate) mod remap;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;
 pub(crate) mod select;
@@ -176,7 +177,7 @@ pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use v128::Vectors as Simd128;
 
-/// The kernel of `OutOfBounds::Zero` on an axis without elements: fills every row and reads nothing.
+/// The kernel of `Missing::Fill` on an axis without elements: fills every row and reads nothing.
 pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
     // Data without elements may lie anywhere, in the output too.
     loops::index_nest_any(&args.without_data(), bodies::fill_plane)

@@ -236,8 +236,6 @@ pub(crate) struct IndexWords<W: Words> {
     pub(crate) negative: W::Mask,
     /// Those that 32 bits hold.
     pub(crate) fits: W::Mask,
-    /// Those below 0, whether they fit or not.
-    pub(crate) below: W::Mask,
 }
 
 impl<W: Words> IndexWords<W> {
@@ -269,8 +267,7 @@ impl<W: Words> IndexWords<W> {
                 if wide == IndexType::U64 {
                     IndexWords { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
                 } else {
-                    let fits = W::equal(high, W::signs(low));
-                    IndexWords { low, negative: W::negative(low), fits, below: W::negative(high) }
+                    IndexWords { low, negative: W::negative(low), fits: W::equal(high, W::signs(low)) }
                 }
             }
         }
@@ -279,14 +276,12 @@ impl<W: Words> IndexWords<W> {
     /// Indices of a signed type of at most 32 bits.
     #[inline(always)]
     fn signed(low: W) -> Self {
-        let negative = W::negative(low);
-        IndexWords { low, negative, fits: W::lanes(low, true), below: negative }
+        IndexWords { low, negative: W::negative(low), fits: W::lanes(low, true) }
     }
 
     /// Indices of an unsigned type of at most 32 bits.
     #[inline(always)]
     fn unsigned(low: W) -> Self {
-        let none = W::lanes(low, false);
-        IndexWords { low, negative: none, fits: W::lanes(low, true), below: none }
+        IndexWords { low, negative: W::lanes(low, false), fits: W::lanes(low, true) }
     }
 }

@@ -11,7 +11,6 @@ use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::order::sort_by_key;
-use crate::types::policy::OutOfBounds;
 
 /// Panels of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +93,6 @@ pub(crate) struct Short<'a> {
     pub(crate) reuse: bool,
     pub(crate) row: usize,
     pub(crate) level: Level,
-    pub(crate) out_of_bounds: OutOfBounds,
 }
 
 impl Short<'_> {
@@ -105,12 +103,12 @@ impl Short<'_> {
     pub(crate) fn stays(&self) -> bool {
         let n = self.inner.n;
         let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
-        let one_pass = is_plain && has_one_pass(self.level, self.loops, self.out_of_bounds);
+        let one_pass = is_plain && has_one_pass(self.level, self.loops);
         if self.reuse {
             return one_pass && n > 2;
         }
         let gathers = self.level.gathers() && matches!(self.row, 4 | 8) && n >= GATHER_FROM;
-        let elements = is_element(self.row) && ends(self.out_of_bounds) && n > 2;
+        let elements = is_element(self.row) && n > 2;
         one_pass || gathers || elements
     }
 }
@@ -125,7 +123,8 @@ pub(crate) struct Nest<'a> {
     pub(crate) stride: isize,
     pub(crate) row: usize,
     pub(crate) index_size: usize,
-    pub(crate) out_of_bounds: OutOfBounds,
+    /// Whether rows of missing indices are filled.
+    pub(crate) fills: bool,
     /// Whether an outer loop comes back to the same indices.
     pub(crate) reused: bool,
     /// The type that rows are converted to on their way.
@@ -180,7 +179,7 @@ impl Nest<'_> {
             () if self.reused && (n >= FEW || !(self.has_one_pass() || vectors)) => Method::Blocks,
             () if prefetches => Method::Prefetched,
             () if n <= FEW && (self.has_one_pass() || !vectors) => Method::Direct,
-            () if self.out_of_bounds == OutOfBounds::Zero && self.has_one_pass() && !gathers => Method::Direct,
+            () if self.fills && self.has_one_pass() && !gathers => Method::Direct,
             () if gathers => Method::Gathered,
             () if self.row <= LINE && self.has_one_pass() => Method::Direct,
             () if elements && !self.has_adjacent_indices() => Method::Direct,
@@ -258,13 +257,13 @@ impl Nest<'_> {
     /// Whether [`Method::Direct`] resolves and moves the rows in one pass.
     pub(crate) fn has_one_pass(&self) -> bool {
         let sees_loads = !self.is_far || self.row <= ONE_PASS_ROW;
-        self.is_dense() && sees_loads && has_one_pass(self.level, self.loops.len(), self.out_of_bounds)
+        self.is_dense() && sees_loads && has_one_pass(self.level, self.loops.len())
     }
 
     /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices are not
     /// contiguous, others would resolve them one by one, too, and then move the rows.
     fn are_elements(&self) -> bool {
-        is_element(self.row) && self.components.len() == 1 && ends(self.out_of_bounds)
+        is_element(self.row) && self.components.len() == 1
     }
 
     /// Whether the inner loop steps from one index to the next, if there are any.
@@ -353,8 +352,8 @@ fn leaves_the_caches(bytes: usize) -> bool {
 }
 
 /// Whether dense rows under `loops` loops are resolved and moved in one pass.
-fn has_one_pass(level: Level, loops: usize, out_of_bounds: OutOfBounds) -> bool {
-    !level.is_fallback() && loops <= 2 && ends(out_of_bounds)
+fn has_one_pass(level: Level, loops: usize) -> bool {
+    !level.is_fallback() && loops <= 2
 }
 
 /// Whether index tuples are contiguous along a loop, their components too, with positive scales.
@@ -369,11 +368,6 @@ pub(super) fn has_adjacent_tuples(components: &[Component], inner: &Loop, index_
 /// Whether rows of `row` bytes are moved as elements.
 fn is_element(row: usize) -> bool {
     row.is_power_of_two() && row <= MOST_ELEMENT
-}
-
-/// Whether an index out of range is an error, or a row of zeros.
-fn ends(out_of_bounds: OutOfBounds) -> bool {
-    matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero)
 }
 
 /// Bytes within which offsets of gathered rows lie: two of them add up in 32 bits.

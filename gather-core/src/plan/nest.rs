@@ -14,7 +14,7 @@ use crate::types::index::IndexType;
 use crate::types::level::Available;
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Options};
 
 /// The functions and the arguments that run a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl NestPlan {
     #[inline(always)]
     pub(super) fn new(
         lowered: &IndexLowered,
-        (index, policy, options): (IndexType, IndexPolicy, Options),
+        (index, policy, options): (IndexType, KernelPolicy, Options),
         level: Available,
         bytes: usize,
     ) -> Self {
@@ -173,13 +173,13 @@ impl NestPlan {
 
 impl Action {
     /// The work that is left for an output and axes of some shapes.
-    pub(crate) fn of(lowered: &IndexLowered, policy: IndexPolicy) -> Self {
+    pub(crate) fn of(lowered: &IndexLowered, policy: KernelPolicy) -> Self {
         if lowered.output.contains(&0) {
-            let checks = policy.out_of_bounds == OutOfBounds::Error && !lowered.axes.is_empty();
+            let checks = policy.refuses(true, false) && !lowered.axes.is_empty();
             return if checks { Action::Check } else { Action::Nothing };
         }
         let reads = lowered.axes.iter().all(|axis| axis.dim > 0);
-        if reads || policy.out_of_bounds == OutOfBounds::Zero { Action::Run } else { Action::Check }
+        if reads || !policy.fails() { Action::Run } else { Action::Check }
     }
 }
 

@@ -106,7 +106,7 @@ fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *con
         // SAFETY: the caller's slice has as many indices, tuple by tuple.
         Ok(layout) => unsafe {
             first_bad_index::find(
-                &IndexCheck { op: declared.op, axes, policy: declared.policy, index, skips_negative: false },
+                &IndexCheck { op: declared.op, axes, policy: declared.policy.lower(), index, skips_negative: false },
                 indices,
                 &layout,
             )

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use crate::tensor::dynamic::DynTensor;
+use crate::tensor::dynamic::{DynTensor, check_dtype};
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::types::element::{DType, Element};
+use crate::types::error::Error;
 
 /// A type of elements or of indices that is known at run time: a [`DynPlan`](crate::DynPlan) is a
 /// [`Plan<Any, Any>`](crate::Plan).
@@ -28,6 +29,13 @@ pub trait Typing: sealed::Sealed + Copy + 'static {
     /// A tensor of a data type, without elements.
     #[doc(hidden)]
     fn empty(dtype: DType) -> Self::Tensor;
+
+    /// Checks a data type against that of a plan, if the compiler does not know it.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    #[doc(hidden)]
+    fn check(planned: DType, got: DType) -> Result<(), Error>;
 }
 
 impl<T: Element> Typing for T {
@@ -36,6 +44,11 @@ impl<T: Element> Typing for T {
     fn empty(_: DType) -> Tensor<T> {
         Tensor::default()
     }
+
+    #[inline(always)]
+    fn check(_: DType, _: DType) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl Typing for Any {
@@ -43,5 +56,10 @@ impl Typing for Any {
 
     fn empty(dtype: DType) -> DynTensor {
         DynTensor::empty(dtype)
+    }
+
+    #[inline]
+    fn check(planned: DType, got: DType) -> Result<(), Error> {
+        check_dtype(planned, got)
     }
 }

@@ -103,6 +103,22 @@ mod tests {
         assert_eq!(["drop", "clip"].map(str::parse), [Ok(ScatterOutOfBounds::Drop), Ok(ScatterOutOfBounds::Clamp)]);
     }
 
+    /// Each of a set has a name, by the names that the error of an unknown one lists.
+    fn every_one_has_a_name<T: core::str::FromStr<Err = Error> + Copy + PartialEq + core::fmt::Debug>(all: &[T]) {
+        let Err(Error::UnknownName { known, .. }) = "none of these".parse::<T>() else { panic!("a name") };
+        let named: Vec<T> = known.iter().map(|name| name.parse().unwrap()).collect();
+        for one in all {
+            assert!(named.contains(one), "{one:?} has no name among {known:?}");
+        }
+    }
+
+    #[test]
+    fn policies_and_reductions_have_names() {
+        every_one_has_a_name(OutOfBounds::ALL);
+        every_one_has_a_name(ScatterOutOfBounds::ALL);
+        every_one_has_a_name(Reduction::ALL);
+    }
+
     #[test]
     fn other_strings_are_refused_with_those_that_are_known() {
         for name in ["", "sum ", "dcrs", "крд"] {

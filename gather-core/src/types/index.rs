@@ -205,6 +205,9 @@ pub(crate) mod sealed {
 
         /// The value itself.
         fn exact(self) -> i128;
+
+        /// The low bits of a number: the number itself, if the type has it.
+        fn truncated(number: i64) -> Self;
     }
 }
 
@@ -245,6 +248,11 @@ macro_rules! indices {
             #[inline(always)]
             fn exact(self) -> i128 {
                 self.to_i128().unwrap_or(i128::MAX)
+            }
+
+            #[inline(always)]
+            fn truncated(number: i64) -> Self {
+                number as Self
             }
         }
 

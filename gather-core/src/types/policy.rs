@@ -5,6 +5,22 @@
 use crate::types::level::Level;
 use crate::types::method::Method;
 
+/// Declares an enum with the list of its variants: tests, fuzzing and bindings walk the list, so that none lacks a variant.
+macro_rules! closed_set {
+    ($($(#[$meta:meta])* pub enum $Name:ident { $($(#[$of_variant:meta])* $Variant:ident,)* })*) => {$(
+        $(#[$meta])*
+        pub enum $Name {
+            $($(#[$of_variant])* $Variant,)*
+        }
+
+        impl $Name {
+            /// Every policy, in the order of declaration.
+            pub const ALL: &'static [$Name] = &[$($Name::$Variant),*];
+        }
+    )*};
+}
+
+closed_set! {
 /// The meaning of a negative index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NegativeIndex {
@@ -30,16 +46,6 @@ pub enum OutOfBounds {
     Wrap,
 }
 
-/// How [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) order the depth dimension.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
-    #[default]
-    Dcr,
-    /// `[channels, block positions]`. ONNX `CRD`, OpenVINO `depth_first`, `torch.pixel_shuffle`.
-    Crd,
-}
-
 /// The effect of an update whose index is out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -54,6 +60,17 @@ pub enum ScatterOutOfBounds {
     /// Its index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
 }
+}
+
+/// How [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) order the depth dimension.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
+    #[default]
+    Dcr,
+    /// `[channels, block positions]`. ONNX `CRD`, OpenVINO `depth_first`, `torch.pixel_shuffle`.
+    Crd,
+}
 
 impl ScatterOutOfBounds {
     /// The policy of the adjoint of a gather: what was filled is dropped.
@@ -66,18 +83,16 @@ impl ScatterOutOfBounds {
         }
     }
 
-    /// The policies for the indices alone, as kernels resolve them: they mark what is to be dropped as they mark what
-    /// is to be filled. Where negative indices are skipped, no other index is moved to a position.
-    pub(crate) fn of_indices(self, negative: NegativeIndex, skips_negative: bool) -> IndexPolicy {
+    /// Lowers the policies of a scatter. If negative indices are skipped, no index is remapped.
+    pub(crate) fn lower(self, negative: NegativeIndex, skips_negative: bool) -> KernelPolicy {
         let negative = if skips_negative { NegativeIndex::Reject } else { negative };
-        let out_of_bounds = match self {
-            ScatterOutOfBounds::Error => OutOfBounds::Error,
-            ScatterOutOfBounds::Drop => OutOfBounds::Zero,
-            ScatterOutOfBounds::Clamp | ScatterOutOfBounds::Wrap if skips_negative => OutOfBounds::Error,
-            ScatterOutOfBounds::Clamp => OutOfBounds::Clamp,
-            ScatterOutOfBounds::Wrap => OutOfBounds::Wrap,
+        let (missing, remap) = match self {
+            ScatterOutOfBounds::Error => (Missing::Fail, None),
+            ScatterOutOfBounds::Drop => (Missing::Skip, None),
+            ScatterOutOfBounds::Clamp => (Missing::Fail, Some(Remap::Clamp)),
+            ScatterOutOfBounds::Wrap => (Missing::Fail, Some(Remap::Wrap)),
         };
-        IndexPolicy { negative, out_of_bounds }
+        KernelPolicy::new(negative, missing, remap.filter(|_| !skips_negative))
     }
 }
 
@@ -144,14 +159,83 @@ pub(crate) struct IndexPolicy {
 }
 
 impl IndexPolicy {
-    /// Whether an index that names no element is an error, where the output is `empty` or an axis has no elements.
-    pub(crate) fn refuses(self, empty: bool, nowhere: bool) -> bool {
-        match self.out_of_bounds {
-            OutOfBounds::Error => true,
-            OutOfBounds::Zero => false,
-            // An axis without elements has none to name instead.
-            OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && nowhere,
+    /// Lowers the policies of a gather or a bag.
+    pub(crate) const fn lower(self) -> KernelPolicy {
+        let (missing, remap) = match self.out_of_bounds {
+            OutOfBounds::Error => (Missing::Fail, None),
+            OutOfBounds::Zero => (Missing::Fill, None),
+            OutOfBounds::Clamp => (Missing::Fail, Some(Remap::Clamp)),
+            OutOfBounds::Wrap => (Missing::Fail, Some(Remap::Wrap)),
+        };
+        KernelPolicy::new(self.negative, missing, remap)
+    }
+}
+
+/// The effect of an index that names no position of its axis, in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The run is not complete, and the call fails.
+    Fail,
+    /// The row of the output is filled.
+    Fill,
+    /// The update of a scatter is skipped.
+    Skip,
+}
+
+/// A pass over indices ahead of a kernel: each index that names no position is replaced by one that does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remap {
+    /// By the index of the nearest position.
+    Clamp,
+    /// By the index modulo the size of the axis.
+    Wrap,
+}
+
+/// The policies of an operator as plans and kernels know them. [`IndexPolicy::lower`] and [`ScatterOutOfBounds::lower`]
+/// make it, and nothing else compares the public policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KernelPolicy {
+    /// Whether a negative index counts from the end.
+    pub(crate) from_end: bool,
+    pub(crate) missing: Missing,
+    /// Behind this pass no index is missing. On an axis of size 0 it does nothing, and every index is missing.
+    pub(crate) remap: Option<Remap>,
+    /// The public policy, for messages.
+    pub(crate) negative: NegativeIndex,
+}
+
+impl KernelPolicy {
+    pub(crate) const fn new(negative: NegativeIndex, missing: Missing, remap: Option<Remap>) -> Self {
+        let from_end = match negative {
+            NegativeIndex::FromEnd => true,
+            NegativeIndex::Reject => false,
+        };
+        // An index from `-dim` to -1 is its own remainder from the end.
+        let wraps = matches!(remap, Some(Remap::Wrap));
+        KernelPolicy { from_end: from_end || wraps, missing, remap, negative }
+    }
+
+    /// Whether a missing index is an error.
+    #[inline(always)]
+    pub(crate) const fn fails(self) -> bool {
+        match self.missing {
+            Missing::Fail => true,
+            Missing::Fill | Missing::Skip => false,
         }
+    }
+
+    /// Whether the row of a missing index is filled.
+    #[inline(always)]
+    pub(crate) const fn fills(self) -> bool {
+        match self.missing {
+            Missing::Fill => true,
+            Missing::Fail | Missing::Skip => false,
+        }
+    }
+
+    /// Whether a call can fail for an index, if its output is `empty` or an axis has size 0 (`nowhere`).
+    pub(crate) const fn refuses(self, empty: bool, nowhere: bool) -> bool {
+        self.fails() && (self.remap.is_none() || !empty && nowhere)
     }
 }
 

@@ -123,10 +123,7 @@ pub(crate) use set;
 
 /// Both rules of an index, in every combination.
 pub(crate) fn policies() -> impl Iterator<Item = (NegativeIndex, OutOfBounds)> {
-    let out = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
-    [NegativeIndex::FromEnd, NegativeIndex::Reject]
-        .into_iter()
-        .flat_map(move |negative| out.into_iter().map(move |out| (negative, out)))
+    NegativeIndex::ALL.iter().flat_map(|&negative| OutOfBounds::ALL.iter().map(move |&out| (negative, out)))
 }
 
 /// Every level, also those that the machine lacks, and none.

@@ -98,7 +98,7 @@ fn elements_of_any_size_may_be_none() {
     type Huge = [[u8; 1 << 20]; 1 << 26];
     let none: [Huge; 0] = [];
     let (data, ids) = (View::new(&none, &[0]).unwrap(), View::new(&[0i64; 0], &[0]).unwrap());
-    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+    for &policy in OutOfBounds::ALL {
         assert!(Gather::new(0).out_of_bounds(policy).run(&data, &ids).unwrap().is_empty());
         assert!(Gather::new(0).out_of_bounds(policy).plan(&data, &ids).is_ok());
         let tuples = View::new(&[0i64; 0], &[0, 1]).unwrap();

@@ -150,7 +150,7 @@ fn indices_at_the_ends_of_their_types_are_never_others() {
 #[test]
 fn tables_without_rows_and_rows_without_elements() {
     let empty: &[i32] = &[];
-    for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+    for &out in OutOfBounds::ALL {
         let op = EmbeddingBag::new(Reduction::Add).out_of_bounds(out);
         let (none, one) = (View::new(&[0u8; 0], &[1, 0]).unwrap(), View::new(&[0u8], &[1, 1]).unwrap());
         let table = View::new(empty, &[0, 2]).unwrap();

@@ -11,7 +11,7 @@ use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::{Any, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -123,7 +123,6 @@ pub trait OptionalWeights<'a>: Sealed {
     fn optional(self) -> Option<&'a Self::Weights>;
 }
 
-impl<W: Source + ?Sized> Sealed for &W {}
 impl<W: Source + ?Sized> Sealed for Option<&W> {}
 
 impl<'a, W: Source + ?Sized> OptionalWeights<'a> for &'a W {
@@ -265,12 +264,6 @@ impl<W> Weighs<W> for Any {
     }
 }
 
-/// The weights of one table: numbers, or [`Any`].
-pub trait OfOneTable {}
-
-impl<T: Element> OfOneTable for T {}
-impl OfOneTable for Any {}
-
 /// Weights of numbers `W`, or [`Unweighted`].
 ///
 /// # Safety
@@ -356,7 +349,7 @@ where
         let dtype = self.indices.dtype();
         let index = match planned {
             None => X::Kind::index(dtype)?,
-            Some(planned) => X::Kind::check(planned.dtype(), dtype).map(|()| planned)?,
+            Some(planned) => <X::Kind as Kind>::Out::check(planned.dtype(), dtype).map(|()| planned)?,
         };
         let starts = match (self.offsets, offsets) {
             (Some(of), Some(layout)) => of.starts(layout.borrow())?,
@@ -378,7 +371,7 @@ impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where
-    W: OfOneTable,
+    W: Typing,
     X: Source<Kind: IndexKind> + ?Sized,
     O: SaysStarts + ?Sized,
     V: WeightsOf<W> + ?Sized,
@@ -400,7 +393,7 @@ where
 #[diagnostic::do_not_recommend]
 impl<W, X, O, V> BagsOf<W> for Bags<'_, X, O, V>
 where
-    W: OfOneTable,
+    W: Typing,
     X: Source<Kind: IndexKind> + ?Sized,
     O: Source<Kind: IndexKind> + ?Sized,
     V: WeightsOf<W> + ?Sized,

@@ -97,7 +97,7 @@ pub enum Starts<'a> {
 /// The tensors of a call, and where its result goes.
 ///
 /// Invariant: what [`BagTensors::new`] asks for.
-pub struct BagTensors<'a, 'o> {
+pub(super) struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
     /// The values of a map's parameters.
@@ -262,7 +262,7 @@ impl<'a> BagCallRequest<'a> {
         let dim = data.shape()[0];
         let padding = row(Argument::PaddingIndex, settings.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, settings.default_index, NegativeIndex::Reject, dim)?;
-        let (policy, skips_negative) = (settings.policy, settings.skip_negative);
+        let (policy, skips_negative) = (settings.policy.lower(), settings.skip_negative);
         let request = BagRequest {
             dtype,
             index,

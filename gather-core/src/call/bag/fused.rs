@@ -3,13 +3,12 @@
 #![forbid(unsafe_code)]
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{BagCallRequest, BagTensors, Erased, ErasedBags, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy, positions};
-use crate::call::bag::plan::{PlannedBags, Reads};
-use crate::call::bag::planned::PlannedBag;
-use crate::call::gather::fused::check_format;
-use crate::call::source::kind::{Fused, IndexKind};
-use crate::call::source::{Described, Reading};
+use crate::call::bag::bags::PerTable;
+use crate::call::bag::erased::{BagCallRequest, Erased, ErasedBags, one};
+use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
+use crate::call::bag::tables::TablesRequest;
+use crate::call::source::kind::{Fused, IndexKind, Tables};
+use crate::call::source::reader::{Format, Reader};
 use crate::kernels::reduce::bag::FusedOutput;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
@@ -20,90 +19,58 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// The floats that fused rows are reduced to: of a type that the compiler knows, or of one known at run time.
-pub(super) trait Reduced {
-    /// The output that rounds sums to a data type; `None` where it is no [`Float`].
-    fn output(dtype: DType) -> Option<FusedOutput>;
-}
-
-impl<U: Float> Reduced for U {
-    #[inline(always)]
-    fn output(_: DType) -> Option<FusedOutput> {
-        Some(const { FusedOutput::of::<U>() })
-    }
-}
-
-impl Reduced for Any {
-    fn output(dtype: DType) -> Option<FusedOutput> {
-        FusedOutput::of_dtype(dtype)
-    }
-}
-
-/// Implements both traits for fused rows.
+/// Implements both traits for fused rows and for several tables of them, whose sums an output rounds to a data type:
+/// `None` where it is no [`Float`].
 macro_rules! fused {
-    ($([$($generics:tt)*] $U:ty;)*) => {$(
+    ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
         impl<$($generics)*> Bagged for Fused<$U> {
             type Weight = f32;
-
-            type BagCallRequest<'a> = BagCallRequest<'a>;
 
             #[inline(always)]
             fn weight(_: DType) -> DType {
                 f32::DTYPE
             }
-
-            #[inline]
-            fn run(
-                request: BagCallRequest<'_>,
-                data: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                tensors.out().layout().map_or(Ok(()), check_rows)?;
-                // B7: the request is for these rows.
-                request.run(tensors.of_table(data.described.facts))
-            }
-
-            #[inline]
-            fn plan(
-                request: BagCallRequest<'_>,
-                data: Described<'_, Self>,
-                bags: &[ErasedBags<'_>],
-            ) -> Result<PlannedBags, Error> {
-                let planned = PlannedBag::new(&request, data.facts.layout(), one(bags))?;
-                Ok(PlannedBags::Rows(planned, Reads::Fused(data.facts.format())))
-            }
-
-            #[inline]
-            fn run_plan(
-                plan: &PlannedBags,
-                data: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                let PlannedBags::Rows(planned, Reads::Fused(format)) = plan else { unreachable!("fused rows") };
-                check_format(*format, data.described.facts)?;
-                // B7: the format has just been checked, and the columns are those of the layout, which the plan
-                // compares.
-                planned.run(tensors.of_table(data.described.facts))
-            }
         }
 
         impl<$($generics)*> BaggedBy<Reduction> for Fused<$U> {
-            #[inline]
+            #[inline(always)]
             fn request<'a, I: IndexKind>(
                 op: &'a BagOperator<Reduction>,
-                data: &Described<'_, Self>,
+                data: &Reader<'_>,
                 bags: &[ErasedBags<'_>],
-            ) -> Result<BagCallRequest<'a>, Error> {
-                let (dtype, index) = (data.dtype, one(bags).index);
-                let output = (dtype, <$U as Reduced>::output(dtype));
-                BagCallRequest::fused(op, data.facts.row(), output, positions::<I>(dtype, index)?)
+            ) -> Result<Request<'a>, Error> {
+                let Format::Fused(table) = data.format else { unreachable!("a source of fused rows") };
+                let ($dtype, positions) = (data.dtype, positions::<I>(data.dtype, one(bags).index)?);
+                Ok(Request::Rows(BagCallRequest::fused(op, table.row(), ($dtype, $output), positions)?))
+            }
+        }
+
+        impl<$($generics)*> Bagged for Tables<$U> {
+            type Weight = PerTable<f32>;
+
+            #[inline(always)]
+            fn weight(_: DType) -> DType {
+                f32::DTYPE
+            }
+        }
+
+        impl<$($generics)*> BaggedBy<Reduction> for Tables<$U> {
+            #[inline(always)]
+            fn request<'a, I: IndexKind>(
+                op: &'a BagOperator<Reduction>,
+                data: &Reader<'_>,
+                _: &[ErasedBags<'_>],
+            ) -> Result<Request<'a>, Error> {
+                let ($dtype, of_table) = (data.dtype, BagCallRequest::fused);
+                let output = $output;
+                Ok(Request::Tables(TablesRequest { op, dtype: $dtype, output, positions: I::positions, of_table }))
             }
         }
     )*};
 }
 fused! {
-    [U: Float] U;
-    [] Any;
+    [U: Float] U: |dtype| Some(const { FusedOutput::of::<U>() });
+    [] Any: |dtype| FusedOutput::of_dtype(dtype);
 }
 
 /// The rows with their columns, each of which counts as a byte.

@@ -1,11 +1,19 @@
 //! Bags by the kind of their rows. Calls of typed kinds name neither what is known at run time nor what converts.
 
+use core::borrow::Borrow;
+
 use crate::call::bag::BagOperator;
+use crate::call::bag::bags::PlanBags;
 use crate::call::bag::erased::{BagCallRequest, BagTensors, ErasedBags, Found, one};
+use crate::call::bag::fused::check_rows;
+use crate::call::bag::maps;
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
+use crate::call::bag::tables::{self, PlannedTables, TablesRequest};
+use crate::call::gather::fused::check_format;
+use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind, not_compiled};
-use crate::call::source::{Described, Opened, Reading, Source};
+use crate::call::source::reader::{Format, Reader};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::{BagFns, CompiledPositionsFn};
@@ -30,45 +38,19 @@ pub trait Bagged: Kind {
     /// The type of weights: numbers, or [`Any`] where they are known at run time.
     type Weight;
 
-    /// A call without its tensors.
-    #[doc(hidden)]
-    type BagCallRequest<'a>;
-
     /// The data type of weights, where results are of a data type.
     #[doc(hidden)]
     #[inline(always)]
     fn weight(dtype: DType) -> DType {
         dtype.number()
     }
+}
 
-    /// Runs a call by the request for its tensors: data that is read thus, and bags of [`Bagged::Weight`].
-    ///
-    /// # Errors
-    /// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
-    #[doc(hidden)]
-    fn run(
-        request: Self::BagCallRequest<'_>,
-        data: &Reading<'_, Self>,
-        tensors: BagTensors<'_, '_>,
-    ) -> Result<(), Error>;
-
-    /// Makes a plan. Offsets are read; of other tensors, their layouts.
-    ///
-    /// # Errors
-    /// Those of [`plan`](BagOperator::plan) behind those of types.
-    #[doc(hidden)]
-    fn plan(
-        request: Self::BagCallRequest<'_>,
-        data: Described<'_, Self>,
-        bags: &[ErasedBags<'_>],
-    ) -> Result<PlannedBags, Error>;
-
-    /// Runs a plan of this kind on the tensors of a call of its types.
-    ///
-    /// # Errors
-    /// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
-    #[doc(hidden)]
-    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error>;
+/// A call without its tensors: of one table, or of several.
+#[allow(clippy::large_enum_variant, reason = "most calls are of one table")]
+pub enum Request<'a> {
+    Rows(BagCallRequest<'a>),
+    Tables(TablesRequest<'a>),
 }
 
 /// A kind of rows that bags reduce by `R`: a [`Reduction`], or for elements `T` a `&Reducer<T>`. Sealed.
@@ -87,9 +69,9 @@ pub trait BaggedBy<R>: Bagged {
     #[doc(hidden)]
     fn request<'a, I: IndexKind>(
         op: &'a BagOperator<R>,
-        data: &Described<'_, Self>,
+        data: &Reader<'_>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<Self::BagCallRequest<'a>, Error>;
+    ) -> Result<Request<'a>, Error>;
 }
 
 /// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements,
@@ -116,25 +98,100 @@ pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + K
 
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
-/// The tensors of a call on a source and bags.
+/// Calls `request` with the reader of data and the bags, then `run` with what it returned, the reader and the tensors of
+/// the call. `planned` says of which type the indices of a table must be.
 ///
 /// # Errors
-/// [`Error::DTypeMismatch`] of an output whose type is known at run time.
+/// Those of [`PlanBags::with`], of `request`, [`Error::DTypeMismatch`] of an output whose type is known at run time, then
+/// those of `run`.
 #[inline(always)]
-pub(super) fn tensors<'a, 'o, S, O>(
-    data: &'a Opened<'_, S>,
-    bags: &'a [ErasedBags<'a>],
-    out: &'o mut O,
-) -> Result<BagTensors<'a, 'o>, Error>
+pub(super) fn with_tensors<S, B, O, Q>(
+    (data, bags, out): (&S, &B, &mut O),
+    planned: impl Fn(usize) -> Option<IndexType>,
+    request: impl FnOnce(&Reader<'_>, &[ErasedBags<'_>]) -> Result<Q, Error>,
+    run: impl FnOnce(Q, &Reader<'_>, BagTensors<'_, '_>) -> Result<(), Error>,
+) -> Result<(), Error>
 where
-    S: Source + ?Sized,
+    S: Source<Kind: Bagged> + ?Sized,
+    B: PlanBags<<S::Kind as Bagged>::Weight> + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
 {
-    let out = out.target_of(data.dtype())?;
-    // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output
-    // takes the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of
-    // them.
-    Ok(unsafe { BagTensors::new(data.parts(), bags, out) })
+    let held = data.held();
+    let reader = data.reader(held.borrow());
+    bags.with(S::Kind::weight(reader.dtype), planned, |bags| {
+        let request = request(&reader, bags)?;
+        let out = out.target_of(reader.dtype)?;
+        // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output
+        // takes the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of
+        // them.
+        run(request, &reader, unsafe { BagTensors::new(reader.parts(), bags, out) })
+    })
+}
+
+/// Runs a call by the request for its tensors: data of a reader, and bags of [`Bagged::Weight`].
+///
+/// # Errors
+/// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
+#[inline(always)]
+pub(super) fn run<K: Bagged>(
+    request: Request<'_>,
+    reader: &Reader<'_>,
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
+    match (request, reader.format) {
+        (Request::Rows(request), _) if K::IS_PLAIN => request.run(tensors),
+        (Request::Rows(request), Format::Mapped(map, Some(args))) => maps::run(&request, (map, args), tensors),
+        (Request::Rows(request), Format::Fused(table)) => {
+            tensors.out().layout().map_or(Ok(()), check_rows)?;
+            // B7: the request is for these rows.
+            request.run(tensors.of_table(table))
+        }
+        (Request::Tables(request), Format::Tables(tables)) => tables::run(&request, tables, tensors),
+        _ => unreachable!("a request of another kind"),
+    }
+}
+
+/// Makes a plan. Offsets are read; of other tensors, their layouts.
+///
+/// # Errors
+/// Those of [`plan`](BagOperator::plan) behind those of types.
+#[inline(always)]
+pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
+    let (request, reads, layout) = match (request, reader.format) {
+        (Request::Rows(request), Format::Mapped(map, _)) => (request, Reads::Mapped(map.params), reader.layout),
+        (Request::Rows(request), Format::Fused(table)) => (request, Reads::Fused(table.format()), table.layout()),
+        (Request::Rows(request), _) => (request, Reads::Elements, reader.layout),
+        (Request::Tables(request), Format::Tables(tables)) => {
+            return Ok(PlannedBags::Tables(PlannedTables::new(&request, tables, bags)?));
+        }
+        _ => unreachable!("a request of another kind"),
+    };
+    Ok(PlannedBags::Rows(PlannedBag::new(&request, layout, one(bags))?, reads))
+}
+
+/// Runs a plan of a kind on the tensors of a call of its types.
+///
+/// # Errors
+/// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
+#[inline(always)]
+pub(super) fn run_plan<K: Bagged>(
+    plan: &PlannedBags,
+    reader: &Reader<'_>,
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
+    match (plan, reader.format) {
+        (PlannedBags::Rows(planned, _), _) if K::IS_PLAIN => planned.run(tensors),
+        (PlannedBags::Rows(planned, Reads::Mapped(params)), Format::Mapped(map, Some(args))) => {
+            maps::run_plan((planned, params), (map, args), tensors)
+        }
+        (PlannedBags::Rows(planned, Reads::Fused(format)), Format::Fused(table)) => {
+            check_format(*format, table)?;
+            // B7: the format has just been checked, and the columns are those of the layout, which the plan compares.
+            planned.run(tensors.of_table(table))
+        }
+        (PlannedBags::Tables(planned), Format::Tables(tables)) => planned.run(tables, tensors),
+        _ => unreachable!("a plan of another kind"),
+    }
 }
 
 /// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
@@ -144,40 +201,9 @@ macro_rules! plain {
         impl<$($generics)*> Bagged for $Kind {
             type Weight = $Weight;
 
-            type BagCallRequest<'a> = BagCallRequest<'a>;
-
             #[inline(always)]
             fn weight($dtype: DType) -> DType {
                 $weight
-            }
-
-            #[inline(always)]
-            fn run(
-                request: BagCallRequest<'_>,
-                _: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                request.run(tensors)
-            }
-
-            #[inline(always)]
-            fn plan(
-                request: BagCallRequest<'_>,
-                data: Described<'_, Self>,
-                bags: &[ErasedBags<'_>],
-            ) -> Result<PlannedBags, Error> {
-                let planned = PlannedBag::new(&request, data.layout, one(bags))?;
-                Ok(PlannedBags::Rows(planned, Reads::Elements))
-            }
-
-            #[inline(always)]
-            fn run_plan(
-                plan: &PlannedBags,
-                _: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                let PlannedBags::Rows(planned, _) = plan else { unreachable!("a plan of one table") };
-                planned.run(tensors)
             }
         }
 
@@ -186,12 +212,12 @@ macro_rules! plain {
             #[inline(always)]
             fn request<'a, I: IndexKind>(
                 op: &'a BagOperator<Reduction>,
-                data: &Described<'_, Self>,
+                reader: &Reader<'_>,
                 bags: &[ErasedBags<'_>],
-            ) -> Result<BagCallRequest<'a>, Error> {
-                let ($dtype, index, reduction) = (data.dtype, one(bags).index, op.reduction);
+            ) -> Result<Request<'a>, Error> {
+                let ($dtype, index, reduction) = (reader.dtype, one(bags).index, op.reduction);
                 let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
-                Ok(BagCallRequest::new(op, found, $dtype, positions::<I>($dtype, index)?))
+                Ok(Request::Rows(BagCallRequest::new(op, found, $dtype, positions::<I>($dtype, index)?)))
             }
         }
     )*};
@@ -235,12 +261,12 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
     #[inline(always)]
     fn request<'a, I: IndexKind>(
         op: &'a BagOperator<&'r Reducer<T>>,
-        _: &Described<'_, Self>,
+        _: &Reader<'_>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<BagCallRequest<'a>, Error> {
+    ) -> Result<Request<'a>, Error> {
         const { IsElement::<T>::CHECK };
         let (index, reducer) = (one(bags).index, op.reduction);
         let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
-        Ok(BagCallRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?))
+        Ok(Request::Rows(BagCallRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?)))
     }
 }

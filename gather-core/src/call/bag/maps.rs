@@ -2,13 +2,13 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Found, Made, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy, positions};
-use crate::call::bag::plan::{PlannedBags, Reads};
+use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::{check_names, check_params};
+use crate::call::gather::planned::Params;
 use crate::call::source::kind::{IndexKind, Mapped};
-use crate::call::source::map::GivenToMap;
-use crate::call::source::{Described, Reading};
+use crate::call::source::map::MapArgs;
+use crate::call::source::reader::{Format, Reader};
 use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
@@ -23,31 +23,9 @@ use crate::types::reduction::{Reducible, Reduction};
 impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     type Weight = U::Number;
 
-    type BagCallRequest<'a> = BagCallRequest<'a>;
-
     #[inline(always)]
     fn weight(_: DType) -> DType {
         U::Number::DTYPE
-    }
-
-    #[inline(always)]
-    fn run(request: BagCallRequest<'_>, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        run(&request, (data.described.facts, data.given), tensors)
-    }
-
-    #[inline(always)]
-    fn plan(
-        request: BagCallRequest<'_>,
-        data: Described<'_, Self>,
-        bags: &[ErasedBags<'_>],
-    ) -> Result<PlannedBags, Error> {
-        let planned = PlannedBag::new(&request, data.layout, one(bags))?;
-        Ok(PlannedBags::Rows(planned, Reads::Mapped(data.facts.params)))
-    }
-
-    #[inline(always)]
-    fn run_plan(plan: &PlannedBags, data: &Reading<'_, Self>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        run_plan(plan, (data.described.facts, data.given), tensors)
     }
 }
 
@@ -55,32 +33,34 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     #[inline(always)]
     fn request<'a, I: IndexKind>(
         op: &'a BagOperator<Reduction>,
-        data: &Described<'_, Self>,
+        reader: &Reader<'_>,
         bags: &[ErasedBags<'_>],
-    ) -> Result<BagCallRequest<'a>, Error> {
+    ) -> Result<Request<'a>, Error> {
+        let Format::Mapped(map, _) = reader.format else { unreachable!("a source of a map") };
         let (index, reduction) = (one(bags).index, op.reduction);
         let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
-        let converting = BagConverting { decode_fns: data.facts.decode_fns, size_in: size_of::<T>() };
-        Ok(BagCallRequest::new(op, found, U::DTYPE, positions::<I>(U::DTYPE, index)?).converting(converting))
+        let converting = BagConverting { decode_fns: map.decode_fns, size_in: size_of::<T>() };
+        let request = BagCallRequest::new(op, found, U::DTYPE, positions::<I>(U::DTYPE, index)?);
+        Ok(Request::Rows(request.converting(converting)))
     }
 }
 
-/// Runs a call with a map, and with what a source gives for its parameters, by a request of the map's types.
+/// Runs a call with a map, and the arguments of its parameters, by a request of the map's types.
 ///
 /// # Errors
 /// Those of [`BagCallRequest::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
 #[inline(never)]
-fn run(
+pub(super) fn run(
     request: &BagCallRequest<'_>,
-    (map, given): (&Map, &dyn GivenToMap),
+    (map, args): (&Map, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let data = tensors.data();
     let made = request.plan(data.layout, one(tensors.bags()), tensors.out().layout());
     let Ok(Made { plan, bounds, out: layout }) = &made else { return made.map(drop) };
-    check(plan, map, given, data.layout)?;
+    check(plan, map, args, data.layout)?;
     let (call, mut tensors) = (plan.call(bounds), Some(tensors));
-    given.with(data.origin.addr(), &mut |params| {
+    args.with(data.origin.addr(), &mut |params| {
         let Some(tensors) = tensors.take() else { unreachable!("called once") };
         // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters, and
         // has just been checked (K8).
@@ -88,23 +68,22 @@ fn run(
     })
 }
 
-/// Runs a plan with a map of the planned types, and with what a source gives for its parameters.
+/// Runs a plan with a map of the planned types, and the arguments of its parameters.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`], those of [`PlannedBag::check`], those of [`check_params`], then those of
 /// [`PlannedBag::run_checked`].
 #[inline(never)]
-fn run_plan(
-    plan: &PlannedBags,
-    (map, given): (&Map, &dyn GivenToMap),
+pub(super) fn run_plan(
+    (planned, expected): (&PlannedBag, Params),
+    (map, args): (&Map, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
-    let PlannedBags::Rows(planned, Reads::Mapped(expected)) = plan else { unreachable!("a plan of a map") };
     check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
     let (bounds, data) = (planned.check(&tensors)?, tensors.data());
-    check(&planned.plan, map, given, data.layout)?;
+    check(&planned.plan, map, args, data.layout)?;
     let mut tensors = Some(tensors);
-    given.with(data.origin.addr(), &mut |params| {
+    args.with(data.origin.addr(), &mut |params| {
         let Some(tensors) = tensors.take() else { unreachable!("called once") };
         // SAFETY: these are the bounds of the tensors. The map is of the plan's types, and what is given is of its
         // parameters, and has just been checked (K8).
@@ -113,6 +92,6 @@ fn run_plan(
 }
 
 /// Checks that parameters have a value for every row, or for every element.
-fn check(plan: &BagPlan, map: &Map, given: &dyn GivenToMap, data: &Layout) -> Result<(), Error> {
-    check_params(plan.op(), (map.name, map.params), &[plan.axis()], data, given.counts())
+fn check(plan: &BagPlan, map: &Map, args: &dyn MapArgs, data: &Layout) -> Result<(), Error> {
+    check_params(plan.op(), (map.name, map.params), &[plan.axis()], data, args.counts())
 }

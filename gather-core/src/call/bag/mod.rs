@@ -1,8 +1,8 @@
-//! EmbeddingBag: its doors.
+//! EmbeddingBag: its public methods.
 //!
 //! ```text
-//! a door (typed, inlined)             pointers, layouts, the target of the output
-//!     -> `Bagged` of the kind             `kinds.rs`, `maps.rs`, `fused.rs`, `tables.rs`: what a kind of data asks for
+//! a method (typed, inlined)           a `Reader` of data, the bags, the target of the output
+//!     -> `BaggedBy` of the kind           `kinds.rs`, `maps.rs`, `fused.rs`: the request for a reduction
 //!     -> a call or a plan without types   `erased.rs`, `planned.rs`
 //! ```
 
@@ -19,10 +19,10 @@ mod tables;
 pub use plan::BagPlan;
 
 use crate::call::bag::bags::BagsOf;
-use crate::call::bag::kinds::{Bagged, BaggedBy, tensors};
+use crate::call::bag::kinds::{Bagged, BaggedBy, with_tensors};
 use crate::call::operator::{has_reduction, settings, takes_indices};
 use crate::call::source::kind::Kind;
-use crate::call::source::{Opened, Source, TensorOf};
+use crate::call::source::{Source, TensorOf};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
@@ -195,17 +195,11 @@ impl<R> BagOperator<R> {
         B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let data = Opened::new(data);
-        let reading = data.reading();
-        let dtype = reading.described.dtype;
-        bags.with(
-            S::Kind::weight(dtype),
+        with_tensors(
+            (data, bags, out),
             |_| None,
-            |bags| {
-                let request = S::Kind::request::<B::Index>(self, &reading.described, bags)?;
-                let tensors = tensors(&data, bags, out)?;
-                S::Kind::run(request, &reading, tensors)
-            },
+            |data, bags| S::Kind::request::<B::Index>(self, data, bags),
+            kinds::run::<S::Kind>,
         )
     }
 

@@ -2,16 +2,17 @@
 
 #![forbid(unsafe_code)]
 
+use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
-use crate::call::bag::kinds::{Bagged, BaggedBy, tensors};
+use crate::call::bag::kinds::{self, Bagged, BaggedBy, with_tensors};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::PlannedTables;
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Describe, Described, Opened, Source};
+use crate::call::source::{Describe, Source};
 use crate::plan::Explain;
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
@@ -54,14 +55,14 @@ plan_type!(BagPlan<K, I>: plan);
 /// A plan without its kinds.
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "most plans are of one table")]
-pub enum PlannedBags {
+pub(super) enum PlannedBags {
     Rows(PlannedBag, Reads),
     Tables(PlannedTables),
 }
 
 /// How a plan reads rows: what the kind of its data says.
 #[derive(Clone, Copy)]
-pub enum Reads {
+pub(super) enum Reads {
     /// Elements as they are.
     Elements,
     /// Elements by a map with these parameters.
@@ -117,13 +118,13 @@ impl<R> BagOperator<R> {
         B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
     {
         let held = data.held();
-        let data = Described::of(data, &held);
+        let reader = data.reader(held.borrow());
         let plan = bags.with(
-            S::Kind::weight(data.dtype),
+            S::Kind::weight(reader.dtype),
             |_| None,
             |bags| {
-                let request = S::Kind::request::<B::Index>(self, &data, bags)?;
-                S::Kind::plan(request, data, bags)
+                let request = S::Kind::request::<B::Index>(self, &reader, bags)?;
+                kinds::plan(request, &reader, bags)
             },
         );
         Ok(BagPlan { plan: plan?, kinds: PhantomData })
@@ -172,12 +173,12 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
         O: Output<K::Out>,
     {
         let (plan, dtype) = (&self.plan, self.plan.dtype());
-        K::check(dtype, data.dtype())?;
-        let planned = |table| plan.index(table);
-        bags.with(K::weight(dtype), planned, |bags| {
-            let data = Opened::new(data);
-            let tensors = tensors(&data, bags, out)?;
-            K::run_plan(plan, &data.reading(), tensors)
-        })
+        K::Out::check(dtype, data.dtype())?;
+        with_tensors(
+            (data, bags, out),
+            |table| plan.index(table),
+            |_, _| Ok(()),
+            |(), data, tensors| kinds::run_plan::<K>(plan, data, tensors),
+        )
     }
 }

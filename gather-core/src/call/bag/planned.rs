@@ -12,7 +12,7 @@ use crate::types::index::IndexType;
 use crate::types::op::Argument;
 
 #[derive(Clone)]
-pub struct PlannedBag {
+pub(super) struct PlannedBag {
     pub(super) plan: BagPlan,
     /// Of the bags that were planned for, whose indices have this layout.
     bounds: Bounds,

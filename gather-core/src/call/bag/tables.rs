@@ -7,15 +7,12 @@
 use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::bags::PerTable;
 use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Rules, Starts};
-use crate::call::bag::fused::{Reduced, check_rows};
-use crate::call::bag::kinds::{Bagged, BaggedBy, Positions};
-use crate::call::bag::plan::PlannedBags;
+use crate::call::bag::fused::check_rows;
+use crate::call::bag::kinds::Positions;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
-use crate::call::source::kind::{IndexKind, Tables, not_compiled};
-use crate::call::source::{Described, Reading};
+use crate::call::source::kind::not_compiled;
 use crate::exec::{self, BagJob};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ErasedParams;
@@ -23,9 +20,7 @@ use crate::kernels::reduce::bag::{CompiledPositionsFn, FusedOutput};
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::typing::Any;
-use crate::types::codes::Float;
-use crate::types::element::{DType, Element};
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::index::IndexType;
@@ -43,72 +38,12 @@ type OfTable<'a> = fn(
 
 /// A call of several tables without its tensors: what makes the request of each table.
 pub struct TablesRequest<'a> {
-    op: &'a BagOperator<Reduction>,
-    dtype: DType,
-    output: Option<FusedOutput>,
-    positions: fn(IndexType) -> Option<ByLevel<CompiledPositionsFn>>,
+    pub(super) op: &'a BagOperator<Reduction>,
+    pub(super) dtype: DType,
+    pub(super) output: Option<FusedOutput>,
+    pub(super) positions: fn(IndexType) -> Option<ByLevel<CompiledPositionsFn>>,
     /// [`BagCallRequest::fused`], so that the functions of formats are compiled where the request is made.
-    of_table: OfTable<'a>,
-}
-
-/// Implements both traits for several tables.
-macro_rules! tables {
-    ($([$($generics:tt)*] $U:ty;)*) => {$(
-        impl<$($generics)*> Bagged for Tables<$U> {
-            type Weight = PerTable<f32>;
-
-            type BagCallRequest<'a> = TablesRequest<'a>;
-
-            #[inline(always)]
-            fn weight(_: DType) -> DType {
-                f32::DTYPE
-            }
-
-            #[inline(always)]
-            fn run(
-                request: TablesRequest<'_>,
-                data: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                run(&request, data.described.facts, tensors)
-            }
-
-            #[inline(always)]
-            fn plan(
-                request: TablesRequest<'_>,
-                data: Described<'_, Self>,
-                bags: &[ErasedBags<'_>],
-            ) -> Result<PlannedBags, Error> {
-                Ok(PlannedBags::Tables(PlannedTables::new(&request, data.facts, bags)?))
-            }
-
-            #[inline(always)]
-            fn run_plan(
-                plan: &PlannedBags,
-                data: &Reading<'_, Self>,
-                tensors: BagTensors<'_, '_>,
-            ) -> Result<(), Error> {
-                let PlannedBags::Tables(planned) = plan else { unreachable!("a plan of several tables") };
-                planned.run(data.described.facts, tensors)
-            }
-        }
-
-        impl<$($generics)*> BaggedBy<Reduction> for Tables<$U> {
-            #[inline]
-            fn request<'a, I: IndexKind>(
-                op: &'a BagOperator<Reduction>,
-                data: &Described<'_, Self>,
-                _: &[ErasedBags<'_>],
-            ) -> Result<TablesRequest<'a>, Error> {
-                let output = <$U as Reduced>::output(data.dtype);
-                Ok(TablesRequest { op, dtype: data.dtype, output, positions: I::positions, of_table: BagCallRequest::fused })
-            }
-        }
-    )*};
-}
-tables! {
-    [U: Float] U;
-    [] Any;
+    pub(super) of_table: OfTable<'a>,
 }
 
 /// Wraps an error of a table.
@@ -120,7 +55,11 @@ pub(super) fn in_table(table: usize) -> impl Fn(Error) -> Error {
 ///
 /// # Errors
 /// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], those of [`Plans::new`] and of [`Plans::run`].
-fn run(request: &TablesRequest<'_>, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
+pub(super) fn run(
+    request: &TablesRequest<'_>,
+    tables: &[&FusedRows<'_>],
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
     let (bags, out) = (tensors.bags(), tensors.out().layout());
     check_count(tables, bags)?;
     out.map_or(Ok(()), check_rows)?;
@@ -264,7 +203,7 @@ impl Plans {
 
 /// The plans of all tables, with the bags that they were made with.
 #[derive(Clone)]
-pub struct PlannedTables {
+pub(super) struct PlannedTables {
     plans: Plans,
     bounds: Vec<Bounds>,
     /// Layouts of indices.
@@ -277,7 +216,11 @@ impl PlannedTables {
     ///
     /// # Errors
     /// As for [`run`], without those of outputs.
-    fn new(request: &TablesRequest<'_>, tables: &[&FusedRows<'_>], bags: &[ErasedBags<'_>]) -> Result<Self, Error> {
+    pub(super) fn new(
+        request: &TablesRequest<'_>,
+        tables: &[&FusedRows<'_>],
+        bags: &[ErasedBags<'_>],
+    ) -> Result<Self, Error> {
         check_count(tables, bags)?;
         let plans = Plans::new(request, tables, bags, None)?;
         let bounds = plans.bounds(bags)?;
@@ -306,7 +249,7 @@ impl PlannedTables {
     ///
     /// # Errors
     /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then those of [`Plans::run`].
-    fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
+    pub(super) fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bags = tensors.bags();
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
         check_count(tables, bags)?;

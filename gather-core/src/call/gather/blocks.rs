@@ -1,184 +1,34 @@
-//! The shapes of block-quantised data that is gathered: codes of a few bits, with a scale and a zero point for each
-//! block.
+//! Checks of the outputs of block-quantised data that is gathered.
+
+#![forbid(unsafe_code)]
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
 use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::Planned;
-use crate::call::source::blocks::{BlockFacts, BlocksGiven};
+use crate::call::source::block_shapes::{BlockShapes, check_row_major};
 use crate::call::source::kind::Blocks;
-use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
-use crate::plan::IndexPlan;
-use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::view::View;
+use crate::tensor::layout::Layout;
 use crate::types::codes::Float;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
 
-/// The blocks of a plan's data, and the values of its output.
-#[derive(Clone)]
-pub(super) struct BlockShapes {
-    facts: BlockFacts,
-    /// Bytes of a block, as a power of two.
-    block_log2: u32,
-    scales: Shape,
-    zero_points: Shape,
-    /// The shape of the result; of a plan for any count, that of the expected count. Empty for rows that a row function
-    /// reads.
-    pub(super) output: Shape,
-}
-
-impl BlockShapes {
-    /// Checks data of a plan, and an output of bytes that become values; finds the shapes of what is given.
-    ///
-    /// # Errors
-    /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
-    /// [`Error::TooManyElements`].
-    pub(super) fn new(
-        plan: &IndexPlan,
-        data: &Layout,
-        facts: BlockFacts,
-        bytes: Option<&[usize]>,
-    ) -> Result<Self, Error> {
-        let BlockFacts { codes, block_size } = facts;
-        let (op, per_byte) = (plan.op(), codes.per_byte());
-        let whole_rows = codes.is_float() && block_size == 0;
-        let last = data.rank().saturating_sub(1);
-        if let Some(axis) = plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
-            return Err(Error::QuantizedAxis { op, axis: axis.axis });
-        }
-        if data.rank() == 0 {
-            return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank: 0, min: 1, max: usize::MAX });
-        }
-        let in_values = |size: usize, dim| {
-            let values = size.checked_mul(per_byte);
-            values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
-        };
-        let values = in_values(data.shape()[last], last)?;
-        // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
-        let wide = |bytes: &[usize]| in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1));
-        let output = bytes.map(|bytes| Ok(with_last(bytes, wide(bytes)?))).transpose()?.unwrap_or_default();
-        if !data.is_contiguous() {
-            return Err(Error::NotRowMajor { op, argument: Argument::Data });
-        }
-        Shape::checked_len(&output)?;
-        let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
-        let scales = with_last(data.shape(), blocks);
-        let zero_points = if codes.is_float() {
-            [0].into()
-        } else if codes.lists_zero_points() {
-            [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
-        } else {
-            with_last(&scales, blocks.div_ceil(per_byte))
-        };
-        // A block that no row reaches the end of.
-        let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
-        Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
+/// Checks the layout of a plan's output for `count` indices, as [`Planned::check_inputs`] returned them.
+///
+/// # Errors
+/// Those of [`check_values`].
+pub(super) fn check_planned(blocks: &BlockShapes, planned: &Planned, out: &Layout, count: usize) -> Result<(), Error> {
+    let mut expected = blocks.output.clone();
+    if planned.is_counted() {
+        expected.assign_resized(&blocks.output, count);
     }
-
-    /// Checks that data has the codes and the size of blocks that a plan was made for.
-    ///
-    /// # Errors
-    /// [`Error::PlanBlocksMismatch`].
-    pub(super) fn check_facts(&self, op: Op, got: BlockFacts) -> Result<(), Error> {
-        if self.facts == got {
-            return Ok(());
-        }
-        let [expected, got] = [self.facts, got].map(|facts| (facts.codes, facts.block_size));
-        Err(Error::PlanBlocksMismatch { op, expected, got })
-    }
-
-    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
-    ///
-    /// # Errors
-    /// Those of [`check_values`].
-    pub(super) fn check_output(&self, planned: &Planned, out: &Layout, count: usize) -> Result<(), Error> {
-        let mut expected = self.output.clone();
-        if planned.is_counted() {
-            expected.assign_resized(&self.output, count);
-        }
-        check_values(planned.plan.op(), &expected, out)
-    }
-
-    /// Scales and zero points as the functions of a plan read them (K8), for data that begins at an address.
-    ///
-    /// # Errors
-    /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
-    pub(super) fn given<'a, U: Float>(
-        &self,
-        op: Op,
-        data: usize,
-        shape: &[usize],
-        BlocksGiven { scales, zero_points }: BlocksGiven<'a, U>,
-    ) -> Result<Quantized<'a, U>, Error> {
-        let codes = self.facts.codes;
-        let (scales, scale_rows) = self.scales(op, scales)?;
-        let zeros = zero_points.map(|given| values(op, Argument::ZeroPoints, &self.zero_points, given)).transpose()?;
-        let zero_points = match zeros {
-            // Of floating-point codes the list is empty.
-            Some(zeros) if !codes.is_float() => {
-                let blocks = self.scales.last().copied().unwrap_or(0);
-                let lists = codes.lists_zero_points();
-                let row = if lists { blocks } else { blocks.next_multiple_of(codes.per_byte()) };
-                ZeroPoints::Packed { codes: zeros, row }
-            }
-            _ => ZeroPoints::All(codes.default_zero_point().into()),
-        };
-        let row = shape.last().copied().unwrap_or(0).max(1);
-        let (block_log2, per_byte) = (self.block_log2, codes.per_byte());
-        Ok(Quantized { data, row, block_log2, per_byte, scales, scale_rows, zero_points })
-    }
-
-    /// The scales, and how rows of data find theirs.
-    fn scales<'a, U>(&self, op: Op, given: &'a View<'a, U>) -> Result<(&'a [U], ScaleRows), Error> {
-        let fits = |(&own, &expected): (&usize, &usize)| own == expected || own == 1;
-        match (&self.scales[..], given.layout().shape()) {
-            ([rows @ .., expected], [own @ .., blocks])
-                if self.facts.codes.is_float()
-                    && blocks == expected
-                    && own.len() == rows.len()
-                    && own.iter().zip(rows).all(fits) =>
-            {
-                Ok((in_order(op, Argument::Scales, given)?, ScaleRows::new(rows, own)))
-            }
-            _ => Ok((values(op, Argument::Scales, &self.scales, given)?, ScaleRows::default())),
-        }
-    }
-}
-
-/// The elements of a row-major tensor of a shape.
-fn values<'a, V>(op: Op, argument: Argument, expected: &Shape, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
-    if expected[..] != *given.layout().shape() {
-        let (expected, got) = (expected[..].into(), given.layout().shape().into());
-        return Err(Error::ShapeMismatch { op, argument, expected, got });
-    }
-    in_order(op, argument, given)
-}
-
-/// The elements of a row-major tensor.
-fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
-    check_row_major(op, argument, given.layout())?;
-    if given.is_empty() {
-        return Ok(&[]);
-    }
-    // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they are contiguous.
-    Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
+    check_values(planned.plan.op(), &expected, out)
 }
 
 /// Checks that an output is row-major, of a shape.
 pub(super) fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
     check_output(op, expected, out.shape())?;
     check_row_major(op, Argument::Output, out)
-}
-
-fn check_row_major(op: Op, argument: Argument, layout: &Layout) -> Result<(), Error> {
-    if layout.is_contiguous() { Ok(()) } else { Err(Error::NotRowMajor { op, argument }) }
-}
-
-/// A shape with another last dimension.
-pub(super) fn with_last(shape: &[usize], last: usize) -> Shape {
-    let rest = shape.len().saturating_sub(1);
-    shape[..rest].iter().copied().chain([last]).collect()
 }

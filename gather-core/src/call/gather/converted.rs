@@ -1,93 +1,193 @@
-//! Gathers that convert data on its way: the one pipeline of maps, formats and row functions.
+//! Gathers that convert data on its way: the one pipeline of maps, formats and row functions. Nothing here depends on
+//! a type: one function runs all calls, one makes all plans, one runs them.
 //!
 //! ```text
-//! the kind       what decodes its data, a row function, or both                 `Converted`
+//! a reader       its decoder, its row function, or one after the other          `Converter`
 //! a plan         of elements; or of whole rows, which are one element each      `RowShape`
-//!                the shapes of what is given for decoding                       `Encoding`
-//! a call         what is given against these shapes, then the run
+//!                the format of the data that it was made for                    `PlannedFormat`
+//! a call         arguments against these shapes, then the run                   `Converter::write`
 //! ```
-//!
-//! Behind the kind nothing depends on a type: one function runs all calls, and one all plans.
 
 use alloc::boxed::Box;
 
-use crate::call::attributes::IndexAttributes;
 use crate::call::gather::Operation;
-use crate::call::gather::blocks::{check_values, with_last};
-use crate::call::gather::decoded::{Decoded, DecodedData, Decoder, Encoding, Gives};
+use crate::call::gather::blocks::check_values;
 use crate::call::gather::erased::Request;
-use crate::call::gather::kinds::{Gathered, Outputs};
-use crate::call::gather::maps::check_names;
+use crate::call::gather::kinds::Outputs;
 use crate::call::gather::plan::{GatherPlan, Reads};
-use crate::call::gather::planned::Planned;
+use crate::call::gather::planned::{Params, Planned};
 use crate::call::gather::rows::{RowShape, WholeRow, elements};
-use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, not_compiled};
-use crate::call::source::rows::GivenToRows;
-use crate::call::source::{Described, Reading};
-use crate::exec::{self, Operands};
-use crate::kernels::CompiledMoveFn;
+use crate::call::gather::{fused, maps};
+use crate::call::source::block_shapes::{BlockShapes, with_last};
+use crate::call::source::reader::{Format, Reader};
+use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ErasedParams;
 use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
-use crate::plan::{Converting, Functions, IndexPlan, IndexRequest};
+use crate::kernels::convert::{DecodeFns, ErasedParams, fused as decode_fused};
+use crate::kernels::select::Kernels;
+use crate::kernels::{CompiledMoveFn, IndexKernel};
+use crate::plan::{Converting, Decoding, Functions, IndexPlan, IndexRequest};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
-use crate::tensor::typing::Any;
-use crate::types::codes::Float;
-use crate::types::element::{DType, Element};
+use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::fused::FusedRow;
 use crate::types::index::IndexType;
-use crate::types::level::Available;
+use crate::types::level::{Available, Level};
+use crate::types::method::Method;
+use crate::types::op::Op;
+
+/// The functions that decode the elements of a kind of data, and what they make of an element.
+#[derive(Clone, Copy)]
+pub struct Decoder {
+    pub(super) fns: &'static DecodeFns,
+    /// Bytes of an element of data, and of a number.
+    pub(super) size_in: usize,
+    pub(super) size: usize,
+    /// Numbers of an element; of fused rows their format says how many a row has.
+    pub(super) numbers: usize,
+    /// The data type of an element that is decoded: a number, or an array of `numbers` numbers.
+    pub(super) made: DType,
+}
+
+/// Kernels for indices of a type: those that move or resolve, and those that convert.
+pub(super) type ConvertingFns = (
+    fn(&Operation<'_>, DType, IndexType) -> Result<Kernels, Error>,
+    fn(IndexType) -> Option<fn(Level, Method) -> IndexKernel>,
+);
+
+/// Takes the address of the output, and returns that of the arguments which the functions of a run read (K8).
+type ArgsFor<'a> = dyn FnMut(usize) -> *const () + 'a;
+
+/// The format of the data that a plan was made for.
+#[derive(Clone)]
+pub(super) enum PlannedFormat {
+    Plain,
+    /// Elements of a map with these parameters.
+    Mapped(Params),
+    Fused(FusedRow),
+    Blocks(BlockShapes),
+}
+
+impl PlannedFormat {
+    /// The format of the data that a plan converts, with the values of an output that is planned in arrays.
+    ///
+    /// # Errors
+    /// Those of [`BlockShapes::new`].
+    #[inline(always)]
+    fn new(converter: &Converter<'_>, plan: &IndexPlan) -> Result<Self, Error> {
+        let Converter { reader, .. } = converter;
+        Ok(match reader.format {
+            Format::Mapped(map, _) => PlannedFormat::Mapped(map.params),
+            Format::Fused(table) => PlannedFormat::Fused(table.row()),
+            Format::Blocks(format, _) => {
+                let bytes = converter.writes_arrays().then(|| &plan.output()[..]);
+                PlannedFormat::Blocks(BlockShapes::new(plan, reader.layout, format, bytes)?)
+            }
+            Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
+        })
+    }
+
+    /// Checks that a reader has the planned format.
+    ///
+    /// # Errors
+    /// [`Error::PlanParametersMismatch`]; [`Error::FusedFormatMismatch`] and [`Error::PlanMismatch`];
+    /// [`Error::PlanBlocksMismatch`].
+    fn check(&self, reader: &Reader<'_>, op: Op) -> Result<(), Error> {
+        match (self, reader.format) {
+            (PlannedFormat::Plain, Format::Plain) => Ok(()),
+            (PlannedFormat::Mapped(expected), Format::Mapped(map, _)) => {
+                maps::check_names(op, (map.name, map.params), expected)
+            }
+            (PlannedFormat::Fused(expected), Format::Fused(table)) => {
+                fused::check_same(expected, table.row(), reader.layout)
+            }
+            (PlannedFormat::Blocks(blocks), Format::Blocks(format, _)) => blocks.check_format(op, format),
+            _ => unreachable!("a plan of another kind"),
+        }
+    }
+
+    /// The shape of the values that the output has, where it is planned in arrays.
+    fn values(&self) -> Option<&Shape> {
+        if let PlannedFormat::Blocks(blocks) = self { Some(&blocks.output) } else { None }
+    }
+}
 
 /// The converter of data: a decoder, a row function, or one after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Converter<'a> {
-    pub(super) decoder: Option<Decoder>,
-    pub(super) function: Option<Function<'a>>,
-    /// The functions that convert the rows of a job, and the type that they write.
+    reader: &'a Reader<'a>,
+    decoder: Option<Decoder>,
+    /// The functions that convert the rows of a job, and the data type that they write.
     rows: ByLevel<CompiledMoveFn>,
-    pub(super) made: DType,
+    made: DType,
     /// Bytes of an element of data.
-    pub(super) size_in: usize,
+    size_in: usize,
 }
 
 impl<'a> Converter<'a> {
-    /// For a row function that reads what a decoder makes, or for one of them.
+    /// The converter of a reader, which has a row function, or a decoder of the reader's kind.
     #[inline(always)]
-    fn new(decoder: Option<Decoder>, function: Option<Function<'a>>) -> Self {
-        let (rows, size_in, made) = match (&function, &decoder) {
-            (Some(Function { erased, .. }), _) => (erased.rows, erased.types.0.size(), erased.types.1),
+    pub(super) fn new(reader: &'a Reader<'a>, decoder: Option<Decoder>) -> Self {
+        let (rows, size_in, made) = match (reader.function, &decoder) {
+            (Some((Function { erased, .. }, _)), _) => (erased.rows, erased.types.0.size(), erased.types.1),
             (None, Some(decoder)) => (decoder.fns.rows, decoder.size_in, decoder.made),
             (None, None) => unreachable!("nothing converts"),
         };
-        let size_in = decoder.as_ref().map_or(size_in, |decoder| decoder.size_in);
-        Converter { decoder, function, rows, made, size_in }
+        debug_assert_eq!(made.number(), reader.dtype.number(), "K8");
+        let size_in = decoder.map_or(size_in, |decoder| decoder.size_in);
+        Converter { reader, decoder, rows, made, size_in }
+    }
+
+    pub(super) fn function(&self) -> Option<Function<'a>> {
+        self.reader.function.map(|(function, _)| function)
+    }
+
+    /// The decoder that runs before a row function.
+    fn first(&self) -> Option<Decoder> {
+        self.decoder.filter(|_| self.reader.function.is_some())
     }
 
     /// Whether rows are taken whole.
     pub(super) fn takes_rows(&self) -> bool {
-        self.function.is_some() || self.decoder.is_some_and(|decoder| decoder.takes_rows())
+        self.reader.function.is_some() || matches!(self.reader.format, Format::Fused(_))
     }
 
     /// Whether results are written in arrays, the values of a byte each.
     fn writes_arrays(&self) -> bool {
-        self.function.is_none() && self.decoder.is_some_and(|decoder| decoder.writes_arrays())
+        self.reader.function.is_none() && matches!(self.reader.format, Format::Blocks(..))
     }
 
-    /// The elements that become of a row of `elements`.
+    /// The numbers of a row of `elements`.
+    fn numbers(&self, elements: usize) -> usize {
+        match (self.reader.format, &self.decoder) {
+            (Format::Fused(table), _) => table.row().columns(),
+            (_, Some(decoder)) => elements.saturating_mul(decoder.numbers),
+            (_, None) => elements,
+        }
+    }
+
+    /// The results of a row of `elements`.
     pub(super) fn results(&self, elements: usize) -> usize {
-        let numbers = self.decoder.map_or(elements, |decoder| decoder.numbers(elements));
-        self.function.map_or(numbers, |function| function.results(numbers))
+        let numbers = self.numbers(elements);
+        self.function().map_or(numbers, |function| function.results(numbers))
     }
 
     /// Whether a row becomes one value.
     pub(super) fn makes_one(&self) -> bool {
-        self.function.is_some_and(|function| function.erased.one)
+        self.function().is_some_and(|function| function.erased.one)
     }
 
-    /// As [`Gathered::results`].
-    fn shape_of_results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
+    /// Rows of `elements` that are decoded first, for a row function.
+    pub(super) fn decoding(&self, elements: usize) -> Option<Decoding> {
+        let decoder = self.first()?;
+        Some(Decoding { fns: decoder.fns, numbers: self.numbers(elements), size: decoder.size })
+    }
+
+    /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
+    /// `None` where it is that shape.
+    pub(super) fn shape_of_results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
         if self.writes_arrays() {
             let (last, lead) = output.split_last()?;
             return Some(lead.iter().copied().chain([self.results(*last)]).collect());
@@ -99,65 +199,63 @@ impl<'a> Converter<'a> {
 
     /// The functions of a level.
     fn functions(&self, level: Available) -> Functions {
-        let decoder = self.decoder.filter(|_| self.function.is_some());
-        Functions { rows: self.rows.at(level), row_fn: decoder.map(|decoder| *decoder.fns.row.get(*level)) }
+        Functions { rows: self.rows.at(level), row_fn: self.first().map(|decoder| *decoder.fns.row.get(*level)) }
     }
 
-    fn encoding(&self, plan: &IndexPlan, data: &Layout) -> Result<Encoding, Error> {
-        let bytes = self.writes_arrays().then(|| &plan.output()[..]);
-        self.decoder.map_or(Ok(Encoding::Plain), |decoder| decoder.encoding(plan, data, bytes))
-    }
-
-    /// The request for elements, or for rows of a shape.
+    /// The request for elements, or for whole rows of a shape.
     ///
     /// # Errors
     /// [`Error::KernelsNotCompiled`].
-    fn request<I: IndexKind>(
+    #[inline(always)]
+    fn planned(
         &self,
         op: &Operation<'_>,
-        shape: Option<&RowShape>,
+        (kernels, converts): ConvertingFns,
         index: IndexType,
+        shape: Option<&RowShape>,
     ) -> Result<IndexRequest, Error> {
         let Converter { rows, made, size_in, .. } = *self;
+        let kernels = kernels(op, made, index)?;
+        let Some(kernel) = converts(index) else { unreachable!("kernels that move and none that convert") };
         let whole = shape.map(|shape| shape.rows);
-        let found = I::converts(index).zip(I::gathers::<()>(index));
-        let (kernel, kernels) = found.ok_or_else(not_compiled(op.op(), made, index))?;
-        let converting = Converting { rows, size_in, kernel, whole };
-        Ok(op.request((kernels, index), made, Some(converting)))
+        Ok(op.request((kernels, index), made, Some(Converting { rows, size_in, kernel, whole })))
     }
-}
 
-/// A converter with what a call gives for it.
-#[derive(Clone, Copy)]
-struct Conversion<'a> {
-    converter: Converter<'a>,
-    /// The parameters for decoding, and for the row function.
-    decoding: &'a dyn Gives,
-    computing: Option<&'a dyn GivenToRows>,
-}
-
-/// Says where a kernel finds what is given (K8), once the address of the output is known.
-type Params<'a> = dyn FnMut(usize) -> *const () + 'a;
-
-impl Conversion<'_> {
-    /// Checks what is given, and calls `run` with it. The shape of the output is `output`.
+    /// Checks an output of values, and finds the spacing of whole rows.
     ///
     /// # Errors
-    /// Those of [`Decoded::give`] and [`RowShape::with`], then those of `run`.
+    /// Those of [`check_values`], then of [`RowShape::space`].
+    #[inline(always)]
+    fn check_output(
+        &self,
+        (plan, format): (&IndexPlan, &PlannedFormat),
+        shape: Option<&mut RowShape>,
+        out: Option<&Layout>,
+    ) -> Result<(), Error> {
+        if let (Some(values), Some(out)) = (format.values().filter(|_| self.writes_arrays()), out) {
+            check_values(plan.op(), values, out)?;
+        }
+        shape.map_or(Ok(()), |shape| shape.space(plan, self.made.size(), self.reader.layout, out))
+    }
+
+    /// Compares arguments with the shapes of a plan, and hands them to `run`. The shape of the output is `output`.
+    ///
+    /// # Errors
+    /// Those of the arguments for decoding, then of those for the row function, then those of `run`.
     fn give(
         &self,
-        of: &DecodedData<'_>,
+        (plan, format): (&IndexPlan, &PlannedFormat),
         (shape, output): (Option<&RowShape>, &[usize]),
-        run: &mut dyn FnMut(&mut Params<'_>) -> Result<(), Error>,
+        run: &mut dyn FnMut(&mut ArgsFor<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (Some(function), Some(shape), Some(given)) = (&self.converter.function, shape, self.computing) else {
-            return self.decoding.give(of, &mut |decoding| run(&mut |_| decoding.given));
-        };
         let mut compute = |decoding: Option<ErasedParams<'_>>| {
-            shape.with(of.plan, function.erased, output, given, |placed, lookups| {
+            let (Some((function, Some(args))), Some(shape)) = (self.reader.function, shape) else {
+                return run(&mut |_| decoding.map_or(core::ptr::null(), |decoding| decoding.given));
+            };
+            shape.with(plan, function.erased, output, args, |placed, place| {
                 let mut both = None;
                 run(&mut |out| {
-                    let rows = lookups.place(Placed { out, ..placed });
+                    let rows = place(Placed { out, ..placed });
                     match decoding {
                         Some(decoder) => (&raw const *both.insert(GivenDecoded { rows, decoder })).cast(),
                         None => rows,
@@ -165,154 +263,167 @@ impl Conversion<'_> {
                 })
             })
         };
-        match self.converter.decoder {
-            Some(_) => self.decoding.give(of, &mut |decoding| compute(Some(decoding))),
-            None => compute(None),
+        let (start, layout) = (self.reader.start.addr(), self.reader.layout);
+        match (self.reader.format, format) {
+            (Format::Mapped(map, Some(args)), _) => {
+                maps::check_params(plan.op(), (map.name, map.params), plan.axes(), layout, args.counts())?;
+                args.with(start, &mut |params| compute(Some(params)))
+            }
+            (Format::Fused(table), _) => compute(Some(decode_fused::erased(&table.row()))),
+            (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
+                args.with(blocks, plan.op(), (start, layout.shape()), &mut |params| compute(Some(params)))
+            }
+            (Format::Plain, _) => compute(None),
+            _ => unreachable!("a reader of a call, and the plan of its kind"),
         }
+    }
+
+    /// Runs on operands with the arguments of the reader, into a fresh output of `len` elements or a fixed one.
+    ///
+    /// # Errors
+    /// Those of [`Converter::give`], [`Error::AllocationFailed`], then those of `run`.
+    #[inline(always)]
+    fn write(
+        &self,
+        planned: (&IndexPlan, &PlannedFormat),
+        (shape, output, len): (Option<&RowShape>, &[usize], usize),
+        operands: Operands<'_, Target<'_>>,
+        run: impl Fn(Operands<'_>) -> Result<Written, Error>,
+    ) -> Result<(), Error> {
+        let mut operands = Some(operands);
+        self.give(planned, (shape, output), &mut |params| {
+            let Some(operands) = operands.take() else { unreachable!("called once") };
+            operands.write(
+                || Ok((output, len)),
+                |operands| {
+                    let params = params(operands.memory().addr());
+                    run(operands.given(params))
+                },
+            )
+        })
+    }
+}
+
+/// Checks the sizes of a format.
+///
+/// # Errors
+/// [`Error::BlockSizeOutOfRange`].
+#[inline(always)]
+pub(super) fn check_data(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+    if let Format::Blocks(format, _) = reader.format { format.check(op.op()) } else { Ok(()) }
+}
+
+/// As [`check_data`], and checks the axis where rows lie along one alone.
+///
+/// # Errors
+/// [`Error::QuantizedAxis`] of fused rows, too.
+#[inline(always)]
+pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+    match reader.format {
+        Format::Fused(_) => fused::check_axis(op, reader.layout),
+        _ => check_data(op, reader),
     }
 }
 
 /// Runs a call.
 ///
 /// # Errors
-/// Those of a call; after errors of outputs those of [`Converter::encoding`], [`RowShape::spacing`] and
-/// [`Conversion::give`].
-#[inline(always)]
-fn run<I: IndexKind>(
+/// [`Error::Misaligned`] of an output, those of [`RowShape::new`], of [`Converter::planned`], of the plan, of
+/// [`PlannedFormat::new`] and of [`Converter::check_output`], then those of [`Converter::write`].
+#[inline(never)]
+pub(super) fn run(
     op: &Operation<'_>,
-    conversion: &Conversion<'_>,
-    dtype: DType,
+    converter: &Converter<'_>,
+    fns: ConvertingFns,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     if let Target::Fixed(out, layout) = operands.out() {
         // One whose type is known at run time may lie anywhere.
-        check_aligned(dtype, *out, layout)?;
+        check_aligned(converter.reader.dtype, *out, layout)?;
     }
-    let shape = RowShape::new(op.attributes, &conversion.converter, operands.data().1)?;
-    let planned = conversion.converter.request::<I>(op, shape.as_ref(), operands.indices().1)?;
-    run_request(op.attributes, &planned, conversion, shape, operands)
-}
-
-/// Runs a request.
-///
-/// # Errors
-/// As for [`run`].
-#[inline(never)]
-fn run_request(
-    attributes: &dyn IndexAttributes,
-    planned: &IndexRequest,
-    conversion: &Conversion<'_>,
-    mut shape: Option<RowShape>,
-    operands: Operands<'_, Target<'_>>,
-) -> Result<(), Error> {
-    let converter = &conversion.converter;
-    let ((start, data), (indices, _)) = (operands.data(), operands.indices());
-    let whole = shape.map(|shape| WholeRow { attributes, shape });
-    let attributes = whole.as_ref().map_or(attributes, |whole| whole);
-    let request = Request { attributes, planned, data, indices };
+    let (indices, index) = operands.indices();
+    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
+    let planned = converter.planned(op, fns, index, shape.as_ref())?;
+    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
+    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
+    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
     let arrays = converter.writes_arrays();
-    let mut made =
-        if arrays { request.plan().map(|(plan, out)| (plan, out.len())) } else { request.plan_for(operands.out()) };
+    let mut made = match operands.out_layout().filter(|_| !arrays) {
+        Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
+        None => request.plan().map(|(plan, layout)| (plan, layout.len())),
+    };
     let Ok((plan, len)) = &mut made else { return made.map(drop) };
-    converter.function.and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
+    converter.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
     shape.and_then(|shape| shape.decoding).inspect(|&decoding| plan.decode_rows(decoding));
     let (plan, len) = (&*plan, *len);
-    let encoding = converter.encoding(plan, data)?;
-    let (output, len) = match encoding.values().filter(|_| arrays) {
-        Some(values) => {
-            operands.out_layout().map_or(Ok(()), |out| check_values(plan.op(), values, out))?;
-            (&values[..], Shape::checked_len(values)?)
-        }
+    let format = PlannedFormat::new(converter, plan)?;
+    converter.check_output((plan, &format), shape.as_mut(), operands.out_layout())?;
+    let (output, len) = match format.values().filter(|_| arrays) {
+        Some(values) => (&values[..], Shape::checked_len(values)?),
         None => (&plan.output()[..], len),
     };
-    if let Some(shape) = &mut shape {
-        shape.space(plan, converter.made.size(), data, operands.out_layout())?;
-    }
-    let mut operands = Some(operands);
-    conversion.give(&DecodedData { plan, encoding: &encoding, start, data }, (shape.as_ref(), output), &mut |given| {
-        let Some(operands) = operands.take() else { unreachable!("called once") };
-        operands.write(
-            || Ok((output, len)),
-            |operands| {
-                let params = given(operands.memory().addr());
-                // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
-                // arrays, which are aligned as values are. Data and output are aligned for the types of what converts.
-                // What is given is of its parameters, `Sync`, and reaches a value for every position, element or row,
-                // as has been checked; rows that are taken whole are contiguous (K8).
-                unsafe { exec::run_index(plan, operands.given(params)) }
-            },
-        )
+    converter.write((plan, &format), (shape.as_ref(), output, len), operands, |operands| {
+        // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of arrays,
+        // which are aligned as values are. Data and output are aligned for the types of what converts. The arguments
+        // are of its parameters, `Sync`, and reach a value for every position, element or row, as has been checked;
+        // rows that are taken whole are contiguous (K8).
+        unsafe { exec::run_index(plan, operands) }
     })
 }
 
 /// Makes a plan.
 ///
 /// # Errors
-/// Those of [`Planned::new`], of [`Converter::encoding`], of outputs, and of [`RowShape::spacing`].
-#[inline(always)]
-fn plan<I: IndexKind>(
+/// Those of [`RowShape::new`], of [`Converter::planned`], of [`Planned::new`], of [`PlannedFormat::new`], and of
+/// [`Converter::check_output`].
+#[inline(never)]
+pub(super) fn plan(
     op: &Operation<'_>,
     converter: &Converter<'_>,
-    (data, dtype): (&Layout, DType),
-    (index, indices): (IndexType, &Layout),
+    fns: ConvertingFns,
+    (indices, index): (&Layout, IndexType),
     outputs: Outputs<'_>,
 ) -> Result<GatherPlan, Error> {
-    let shape = RowShape::new(op.attributes, converter, data)?;
-    let planned = converter.request::<I>(op, shape.as_ref(), index)?;
-    let (planned, reads) = plan_request((op.attributes, &planned), converter, shape, (data, indices), outputs)?;
-    Ok(GatherPlan { planned, dtype, index, reads })
-}
-
-/// Plans for a request.
-///
-/// # Errors
-/// As for [`plan`].
-#[inline(never)]
-fn plan_request(
-    (attributes, planned): (&dyn IndexAttributes, &IndexRequest),
-    converter: &Converter<'_>,
-    mut shape: Option<RowShape>,
-    (data, indices): (&Layout, &Layout),
-    outputs: Outputs<'_>,
-) -> Result<(Planned, Reads), Error> {
-    let whole = shape.map(|shape| WholeRow { attributes, shape });
-    let attributes = whole.as_ref().map_or(attributes, |whole| whole);
+    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
+    let planned = converter.planned(op, fns, index, shape.as_ref())?;
+    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
+    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
+    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
     let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
     // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
-    let arrays = converter.writes_arrays();
-    let of = if arrays && out.is_some() { Outputs::RowMajor } else { outputs };
-    let mut made = Planned::new(&Request { attributes, planned, data, indices }, of)?;
-    converter.function.and_then(|function| function.fill).inspect(|fill| made.set_fill(fill));
-    shape.and_then(|shape| shape.decoding).inspect(|&decoding| made.decode_rows(decoding));
-    let encoding = converter.encoding(&made.plan, data)?;
-    if let (Some(values), Some(out)) = (encoding.values().filter(|_| arrays), out) {
-        check_values(made.plan.op(), values, out)?;
-    }
-    if let Some(shape) = &mut shape {
-        shape.space(&made.plan, converter.made.size(), data, out)?;
-    }
-    Ok((made, Reads { encoding: Some(Box::new(encoding)), rows: shape }))
+    let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
+    let mut planned = Planned::new(&request, of)?;
+    converter.function().and_then(|function| function.fill).inspect(|fill| planned.set_fill(fill));
+    shape.and_then(|shape| shape.decoding).inspect(|&decoding| planned.decode_rows(decoding));
+    let format = Box::new(PlannedFormat::new(converter, &planned.plan)?);
+    converter.check_output((&planned.plan, &format), shape.as_mut(), out)?;
+    let reads = Reads { format: Some(format), rows: shape };
+    Ok(GatherPlan { planned, dtype: converter.reader.dtype, index, reads })
 }
 
 /// Runs a plan on what converts as planned, or on another map or function of the planned types.
 ///
 /// # Errors
-/// Those of [`Decoder::check`], [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`]; for an output of arrays
-/// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; those of [`Conversion::give`], [`Error::AllocationFailed`],
-/// then those of the run.
+/// [`Error::Misaligned`] of an output, those of [`PlannedFormat::check`], [`Error::PlanParametersMismatch`],
+/// [`Error::PlanMismatch`]; for an output of arrays [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; then those of
+/// [`Converter::write`].
 #[inline(never)]
-fn run_plan(plan: &GatherPlan, conversion: &Conversion<'_>, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-    let (GatherPlan { planned, reads: Reads { encoding, rows: shape }, dtype, .. }, converter) =
-        (plan, &conversion.converter);
-    let encoding = encoding.as_deref().unwrap_or(&Encoding::Plain);
-    let (op, (start, data)) = (planned.plan.op(), operands.data());
+pub(super) fn run_plan(
+    plan: &GatherPlan,
+    converter: &Converter<'_>,
+    operands: Operands<'_, Target<'_>>,
+) -> Result<(), Error> {
+    let GatherPlan { planned, reads: Reads { format, rows: shape }, dtype, .. } = plan;
+    let (op, format) = (planned.plan.op(), format.as_deref().unwrap_or(&PlannedFormat::Plain));
     if let Target::Fixed(out, layout) = operands.out() {
         check_aligned(*dtype, *out, layout)?;
     }
-    converter.decoder.map_or(Ok(()), |decoder| decoder.check(encoding, op, data))?;
-    let by = converter.functions(planned.plan.spec().level);
-    let mut runs = planned.converting_by(by, || match (&converter.function, shape) {
-        (Some(Function { erased, .. }), Some(shape)) => check_names(op, (erased.name, erased.params), shape.params),
+    format.check(converter.reader, op)?;
+    let (function, by) = (converter.function(), converter.functions(planned.plan.spec().level));
+    let mut runs = planned.converting_by(by, || match (&function, shape) {
+        (Some(Function { erased, .. }), Some(shape)) => {
+            maps::check_names(op, (erased.name, erased.params), shape.params)
+        }
         _ => Ok(()),
     })?;
     let count = planned.check_operands(&operands)?;
@@ -332,7 +443,7 @@ fn run_plan(plan: &GatherPlan, conversion: &Conversion<'_>, operands: Operands<'
         }
         (None, None) => planned.fresh(count, &mut buffer)?,
     };
-    if let (Some(function), Some(shape)) = (&converter.function, shape)
+    if let (Some(function), Some(shape)) = (&function, shape)
         && (shape.filled || function.fill.is_some())
     {
         match function.fill {
@@ -340,136 +451,9 @@ fn run_plan(plan: &GatherPlan, conversion: &Conversion<'_>, operands: Operands<'
             None => runs.fill_by(&converter.made.zero()?),
         }
     }
-    let (of, mut operands) = (DecodedData { plan: &planned.plan, encoding, start, data }, Some(operands));
-    conversion.give(&of, (shape.as_ref(), output), &mut |given| {
-        let Some(operands) = operands.take() else { unreachable!("called once") };
-        operands.write(
-            || Ok((output, len)),
-            |operands| {
-                let params = given(operands.memory().addr());
-                // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in
-                // `run_request`: rows were found to be contiguous when the plan was made.
-                unsafe { runs.execute(operands.given(params), count) }
-            },
-        )
+    converter.write((&planned.plan, format), (shape.as_ref(), output, len), operands, |operands| {
+        // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
+        // rows were found to be contiguous when the plan was made.
+        unsafe { runs.execute(operands, count) }
     })
-}
-
-/// A kind of data that is converted on its way.
-pub(super) trait Converted: Kind {
-    /// The kind of what is read: decoded, or as a row function reads it.
-    type Read: Decoded;
-
-    fn facts<'s>(facts: Self::Facts<'s>) -> (<Self::Read as Kind>::Facts<'s>, Option<Function<'s>>);
-
-    fn given<'s>(given: Self::Given<'s>) -> (<Self::Read as Kind>::Given<'s>, Option<&'s dyn GivenToRows>);
-}
-
-impl<K: Decoded> Converted for K {
-    type Read = K;
-
-    #[inline(always)]
-    fn facts<'s>(facts: K::Facts<'s>) -> (K::Facts<'s>, Option<Function<'s>>) {
-        (facts, None)
-    }
-
-    #[inline(always)]
-    fn given<'s>(given: K::Given<'s>) -> (K::Given<'s>, Option<&'s dyn GivenToRows>) {
-        (given, None)
-    }
-}
-
-impl<K: Decoded + ReadByRow, U: Element> Converted for ByRow<K, U> {
-    type Read = K;
-
-    #[inline(always)]
-    fn facts<'s>((facts, function): Self::Facts<'s>) -> (K::Facts<'s>, Option<Function<'s>>) {
-        (facts, Some(function))
-    }
-
-    #[inline(always)]
-    fn given<'s>((given, to_rows): Self::Given<'s>) -> (K::Given<'s>, Option<&'s dyn GivenToRows>) {
-        (given, Some(to_rows))
-    }
-}
-
-/// The data that is read of a source, and the row function that reads it, if there is one.
-#[inline(always)]
-fn read_of<'s, K: Converted>(data: &Described<'s, K>) -> (Described<'s, K::Read>, Option<Function<'s>>) {
-    let (facts, function) = K::facts(data.facts);
-    (Described { layout: data.layout, dtype: data.dtype, facts }, function)
-}
-
-/// Hands what converts data to what runs it, with what is given for it.
-///
-/// # Errors
-/// Those of [`Decoded::decoder`], then those of `run`.
-#[inline(always)]
-fn with<K: Converted>(
-    data: &Reading<'_, K>,
-    run: impl FnOnce(&Conversion<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let ((described, function), (given, computing)) = (read_of(&data.described), K::given(data.given));
-    let converter = Converter::new(K::Read::decoder(&described)?, function);
-    run(&Conversion { converter, decoding: &Reading { described, given }, computing })
-}
-
-/// Implements [`Gathered`] for kinds that are converted, and says which of them read rows.
-macro_rules! converted {
-    ($([$($generics:tt)*] $Kind:ty, $reads_rows:literal;)*) => {$(
-        impl<$($generics)*> Gathered for $Kind {
-            #[inline(always)]
-            fn run<I: IndexKind>(
-                op: &Operation<'_>,
-                data: &Reading<'_, Self>,
-                operands: Operands<'_, Target<'_>>,
-            ) -> Result<(), Error> {
-                <Self as Converted>::Read::check_axis(op, &read_of(&data.described).0)?;
-                with(data, |conversion| run::<I>(op, conversion, data.described.dtype, operands))
-            }
-
-            #[inline(always)]
-            fn plan<I: IndexKind>(
-                op: &Operation<'_>,
-                data: Described<'_, Self>,
-                indices: (IndexType, &Layout),
-                outputs: Outputs<'_>,
-            ) -> Result<GatherPlan, Error> {
-                let (read, function) = read_of(&data);
-                <Self as Converted>::Read::check_axis(op, &read)?;
-                let converter = Converter::new(<Self as Converted>::Read::decoder(&read)?, function);
-                plan::<I>(op, &converter, (data.layout, data.dtype), indices, outputs)
-            }
-
-            #[inline(always)]
-            fn run_plan(
-                plan: &GatherPlan,
-                data: &Reading<'_, Self>,
-                operands: Operands<'_, Target<'_>>,
-            ) -> Result<(), Error> {
-                with(data, |conversion| run_plan(plan, conversion, operands))
-            }
-
-            const READS_ROWS: bool = $reads_rows;
-
-            #[inline(always)]
-            fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
-                <<Self as Converted>::Read as Decoded>::check_data(op, &read_of(data).0)
-            }
-
-            #[inline]
-            fn results(data: &Described<'_, Self>, output: &[usize], row: &[usize]) -> Option<Shape> {
-                let (read, function) = read_of(data);
-                let decoder = <Self as Converted>::Read::decoder(&read).ok()?;
-                Converter::new(decoder, function).shape_of_results(output, row)
-            }
-        }
-    )*};
-}
-converted! {
-    [T: Element, U: Element] Mapped<T, U>, false;
-    [U: Float] Fused<U>, true;
-    [] Fused<Any>, true;
-    [U: Float] Blocks<U>, true;
-    [K: Decoded + ReadByRow, U: Element] ByRow<K, U>, true;
 }

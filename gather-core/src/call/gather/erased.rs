@@ -66,17 +66,6 @@ impl<'a> Request<'a> {
         Ok((IndexPlan::new(&lowered, self.planned, &out)?, out))
     }
 
-    /// Plans for an output; returns the number of elements of the result too.
-    ///
-    /// # Errors
-    /// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`].
-    pub(super) fn plan_for(&self, out: &Target<'_>) -> Result<(IndexPlan, usize), Error> {
-        match out.layout() {
-            Some(layout) => Ok((self.plan_into(layout)?, layout.len())),
-            None => self.plan().map(|(plan, layout)| (plan, layout.len())),
-        }
-    }
-
     /// Plans for a given output.
     ///
     /// # Errors

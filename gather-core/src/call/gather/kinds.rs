@@ -1,81 +1,54 @@
 //! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
 
+use core::borrow::Borrow;
+
 use crate::call::attributes::IndexAttributes;
+use crate::call::gather::converted::{self, Converter, Decoder};
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::{GatherPlan, Reads};
 use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexOperator, Operation};
-use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Described, Opened, Reading, Source};
+use crate::call::source::Source;
+use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Unconverted, not_compiled};
+use crate::call::source::reader::{Format, Reader};
 use crate::exec::Operands;
+use crate::kernels::convert::{fused as decode_fused, quantized};
 use crate::kernels::registry::Registry;
+use crate::kernels::select::Kernels;
 use crate::plan::IndexRequest;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::Any;
+use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::index::IndexType;
+use crate::types::index::{Index, IndexType};
 
 /// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
-    /// Runs a call, whose operands are data that is read thus, and indices of the kind.
+    /// The kernels that move elements of a data type, or that resolve indices of maps, formats and row functions.
     ///
     /// # Errors
-    /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
+    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`].
     #[doc(hidden)]
-    fn run<I: IndexKind>(
-        op: &Operation<'_>,
-        data: &Reading<'_, Self>,
-        operands: Operands<'_, Target<'_>>,
-    ) -> Result<(), Error>;
-
-    /// Makes a plan for outputs.
-    ///
-    /// # Errors
-    /// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of the outputs.
-    #[doc(hidden)]
-    fn plan<I: IndexKind>(
-        op: &Operation<'_>,
-        data: Described<'_, Self>,
-        indices: (IndexType, &Layout),
-        outputs: Outputs<'_>,
-    ) -> Result<GatherPlan, Error>;
-
-    /// Runs a plan of this kind on operands of its types: data that is read thus, and indices.
-    ///
-    /// # Errors
-    /// Those of [`Plan::run_into`](crate::Plan::run_into) behind its checks of data types.
-    #[doc(hidden)]
-    fn run_plan(plan: &GatherPlan, data: &Reading<'_, Self>, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
-
-    /// Whether rows are read whole, and not element by element.
-    #[doc(hidden)]
-    const READS_ROWS: bool = false;
-
-    /// Checks what does not depend on attributes and shapes: that there are kernels for data of a type which the
-    /// compiler does not know, and the sizes of a format.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
-    #[doc(hidden)]
-    #[inline(always)]
-    fn check_data(_op: &Operation<'_>, _data: &Described<'_, Self>) -> Result<(), Error> {
-        Ok(())
+    fn kernels<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
+        I::gathers::<()>(index).ok_or_else(not_compiled(op.op(), dtype, index))
     }
 
-    /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
-    /// `None` where it is that shape.
+    /// The decoder of data; `None` for elements that are read as they are.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for a type known at run time that is no [`Float`].
     #[doc(hidden)]
-    #[inline]
-    fn results(_data: &Described<'_, Self>, _output: &[usize], _row: &[usize]) -> Option<Shape> {
-        None
+    #[inline(always)]
+    fn decoder(_: &Reader<'_>) -> Result<Option<Decoder>, Error> {
+        Ok(None)
     }
 }
 
 /// The outputs that a plan is made for.
 #[derive(Clone, Copy)]
-pub enum Outputs<'a> {
+pub(in crate::call) enum Outputs<'a> {
     /// Row-major.
     RowMajor,
     /// Of a layout.
@@ -133,41 +106,125 @@ pub trait TableOf<O: Gathers, U>: Source<Kind: GatheredBy<O::Attributes> + Kind<
 
 impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::Attributes> + Kind<Out = U>> + ?Sized {}
 
-/// The operands of a call on sources.
+/// Calls `run` with the reader of data and the operands of a call on sources.
 ///
 /// # Errors
-/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output, for types that are known at run time.
+/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output, for types that are known at run time; then
+/// those of `run`.
 #[inline(always)]
-pub(super) fn operands<'a, 'o, S, X, O>(
-    data: &'a Opened<'_, S>,
-    indices: &'a Opened<'_, X>,
-    out: &'o mut O,
-) -> Result<Operands<'a, Target<'o>>, Error>
+pub(super) fn with_operands<S, X, O, R>(
+    data: &S,
+    indices: &X,
+    out: &mut O,
+    run: impl FnOnce(&Reader<'_>, Operands<'_, Target<'_>>) -> Result<R, Error>,
+) -> Result<R, Error>
 where
     S: Source + ?Sized,
     X: Source<Kind: IndexKind> + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
 {
-    let of = X::Kind::index(indices.dtype())?;
-    let dtype = data.dtype();
-    let out = out.target_of(dtype)?;
-    let (index, layout) = indices.parts();
+    let (held, ids) = (data.held(), indices.held());
+    let (data, indices) = (data.reader(held.borrow()), indices.reader(ids.borrow()));
+    let of = X::Kind::index(indices.dtype)?;
+    let out = out.target_of(data.dtype)?;
     // SAFETY: V1, V3: both are sources, each with its own layout, and `of` is the index type of the indices' kind, or
     // of their data type. O1: the output takes the elements of data's kind, or of its data type, and is borrowed
     // mutably, so that it overlaps neither.
-    Ok(unsafe { Operands::new(data.parts(), (index, layout, of), out, dtype) })
+    let operands = unsafe { Operands::new(data.parts(), (indices.start, indices.layout, of), out, data.dtype) };
+    run(&data, operands)
 }
 
-/// The request for elements that are moved as they are.
+/// The request for elements that are moved as they are, of a kind and by indices of a kind.
+///
+/// # Errors
+/// Those of [`Gathered::kernels`].
 #[inline(always)]
-fn request<K: Unconverted, I: IndexKind>(
+fn request<K: Gathered, I: IndexKind>(
     op: &Operation<'_>,
     dtype: DType,
     index: IndexType,
 ) -> Result<IndexRequest, Error> {
-    let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
-    let kernels = K::kernels(op.registry.0, (op.op(), dtype, Some(index)), || I::gathers::<K>(index), found)?;
-    Ok(op.request((kernels, index), dtype, None))
+    Ok(op.request((K::kernels::<I>(op, dtype, index)?, index), dtype, None))
+}
+
+/// Runs a call, whose operands are data of a reader, and indices of the kind.
+///
+/// # Errors
+/// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
+#[inline(always)]
+pub(super) fn run<K: Gathered, I: IndexKind>(
+    op: &Operation<'_>,
+    reader: &Reader<'_>,
+    operands: Operands<'_, Target<'_>>,
+) -> Result<(), Error> {
+    if K::IS_PLAIN {
+        let planned = request::<K, I>(op, reader.dtype, operands.indices().1)?;
+        return erased::run(op.attributes, &planned, operands);
+    }
+    converted::check_axis(op, reader)?;
+    let converter = Converter::new(reader, K::decoder(reader)?);
+    converted::run(op, &converter, (K::kernels::<I>, I::converts), operands)
+}
+
+/// Makes a plan for outputs, of data of a reader, and indices of the kind.
+///
+/// # Errors
+/// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of the outputs.
+#[inline(always)]
+pub(super) fn plan<K: Gathered, I: IndexKind>(
+    op: &Operation<'_>,
+    reader: &Reader<'_>,
+    (indices, index): (&Layout, IndexType),
+    outputs: Outputs<'_>,
+) -> Result<GatherPlan, Error> {
+    let dtype = reader.dtype;
+    if K::IS_PLAIN {
+        let planned = request::<K, I>(op, dtype, index)?;
+        let request = Request { attributes: op.attributes, planned: &planned, data: reader.layout, indices };
+        return Ok(GatherPlan { planned: Planned::new(&request, outputs)?, dtype, index, reads: Reads::PLAIN });
+    }
+    converted::check_axis(op, reader)?;
+    let converter = Converter::new(reader, K::decoder(reader)?);
+    converted::plan(op, &converter, (K::kernels::<I>, I::converts), (indices, index), outputs)
+}
+
+/// Runs a plan of a kind on operands of its types: data of a reader, and indices.
+///
+/// # Errors
+/// Those of [`Plan::run_into`](crate::Plan::run_into) behind its checks of data types.
+#[inline(always)]
+pub(super) fn run_plan<K: Gathered>(
+    plan: &GatherPlan,
+    reader: &Reader<'_>,
+    operands: Operands<'_, Target<'_>>,
+) -> Result<(), Error> {
+    if K::IS_PLAIN {
+        return plan.planned.run(operands);
+    }
+    converted::run_plan(plan, &Converter::new(reader, K::decoder(reader)?), operands)
+}
+
+/// Checks what does not depend on attributes and shapes: that there are kernels for data of a type which the compiler
+/// does not know, and the sizes of a format.
+///
+/// # Errors
+/// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
+#[inline(always)]
+pub(super) fn check_data<K: Gathered>(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+    if K::IS_PLAIN {
+        return K::kernels::<i32>(op, reader.dtype, i32::TYPE).map(drop);
+    }
+    converted::check_data(op, reader)
+}
+
+/// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data; `None`
+/// where it is that shape.
+#[inline]
+pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
+    if K::IS_PLAIN {
+        return None;
+    }
+    Converter::new(reader, K::decoder(reader).ok()?).shape_of_results(output, row)
 }
 
 /// Implements both traits for kinds that are moved as they are.
@@ -176,40 +233,10 @@ macro_rules! plain {
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
             #[inline(always)]
-            fn run<I: IndexKind>(
-                op: &Operation<'_>,
-                data: &Reading<'_, Self>,
-                operands: Operands<'_, Target<'_>>,
-            ) -> Result<(), Error> {
-                let planned = request::<Self, I>(op, data.described.dtype, operands.indices().1)?;
-                erased::run(op.attributes, &planned, operands)
-            }
-
-            #[inline(always)]
-            fn plan<I: IndexKind>(
-                op: &Operation<'_>,
-                data: Described<'_, Self>,
-                (index, indices): (IndexType, &Layout),
-                outputs: Outputs<'_>,
-            ) -> Result<GatherPlan, Error> {
-                let planned = request::<Self, I>(op, data.dtype, index)?;
-                let request = Request { attributes: op.attributes, planned: &planned, data: data.layout, indices };
-                let (planned, dtype) = (Planned::new(&request, outputs)?, data.dtype);
-                Ok(GatherPlan { planned, dtype, index, reads: Reads::PLAIN })
-            }
-
-            #[inline(always)]
-            fn run_plan(
-                plan: &GatherPlan,
-                _: &Reading<'_, Self>,
-                operands: Operands<'_, Target<'_>>,
-            ) -> Result<(), Error> {
-                plan.planned.run(operands)
-            }
-
-            #[inline(always)]
-            fn check_data(op: &Operation<'_>, data: &Described<'_, Self>) -> Result<(), Error> {
-                request::<Self, i32>(op, data.dtype, IndexType::I32).map(drop)
+            fn kernels<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
+                let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
+                let call = (op.op(), dtype, Some(index));
+                <$Kind as Unconverted>::kernels(op.registry.0, call, || I::gathers::<$Kind>(index), found)
             }
         }
 
@@ -220,4 +247,50 @@ macro_rules! plain {
 plain! {
     [T: Element] T;
     [] Any;
+}
+
+/// Implements [`Gathered`] for kinds that are converted, by the decoder of a reader.
+macro_rules! decoded {
+    ($([$($generics:tt)*] $Kind:ty: |$reader:ident| $decoder:expr;)*) => {$(
+        impl<$($generics)*> Gathered for $Kind {
+            // Compiled where it is called: of a type known at run time it names the decoders of all formats.
+            #[inline]
+            fn decoder($reader: &Reader<'_>) -> Result<Option<Decoder>, Error> {
+                $decoder
+            }
+        }
+    )*};
+}
+decoded! {
+    [T: Element, U: Element] Mapped<T, U>: |reader| {
+        let Format::Mapped(map, _) = reader.format else { unreachable!("a source of a map") };
+        let size = size_of::<U::Number>();
+        let (size_in, numbers) = (size_of::<T>(), size_of::<U>() / size);
+        Ok(Some(Decoder { fns: &map.decode_fns, size_in, size, numbers, made: U::DTYPE }))
+    };
+    [U: Float] Fused<U>: |reader| Ok(Some(of_fused::<U>(reader)));
+    [] Fused<Any>: |reader| by_scale!(
+        reader.dtype, U => Ok(Some(of_fused::<U>(reader))),
+        Err(Error::DTypeMismatch { expected: f32::DTYPE, got: reader.dtype })
+    );
+    [U: Float] Blocks<U>: |reader| {
+        let Format::Blocks(format, _) = reader.format else { unreachable!("a source of blocks") };
+        let numbers = format.codes.per_byte();
+        let made = match numbers {
+            1 => <[U; 1]>::DTYPE,
+            2 => <[U; 2]>::DTYPE,
+            _ => <[U; 4]>::DTYPE,
+        };
+        let fns = quantized::decode_fns::<U>(format.codes);
+        Ok(Some(Decoder { fns, size_in: 1, size: size_of::<U>(), numbers, made }))
+    };
+    [K: Gathered + ReadByRow, U: Element] ByRow<K, U>: |reader| K::decoder(reader);
+}
+
+/// The decoder of fused rows to `U`.
+#[inline]
+fn of_fused<U: Float>(reader: &Reader<'_>) -> Decoder {
+    let Format::Fused(table) = reader.format else { unreachable!("a source of fused rows") };
+    let fns = decode_fused::decode_fns::<U>(table.format());
+    Decoder { fns, size_in: 1, size: size_of::<U>(), numbers: 1, made: U::DTYPE }
 }

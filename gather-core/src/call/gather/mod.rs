@@ -1,14 +1,13 @@
-//! The gathers, operators on data and indices: their doors.
+//! The gathers, operators on data and indices: their public methods.
 //!
 //! ```text
-//! a door (typed, inlined)             pointers, layouts, the target of the output
-//!     -> `GatheredBy` of the kind     `kinds.rs`, `maps.rs`, `rows`, `fused.rs`: what a kind of data asks for
-//!     -> a call or a plan without types   `erased.rs`, `planned.rs`
+//! a method (typed, inlined)           a `Reader` of data, the operands, the target of the output
+//!     -> `kinds.rs`                   the kernels of the kind of data, or its decoder
+//!     -> a call or a plan without types   `erased.rs`, `planned.rs`; `converted.rs` for maps, formats, row functions
 //! ```
 
 pub(crate) mod blocks;
 pub(crate) mod converted;
-pub(crate) mod decoded;
 pub(crate) mod erased;
 pub(crate) mod fused;
 pub(crate) mod kinds;
@@ -21,11 +20,11 @@ pub(crate) mod will_need;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, operands};
+use crate::call::gather::kinds::{GatheredBy, with_operands};
 use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Opened, Source, TensorOf};
+use crate::call::source::{Source, TensorOf};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -83,7 +82,7 @@ impl Operation<'_> {
         converting: Option<Converting>,
     ) -> IndexRequest {
         let Operation { policy, options, .. } = *self;
-        IndexRequest { op: self.op(), kernels, dtype, index, policy, options, converting }
+        IndexRequest { op: self.op(), kernels, dtype, index, policy: policy.lower(), options, converting }
     }
 }
 
@@ -132,9 +131,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let (data, indices) = (Opened::new(data), Opened::new(indices));
-        let operands = operands(&data, &indices, out)?;
-        S::Kind::run::<X::Kind>(&self.erased(), &data.reading(), operands)
+        with_operands(data, indices, out, |reader, operands| {
+            kinds::run::<S::Kind, X::Kind>(&self.erased(), reader, operands)
+        })
     }
 
     /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
@@ -146,8 +145,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
         let planned = self.erased().request((Kernels::of_rows::<I>(), I::TYPE), T::DTYPE, None);
-        let (data, indices) = (Opened::new(data), Opened::new(indices));
-        erased::run(self.attributes(), &planned, operands(&data, &indices, out)?)
+        with_operands(data, indices, out, |_, operands| erased::run(self.attributes(), &planned, operands))
     }
 
     /// The shape of the result, without touching data.
@@ -188,9 +186,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
         S: CloneSource<Item: Clone + Default> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let indices = Opened::new(indices);
-        let (ids, data) = (cloned::ids(&indices)?, data.lend()?);
-        cloned::index(self.attributes(), self.policy, self.options, &data, ids, cloned::default::<S::Item>)
+        let (attributes, policy, options) = (self.attributes(), self.policy.lower(), self.options);
+        cloned::with_ids(indices, |ids| {
+            cloned::index(attributes, policy, options, &data.lend()?, ids, cloned::default::<S::Item>)
+        })
     }
 
     /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
@@ -206,9 +205,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         S: CloneSource<Item: Clone> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
     {
-        let indices = Opened::new(indices);
-        let (ids, data) = (cloned::ids(&indices)?, data.lend()?);
-        cloned::index(self.attributes(), self.policy, self.options, &data, ids, || fill)
+        let (attributes, policy, options) = (self.attributes(), self.policy.lower(), self.options);
+        cloned::with_ids(indices, |ids| cloned::index(attributes, policy, options, &data.lend()?, ids, || fill))
     }
 }
 

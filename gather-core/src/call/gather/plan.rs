@@ -5,15 +5,16 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::blocks::BlockShapes;
-use crate::call::gather::decoded::Encoding;
+use crate::call::gather::blocks;
+use crate::call::gather::converted::PlannedFormat;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::planned::Planned;
 use crate::call::gather::rows::RowShape;
-use crate::call::gather::{IndexOperator, will_need};
+use crate::call::gather::{IndexOperator, kinds, will_need};
 use crate::call::plan_type::plan_type;
+use crate::call::source::block_shapes::BlockShapes;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Describe, Described, Reading, Source};
+use crate::call::source::{Describe, Source};
 use crate::exec::{self, Ids, Operands, Written};
 use crate::plan::Explain;
 use crate::tensor::layout::Layout;
@@ -78,7 +79,7 @@ plan_type!(Plan<K, I>: plan);
 
 /// A plan without its kinds.
 #[derive(Clone)]
-pub struct GatherPlan {
+pub(in crate::call) struct GatherPlan {
     pub(super) planned: Planned,
     /// The data type of results.
     pub(super) dtype: DType,
@@ -90,19 +91,19 @@ pub struct GatherPlan {
 #[derive(Clone)]
 pub(super) struct Reads {
     /// `None` for elements as they are.
-    pub(super) encoding: Option<Box<Encoding>>,
+    pub(super) format: Option<Box<PlannedFormat>>,
     /// The shapes of rows that are taken whole.
     pub(super) rows: Option<RowShape>,
 }
 
 impl Reads {
     /// Elements that are moved as they are.
-    pub(super) const PLAIN: Self = Reads { encoding: None, rows: None };
+    pub(super) const PLAIN: Self = Reads { format: None, rows: None };
 
     /// The blocks whose values are the output.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
-        match (self.encoding.as_deref(), &self.rows) {
-            (Some(Encoding::Blocks(blocks)), None) => Some(blocks),
+        match (self.format.as_deref(), &self.rows) {
+            (Some(PlannedFormat::Blocks(blocks)), None) => Some(blocks),
             _ => None,
         }
     }
@@ -112,7 +113,7 @@ impl GatherPlan {
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         match self.reads.blocks() {
-            Some(blocks) => blocks.check_output(&self.planned, out, count),
+            Some(blocks) => blocks::check_planned(blocks, &self.planned, out, count),
             None => self.planned.check_output(out, count),
         }
     }
@@ -194,8 +195,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     {
         let index = X::Kind::index(indices.dtype())?;
         let (held, ids) = (data.held(), indices.held());
-        let (data, indices) = (Described::of(data, &held), (index, ids.borrow()));
-        let plan = S::Kind::plan::<X::Kind>(&self.erased(), data, indices, outputs)?;
+        let (reader, indices) = (data.reader(held.borrow()), (ids.borrow(), index));
+        let plan = kinds::plan::<S::Kind, X::Kind>(&self.erased(), &reader, indices, outputs)?;
         Ok(Plan { plan, kinds: PhantomData })
     }
 }
@@ -236,8 +237,8 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         O: Output<K::Out>,
     {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
-        K::check(*dtype, data.dtype())?;
-        I::check(index.dtype(), indices.dtype())?;
+        K::Out::check(*dtype, data.dtype())?;
+        I::Out::check(index.dtype(), indices.dtype())?;
         if K::IS_PLAIN
             && let Target::Fixed(out, layout) = out.target_of(*dtype)?
             && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)
@@ -267,11 +268,11 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
     {
         let GatherPlan { dtype, index, .. } = self.plan;
         let (held, ids, out) = (data.held(), indices.held(), out.target_of(dtype)?);
-        let (of, indices) = ((data.start(), held.borrow()), (indices.start(), ids.borrow(), index));
+        let (data, indices) = (data.reader(held.borrow()), (indices.start(), ids.borrow(), index));
         // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is
         // borrowed mutably, so that it overlaps no input.
-        let operands = unsafe { Operands::new(of, indices, out, dtype) };
-        K::run_plan(&self.plan, &Reading::of(data, &held), operands)
+        let operands = unsafe { Operands::new(data.parts(), indices, out, dtype) };
+        kinds::run_plan::<K>(&self.plan, &data, operands)
     }
 
     /// Asks the system for the pages of data that a run on these indices will touch, as
@@ -283,7 +284,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         X: Source<Kind = I> + ?Sized,
     {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
-        if K::check(*dtype, data.dtype()).is_err() || I::check(index.dtype(), indices.dtype()).is_err() {
+        if K::Out::check(*dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
             return WillNeed::default();
         }
         let (held, ids) = (data.held(), indices.held());

@@ -15,7 +15,7 @@ use crate::types::error::Error;
 use crate::types::op::Argument;
 
 /// The names of the parameters of a map or row function.
-pub(super) type Params = &'static [&'static str];
+pub(in crate::call) type Params = &'static [&'static str];
 
 /// A plan that converts by the functions of a run: its own, or those of a copy.
 pub(super) struct Converting<'p> {
@@ -99,12 +99,7 @@ impl Planned {
 
     // Inlined, so that the hundreds of bytes of a plan are not moved once more.
     #[inline(always)]
-    pub(super) fn from_parts(
-        request: &Request<'_>,
-        plan: IndexPlan,
-        out: Layout,
-        counted: Option<Box<CountedPlan>>,
-    ) -> Self {
+    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
         let (data, indices) = (request.data.clone(), request.indices.clone());
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };

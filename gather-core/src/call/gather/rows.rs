@@ -10,11 +10,10 @@ use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::mismatch;
 use crate::call::gather::converted::Converter;
-use crate::call::gather::decoded::Decoded;
-use crate::call::gather::kinds::GatheredBy;
+use crate::call::gather::kinds::{Gathered, GatheredBy};
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::{ByRow, Fused, ReadByRow};
-use crate::call::source::rows::{GivenToRows, RowLookups};
+use crate::call::source::rows::{PlaceRows, RowArgs};
 use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
 use crate::plan::{Decoding, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
@@ -27,7 +26,7 @@ use crate::types::op::{Argument, Op};
 /// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
 pub trait RowAttributes: IndexAttributes {}
 
-impl<A: RowAttributes, K: Decoded + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
+impl<A: RowAttributes, K: Gathered + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
 impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}
 impl<A: RowAttributes> GatheredBy<A> for Fused<Any> {}
 
@@ -101,11 +100,10 @@ impl RowShape {
         }
         let lead = attributes.dims_before_row(data)?;
         let elements = elements(&data.shape()[lead..]);
-        let decoder = converter.decoder.filter(|_| converter.function.is_some());
-        let decoding = decoder.map(|decoder| decoder.of(elements));
+        let decoding = converter.decoding(elements);
         let rows = WholeRows { elements, results: converter.results(elements) };
-        let params = converter.function.map_or(&[][..], |function| function.erased.params);
-        let filled = converter.function.is_some_and(|function| function.fill.is_some());
+        let params = converter.function().map_or(&[][..], |function| function.erased.params);
+        let filled = converter.function().is_some_and(|function| function.fill.is_some());
         Ok(Some(RowShape { lead, rows, decoding, params, one: converter.makes_one(), filled, spacing: None }))
     }
 
@@ -174,8 +172,8 @@ impl RowShape {
         Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 
-    /// Compares what is given with shapes, and calls `run` with where the rows of the output are, except for its
-    /// address. The shape of the output is `output`.
+    /// Compares arguments with shapes, and calls `run` with the place of the output's rows, except for its address, and
+    /// with the function that takes the whole place. The shape of the output is `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
@@ -186,20 +184,19 @@ impl RowShape {
         plan: &IndexPlan,
         function: &Erased,
         output: &[usize],
-        given: &dyn GivenToRows,
-        mut run: impl FnMut(Placed, &mut dyn RowLookups) -> Result<(), Error>,
+        args: &dyn RowArgs,
+        mut run: impl FnMut(Placed, &mut PlaceRows<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let op = plan.op();
         let lead = &output[..output.len() - usize::from(!self.one)];
         let dim = plan.axes().first().map_or(0, |axis| axis.dim);
         let shapes = RowShapes { row: self.numbers(), dim, lead };
-        let ran = given.with(&shapes, &mut |lookups| {
-            let by_index = lookups.by_index();
+        let ran = args.with(&shapes, &mut |by_index, place| {
             let out_step = match self.spacing {
                 None if by_index => return Err(Error::RowsNotContiguous { op, argument: Argument::Output }),
                 spacing => spacing.unwrap_or(1),
             };
-            run(Placed { out: 0, out_step, by_index }, lookups)
+            run(Placed { out: 0, out_step, by_index }, place)
         });
         ran.unwrap_or_else(|(number, misfit)| {
             let (function, parameter) = (function.name, function.params[number]);

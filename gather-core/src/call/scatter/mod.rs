@@ -20,7 +20,7 @@ use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Opened, Source, TensorOf};
+use crate::call::source::{Source, TensorOf};
 use crate::kernels::registry::Registry;
 use crate::plan::{IndexLowered, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -31,7 +31,7 @@ use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, Options, ScatterOutOfBounds};
+use crate::types::policy::{KernelPolicy, NegativeIndex, Options, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
@@ -135,8 +135,8 @@ impl<A, R> ScatterOperator<A, R> {
         self.skip_negative
     }
 
-    fn policy(&self) -> IndexPolicy {
-        self.out_of_bounds.of_indices(self.negative, self.skip_negative)
+    fn policy(&self) -> KernelPolicy {
+        self.out_of_bounds.lower(self.negative, self.skip_negative)
     }
 }
 
@@ -216,11 +216,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
-        let (data, indices, updates) = (Opened::new(data), Opened::new(indices), Opened::new(updates));
-        let tensors = copying(&data, &indices, &updates, out)?;
-        let [ids, changes] = tensors.inputs();
-        let request = self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?;
-        request.run(tensors)
+        with_copy(data, indices, updates, out, |tensors| {
+            let [ids, changes] = tensors.inputs();
+            self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?.run(tensors)
+        })
     }
 
     /// Runs the operator in place, on a [`Destination`]: a view of any strides, a tensor, or a slice. Allocates as
@@ -251,7 +250,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<D::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, destination.dtype());
-        D::Kind::check(dtype, updates.dtype())?;
+        <D::Kind as Kind>::Out::check(dtype, updates.dtype())?;
         let (ids, changes) = (indices.held(), updates.held());
         let request = self.request::<D::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
@@ -275,28 +274,32 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 }
 
-/// The tensors of a call on a copy of data in an output.
+/// Calls `run` with the tensors of a call on a copy of data in an output.
 ///
 /// # Errors
-/// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time.
+/// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time; then those of `run`.
 #[inline(always)]
-fn copying<'a, 'o, S, X, U, O>(
-    data: &'a Opened<'_, S>,
-    indices: &'a Opened<'_, X>,
-    updates: &'a Opened<'_, U>,
-    out: &'o mut O,
-) -> Result<ScatterTensors<'a, CopyOf<'a, 'o>>, Error>
+fn with_copy<S, X, U, O>(
+    data: &S,
+    indices: &X,
+    updates: &U,
+    out: &mut O,
+    run: impl FnOnce(ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error>,
+) -> Result<(), Error>
 where
     S: Source + ?Sized,
     X: Source<Kind: IndexKind> + ?Sized,
     U: Source<Kind = S::Kind> + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
 {
-    S::Kind::check(data.dtype(), updates.dtype())?;
-    let copy = CopyOf(data.parts(), out.target_of(data.dtype())?);
+    let (held, ids, changes) = (data.held(), indices.held(), updates.held());
+    let [data, indices, updates] =
+        [data.reader(held.borrow()), indices.reader(ids.borrow()), updates.reader(changes.borrow())];
+    <S::Kind as Kind>::Out::check(data.dtype, updates.dtype)?;
+    let copy = CopyOf(data.parts(), out.target_of(data.dtype)?);
     // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of
     // data. O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
-    Ok(unsafe { ScatterTensors::new(indices.parts(), updates.parts(), copy) })
+    run(unsafe { ScatterTensors::new(indices.parts(), updates.parts(), copy) })
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
@@ -316,16 +319,17 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         U: CloneSource<Item = S::Item> + ?Sized,
     {
-        let indices = Opened::new(indices);
-        let (ids, data, updates) = (cloned::ids(&indices)?, data.lend()?, updates.lend()?);
-        let (op, reduction) = (self.attributes().op(), self.get_reduction());
-        if reduction != Reduction::None {
-            return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
-        }
-        let out = Layout::contiguous(data.shape())?;
-        let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
-        let policies = (self.policy(), self.skip_negative);
-        cloned::scatter(&lowered, policies, self.options, &data, ids, &updates)
+        cloned::with_ids(indices, |ids| {
+            let (data, updates) = (data.lend()?, updates.lend()?);
+            let (op, reduction) = (self.attributes().op(), self.get_reduction());
+            if reduction != Reduction::None {
+                return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
+            }
+            let out = Layout::contiguous(data.shape())?;
+            let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
+            let policies = (self.policy(), self.skip_negative);
+            cloned::scatter(&lowered, policies, self.options, &data, ids, &updates)
+        })
     }
 }
 

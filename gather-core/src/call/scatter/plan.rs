@@ -8,10 +8,10 @@ use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors};
 use crate::call::scatter::reduces::Reduces;
-use crate::call::scatter::{ScatterAttributes, ScatterOperator, copying};
+use crate::call::scatter::{ScatterAttributes, ScatterOperator, with_copy};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
-use crate::call::source::{Describe, Opened, Source};
+use crate::call::source::{Describe, Source};
 use crate::exec::{self, Check, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
@@ -235,7 +235,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
-        S::Kind::check(dtype, updates.dtype())?;
+        <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
         let (held, ids, changes) = (data.held(), indices.held(), updates.held());
         let request = self.request::<S::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
         Ok(ScatterPlan { planned: make(&request, held.borrow())?, kinds: PhantomData })
@@ -281,11 +281,9 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         O: Output<K::Out>,
     {
         let (dtype, index) = self.planned.dtypes();
-        K::check(dtype, data.dtype())?;
-        I::check(index, indices.dtype())?;
-        let (data, indices, updates) = (Opened::new(data), Opened::new(indices), Opened::new(updates));
-        let tensors = copying(&data, &indices, &updates, out)?;
-        self.planned.run(tensors)
+        K::Out::check(dtype, data.dtype())?;
+        I::Out::check(index, indices.dtype())?;
+        with_copy(data, indices, updates, out, |tensors| self.planned.run(tensors))
     }
 
     /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
@@ -304,9 +302,9 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         U: Source<Kind = K> + ?Sized,
     {
         let (dtype, index) = self.planned.dtypes();
-        I::check(index, indices.dtype())?;
-        K::check(dtype, updates.dtype())?;
-        K::check(dtype, destination.dtype())?;
+        I::Out::check(index, indices.dtype())?;
+        K::Out::check(dtype, updates.dtype())?;
+        K::Out::check(dtype, destination.dtype())?;
         let (ids, changes) = (indices.held(), updates.held());
         let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
         let (start, held) = destination.parts();

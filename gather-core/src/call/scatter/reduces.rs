@@ -1,5 +1,6 @@
 //! The reductions of scatters: those of the library, and the caller's own.
 
+use crate::call::Sealed;
 use crate::call::scatter::ScatterOperator;
 use crate::call::source::kind::Unconverted;
 use crate::kernels::reduce::Reductions;
@@ -9,12 +10,6 @@ use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::reduction::Reduction;
-
-mod sealed {
-    /// Implemented for reductions.
-    pub trait Sealed {}
-}
-use sealed::Sealed;
 
 impl Sealed for Reduction {}
 impl<T> Sealed for &Reducer<T> {}

@@ -4,9 +4,12 @@
 
 use core::marker::PhantomData;
 
+use crate::call::source::block_shapes::BlockShapes;
 use crate::call::source::kind::Blocks;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
+use crate::kernels::convert::ErasedParams;
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Float};
@@ -18,25 +21,25 @@ use crate::types::op::Op;
 #[derive(Clone, Copy, Debug)]
 pub struct BlocksView<'a, U> {
     pub(super) data: &'a View<'a, u8>,
-    pub(super) facts: BlockFacts,
-    pub(super) given: BlocksGiven<'a, U>,
+    pub(super) format: BlockFormat,
+    pub(super) params: BlockParams<'a, U>,
 }
 
 /// The codes of a table, and how many values share a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockFacts {
+pub(in crate::call) struct BlockFormat {
     pub(in crate::call) codes: Codes,
     /// 0 for all values of the last axis.
     pub(in crate::call) block_size: usize,
 }
 
-impl BlockFacts {
+impl BlockFormat {
     /// Checks the size of blocks.
     ///
     /// # Errors
     /// [`Error::BlockSizeOutOfRange`].
     pub(in crate::call) fn check(self, op: Op) -> Result<(), Error> {
-        let BlockFacts { codes, block_size } = self;
+        let BlockFormat { codes, block_size } = self;
         let whole_rows = codes.is_float() && block_size == 0;
         if whole_rows || block_size.is_power_of_two() && block_size >= 16 {
             return Ok(());
@@ -45,20 +48,48 @@ impl BlockFacts {
     }
 }
 
+/// The arguments of blocks in a call, without the type of scales.
+pub(in crate::call) trait BlockArgs {
+    /// Compares scales and zero points with the shapes of a plan, and calls `run` with what the functions of blocks
+    /// read (K8), for data of a shape that begins at an address.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points; then those of `run`.
+    fn with(
+        &self,
+        blocks: &BlockShapes,
+        op: Op,
+        data: (usize, &[usize]),
+        run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+}
+
 /// The scales and zero points of a table.
 #[derive(Debug)]
-pub struct BlocksGiven<'a, U> {
+pub(in crate::call) struct BlockParams<'a, U> {
     pub(in crate::call) scales: &'a View<'a, U>,
     pub(in crate::call) zero_points: Option<&'a View<'a, u8>>,
 }
 
-impl<U> Clone for BlocksGiven<'_, U> {
+impl<U> Clone for BlockParams<'_, U> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<U> Copy for BlocksGiven<'_, U> {}
+impl<U> Copy for BlockParams<'_, U> {}
+
+impl<U: Float> BlockArgs for BlockParams<'_, U> {
+    fn with(
+        &self,
+        blocks: &BlockShapes,
+        op: Op,
+        data: (usize, &[usize]),
+        run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        run(blocks.quantized(op, data, *self)?.erased())
+    }
+}
 
 impl View<'_, u8> {
     /// Bytes of [`Codes`], read as numbers: `(code - zero point) * scale` of every value, computed in `f32` and rounded
@@ -114,8 +145,8 @@ impl View<'_, u8> {
         block_size: usize,
         scales: &'a View<'a, U>,
     ) -> BlocksView<'a, U> {
-        let given = BlocksGiven { scales, zero_points: None };
-        BlocksView { data: self, facts: BlockFacts { codes, block_size }, given }
+        let params = BlockParams { scales, zero_points: None };
+        BlocksView { data: self, format: BlockFormat { codes, block_size }, params }
     }
 }
 
@@ -128,7 +159,7 @@ impl<'a, U: Float> BlocksView<'a, U> {
     /// is taken.
     #[must_use]
     pub fn zero_points(mut self, zero_points: &'a View<'a, u8>) -> Self {
-        self.given.zero_points = Some(zero_points);
+        self.params.zero_points = Some(zero_points);
         self
     }
 }
@@ -137,7 +168,7 @@ impl<'a, U: Float> BlocksView<'a, U> {
 #[derive(Clone, Debug)]
 pub struct BlocksSpec<U> {
     data: Spec<u8>,
-    facts: BlockFacts,
+    format: BlockFormat,
     to: PhantomData<fn() -> U>,
 }
 
@@ -145,7 +176,7 @@ impl Spec<u8> {
     /// As [`View::blocks`], without scales: to plan ahead. The type of scales is `U`.
     #[must_use]
     pub fn blocks<U: Float>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
-        BlocksSpec { data: self, facts: BlockFacts { codes, block_size }, to: PhantomData }
+        BlocksSpec { data: self, format: BlockFormat { codes, block_size }, to: PhantomData }
     }
 }
 
@@ -167,7 +198,7 @@ impl<U: Float> Describe for BlocksSpec<U> {
         U::DTYPE
     }
 
-    fn facts(&self) -> BlockFacts {
-        self.facts
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        Reader::from_layout(layout, U::DTYPE, Format::Blocks(self.format, None))
     }
 }

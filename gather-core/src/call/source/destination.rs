@@ -4,19 +4,13 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use crate::call::source::kind::Unconverted;
-use crate::call::source::{of_list, of_owned};
+use crate::call::source::{Sealed, of_list, of_owned};
 use crate::tensor::dynamic::{DynTensor, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Any;
 use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
-
-mod sealed {
-    /// Implemented for destinations.
-    pub trait Sealed {}
-}
-use sealed::Sealed;
 
 /// A tensor that a scatter changes in place: [`ViewMut<T>`](ViewMut), [`Tensor<T>`](Tensor), and `[T]`, `[T; N]` and
 /// `Vec<T>` as tensors of one dimension; [`DynViewMut`] and [`DynTensor`] where types are known at run time. Sealed.
@@ -55,8 +49,6 @@ macro_rules! destinations {
     ($(
         [$($generics:tt)*] $Tensor:ty => $Kind:ty: $Held:ty, |$this:ident| $dtype:expr, $start:expr, $held:expr;
     )*) => {$(
-        impl<$($generics)*> Sealed for $Tensor {}
-
         // SAFETY: V1 to V3 of the tensor, which is borrowed mutably.
         unsafe impl<$($generics)*> Destination for $Tensor {
             type Kind = $Kind;
@@ -89,6 +81,8 @@ destinations! {
     [T: Element] Vec<T> => T: Layout, |this| T::DTYPE, this.as_mut_ptr().cast(), of_list(this);
 }
 
+impl<T> Sealed for ViewMut<'_, T> {}
+impl Sealed for DynViewMut<'_> {}
 impl<D: Destination + ?Sized> Sealed for &mut D {}
 
 // SAFETY: the pointer borrows the destination that answers.

@@ -4,19 +4,14 @@
 
 use core::marker::PhantomData;
 
-use crate::call::source::blocks::{BlockFacts, BlocksGiven};
-use crate::call::source::map::GivenToMap;
-use crate::call::source::rows::GivenToRows;
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{self, map, row};
+use crate::kernels::convert;
 use crate::kernels::reduce::bag::CompiledPositionsFn;
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::kernels::reduce::{self, Reductions};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, Resolvers};
-use crate::tensor::dynamic::check_dtype;
-use crate::tensor::fused::FusedRows;
 use crate::tensor::typing::{Any, Typing};
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element, IsElement};
@@ -42,27 +37,9 @@ pub trait Kind: Sealed + Sized + 'static {
     /// Elements of a result: an [`Element`], or [`Any`] where types are known at run time.
     type Out: Typing;
 
-    /// The map, row function or format that converts, without types.
-    #[doc(hidden)]
-    type Facts<'s>: Copy;
-
-    /// The parameters of what converts.
-    #[doc(hidden)]
-    type Given<'s>: Copy;
-
     /// Whether elements are moved as they are.
     #[doc(hidden)]
     const IS_PLAIN: bool = false;
-
-    /// Checks the data type of results of a source against that of a plan, where the compiler does not know it.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`].
-    #[doc(hidden)]
-    #[inline(always)]
-    fn check(_planned: DType, _got: DType) -> Result<(), Error> {
-        Ok(())
-    }
 }
 
 /// A kind whose elements are moved as they are: an [`Element`], or [`Any`]. Sealed.
@@ -173,92 +150,41 @@ impl Sealed for Any {}
 
 impl<T: Element> Kind for T {
     type Out = T;
-    type Facts<'s> = ();
-    type Given<'s> = ();
 
     const IS_PLAIN: bool = true;
 }
 
 impl Kind for Any {
     type Out = Any;
-    type Facts<'s> = ();
-    type Given<'s> = ();
 
     const IS_PLAIN: bool = true;
-
-    #[inline]
-    fn check(planned: DType, got: DType) -> Result<(), Error> {
-        check_dtype(planned, got)
-    }
 }
 
-impl<T: Element, U: Element> Kind for Mapped<T, U> {
-    type Out = U;
-    type Facts<'s> = &'static map::Erased;
-    type Given<'s> = &'s dyn GivenToMap;
+/// Implements [`Kind`], and [`ReadByRow`] where a row function reads numbers of a type.
+macro_rules! results {
+    (@ [$($generics:tt)*] $Trait:ident for $Kind:ty: $name:ident = $Elements:ty) => {
+        impl<$($generics)*> $Trait for $Kind {
+            type $name = $Elements;
+        }
+    };
+    ($($generics:tt $Kind:ty: $Out:ty $(, rows of $Number:ty)?;)*) => {$(
+        results!(@ $generics Kind for $Kind: Out = $Out);
+        $(results!(@ $generics ReadByRow for $Kind: Number = $Number);)?
+    )*};
 }
-
-impl<K: ReadByRow, U: Element> Kind for ByRow<K, U> {
-    type Out = U;
-    type Facts<'s> = (K::Facts<'s>, row::Function<'s>);
-    type Given<'s> = (K::Given<'s>, &'s dyn GivenToRows);
+results! {
+    [T: Element, U: Element] Mapped<T, U>: U, rows of U::Number;
+    [K: ReadByRow, U: Element] ByRow<K, U>: U;
+    [U: Float] Fused<U>: U, rows of U;
+    [] Fused<Any>: Any;
+    [U: Float] Tables<U>: U;
+    [] Tables<Any>: Any;
+    [U: Float] Blocks<U>: U, rows of U;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Element> ReadByRow for T {
     type Number = T;
-}
-
-impl<T: Element, U: Element> ReadByRow for Mapped<T, U> {
-    type Number = U::Number;
-}
-
-impl<U: Float> ReadByRow for Fused<U> {
-    type Number = U;
-}
-
-impl<U: Float> ReadByRow for Blocks<U> {
-    type Number = U;
-}
-
-impl<U: Float> Kind for Fused<U> {
-    type Out = U;
-    type Facts<'s> = &'s FusedRows<'s>;
-    type Given<'s> = ();
-}
-
-impl Kind for Fused<Any> {
-    type Out = Any;
-    type Facts<'s> = &'s FusedRows<'s>;
-    type Given<'s> = ();
-
-    #[inline]
-    fn check(planned: DType, got: DType) -> Result<(), Error> {
-        check_dtype(planned, got)
-    }
-}
-
-impl<U: Float> Kind for Tables<U> {
-    type Out = U;
-    type Facts<'s> = &'s [&'s FusedRows<'s>];
-    type Given<'s> = ();
-}
-
-impl Kind for Tables<Any> {
-    type Out = Any;
-    type Facts<'s> = &'s [&'s FusedRows<'s>];
-    type Given<'s> = ();
-
-    #[inline]
-    fn check(planned: DType, got: DType) -> Result<(), Error> {
-        check_dtype(planned, got)
-    }
-}
-
-impl<U: Float> Kind for Blocks<U> {
-    type Out = U;
-    type Facts<'s> = BlockFacts;
-    type Given<'s> = BlocksGiven<'s, U>;
 }
 
 #[diagnostic::do_not_recommend]

@@ -2,24 +2,20 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::source::kind::{Kind, Mapped};
+use crate::call::source::kind::Mapped;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::convert::map::{Count, Erased, GivenParams, MAX_PARAMS, Map, Params};
+use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
-mod sealed {
-    /// Implemented for [`Map`](super::Map) alone.
-    pub trait Sealed {}
-}
-
-/// The parameters of a map, as a call gives them, without their types.
-pub trait GivenToMap {
-    /// How many values are given for each parameter.
+/// The arguments of a map's parameters in a call, without their types.
+pub(in crate::call) trait MapArgs {
+    /// The number of values for each parameter.
     fn counts(&self) -> [Count; MAX_PARAMS];
 
     /// Calls `run` with what the map's functions read (K8), for data that begins at an address.
@@ -33,7 +29,7 @@ pub trait GivenToMap {
 #[derive(Clone, Copy)]
 pub(super) struct MapParams<'p, P: Params>(P::Given<'p>);
 
-impl<P: Params> GivenToMap for MapParams<'_, P> {
+impl<P: Params> MapArgs for MapParams<'_, P> {
     fn counts(&self) -> [Count; MAX_PARAMS] {
         P::counts(&self.0)
     }
@@ -52,7 +48,7 @@ impl<P: Params> GivenToMap for MapParams<'_, P> {
             f32 {{ .. }}; }}`, given as `&MAP`",
     note = "it captures nothing: what changes from call to call is a parameter of the map, given as `(Given::All(2.0),)`"
 )]
-pub trait MapOf<T>: sealed::Sealed {
+pub trait MapOf<T>: Sealed {
     /// The elements that the map makes.
     type Out: Element;
 
@@ -63,7 +59,7 @@ pub trait MapOf<T>: sealed::Sealed {
     fn map(&self) -> Map<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> sealed::Sealed for Map<T, U, P> {}
+impl<T, U, P> Sealed for Map<T, U, P> {}
 
 impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
     type Out = U;
@@ -193,15 +189,18 @@ impl<T: Element, U: Element, P: Params> Describe for MappedSpec<T, U, P> {
         U::DTYPE
     }
 
-    fn facts(&self) -> <Mapped<T, U> as Kind>::Facts<'_> {
-        facts(self.map)
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        Reader::from_layout(layout, U::DTYPE, format(self.map, None))
     }
 }
 
-/// A map without its types.
+/// The format of elements that a map converts, with arguments of the map's parameters in a call.
 #[inline(always)]
-pub(super) fn facts<T: Element, U: Element, P>(map: Map<T, U, P>) -> &'static Erased {
+pub(super) fn format<'s, T: Element, U: Element, P: Params>(
+    map: Map<T, U, P>,
+    args: Option<&'s MapParams<'_, P>>,
+) -> Format<'s> {
     const { IsElement::<T>::CHECK };
     const { IsElement::<U>::CHECK };
-    map.erased()
+    Format::Mapped(map.erased(), args.map(|args| args as &dyn MapArgs))
 }

@@ -13,12 +13,14 @@
 //!
 //! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
 
+pub(crate) mod block_shapes;
 pub(crate) mod blocks;
 pub(crate) mod clones;
 pub(crate) mod destination;
 pub(crate) mod fused;
 pub(crate) mod kind;
 pub(crate) mod map;
+pub(crate) mod reader;
 pub(crate) mod rows;
 pub(crate) mod spec;
 pub(crate) mod tables;
@@ -33,6 +35,7 @@ use crate::call::source::blocks::BlocksView;
 use crate::call::source::fused::{FusedDynView, FusedView};
 use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow, Tables};
 use crate::call::source::map::MappedView;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::RowsView;
 use crate::call::source::tables::TablesView;
 #[cfg(doc)]
@@ -50,7 +53,7 @@ use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 
 mod sealed {
-    /// Implemented for sources and specs.
+    /// Implemented for the types of this crate alone that implement a sealed trait: sources, specs, attributes, ..
     pub trait Sealed {}
 }
 pub(crate) use sealed::Sealed;
@@ -89,8 +92,9 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 ///
 /// # Safety
 /// From [`Source::start`] along [`Source::held`] there are elements of the type that the kind reads, or of the data
-/// type for [`Any`], which may be read for as long as the source is borrowed (V1, V3). What [`Source::given`] returns
-/// is of the parameters of what [`Source::facts`] returns (K8).
+/// type for [`Any`], which may be read for as long as the source is borrowed (V1, V3). [`Source::reader`] has that
+/// start, the layout that it is given, the source's data type, the format of the kind, and arguments of the parameters
+/// of its map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -120,13 +124,9 @@ pub unsafe trait Source: Sealed {
     #[doc(hidden)]
     fn dtype(&self) -> DType;
 
-    /// The map, row function or format that converts, without types.
+    /// The source without its type, along its layout.
     #[doc(hidden)]
-    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_>;
-
-    /// The parameters of what converts.
-    #[doc(hidden)]
-    fn given(&self) -> <Self::Kind as Kind>::Given<'_>;
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
 /// A kind and a layout, which plans are made for. Every [`Source`] has them, and a [`Spec`](crate::Spec) has nothing
@@ -152,7 +152,7 @@ pub trait Describe: Sealed {
     fn dtype(&self) -> DType;
 
     #[doc(hidden)]
-    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_>;
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -175,73 +175,8 @@ impl<S: Source + ?Sized> Describe for S {
     }
 
     #[inline(always)]
-    fn facts(&self) -> <S::Kind as Kind>::Facts<'_> {
-        Source::facts(self)
-    }
-}
-
-/// How a call reads a source, without its own type: all but where it begins.
-pub struct Reading<'s, K: Kind> {
-    pub(crate) described: Described<'s, K>,
-    pub(crate) given: K::Given<'s>,
-}
-
-/// A source or a spec without its own type: a plan is made for it.
-pub struct Described<'s, K: Kind> {
-    pub(crate) layout: &'s Layout,
-    pub(crate) dtype: DType,
-    pub(crate) facts: K::Facts<'s>,
-}
-
-impl<K: Kind> Clone for Described<'_, K> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Kind> Copy for Described<'_, K> {}
-
-impl<'s, K: Kind> Described<'s, K> {
-    #[inline(always)]
-    pub(crate) fn of<D: Describe<Kind = K> + ?Sized>(of: &'s D, held: &'s impl Borrow<Layout>) -> Self {
-        Described { layout: held.borrow(), dtype: of.dtype(), facts: of.facts() }
-    }
-}
-
-impl<'s, K: Kind> Reading<'s, K> {
-    #[inline(always)]
-    pub(crate) fn of<S: Source<Kind = K> + ?Sized>(source: &'s S, held: &'s impl Borrow<Layout>) -> Self {
-        Reading { described: Described::of(source, held), given: source.given() }
-    }
-}
-
-/// A source with its layout, which it lends or makes.
-pub(crate) struct Opened<'s, S: Source + ?Sized> {
-    source: &'s S,
-    layout: S::Held<'s>,
-}
-
-impl<'s, S: Source + ?Sized> Opened<'s, S> {
-    #[inline(always)]
-    pub(crate) fn new(source: &'s S) -> Self {
-        Opened { source, layout: source.held() }
-    }
-
-    #[inline(always)]
-    pub(crate) fn reading(&self) -> Reading<'_, S::Kind> {
-        Reading::of(self.source, &self.layout)
-    }
-
-    /// Where it begins, and its layout, along which it may be read (V1, V3).
-    #[inline(always)]
-    pub(crate) fn parts(&self) -> (*const u8, &Layout) {
-        (self.source.start(), self.layout.borrow())
-    }
-
-    #[inline(always)]
-    pub(crate) fn dtype(&self) -> DType {
-        self.source.dtype()
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        Source::reader(self, layout)
     }
 }
 
@@ -249,12 +184,12 @@ impl<'s, S: Source + ?Sized> Opened<'s, S> {
 macro_rules! sources {
     ($(
         [$($generics:tt)*] $Source:ty => $Kind:ty:
-        $Held:ty, |$this:ident| $held:expr, $start:expr, $dtype:expr, $facts:expr, $given:expr;
+        $Held:ty, |$this:ident, $layout:ident| $held:expr, $start:expr, $dtype:expr, $reader:expr;
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
         // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own.
-        // What is given is of the parameters of what converts, as the type of the source says.
+        // Arguments are of the parameters of the map, blocks or row function, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 
@@ -280,53 +215,48 @@ macro_rules! sources {
             }
 
             #[inline(always)]
-            fn facts(&self) -> <$Kind as Kind>::Facts<'_> {
-                #[allow(unused_variables, reason = "plain elements have none")]
+            fn reader<'s>(&'s self, $layout: &'s Layout) -> Reader<'s> {
                 let $this = self;
-                $facts
-            }
-
-            #[inline(always)]
-            fn given(&self) -> <$Kind as Kind>::Given<'_> {
-                #[allow(unused_variables, reason = "nothing is given for most")]
-                let $this = self;
-                $given
+                $reader
             }
         }
     )*};
 }
 sources! {
-    [T: Element] View<'_, T> => T:
-        &'s Layout, |this| this.layout(), this.origin().cast(), T::DTYPE, (), ();
-    [] DynView<'_> => Any:
-        &'s Layout, |this| this.layout(), this.origin(), this.dtype(), (), ();
-    [T: Element] Tensor<T> => T:
-        Layout, |this| of_owned(this.shape()), this.as_slice().as_ptr().cast(), T::DTYPE, (), ();
-    [] DynTensor => Any:
-        &'s Layout, |this| this.layout(), this.start(), this.dtype(), (), ();
-    [T: Element] [T] => T:
-        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
-    [T: Element, const N: usize] [T; N] => T:
-        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
-    [T: Element] Vec<T> => T:
-        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
-    [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P> => Mapped<T, U>:
-        &'s Layout, |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, map::facts(this.map), &this.params;
+    [T: Element] View<'_, T> => T: &'s Layout, |this, layout|
+        this.layout(), this.origin().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
+    [] DynView<'_> => Any: &'s Layout, |this, layout|
+        this.layout(), this.origin(), this.dtype(), Reader::new(this, layout, Format::Plain);
+    [T: Element] Tensor<T> => T: Layout, |this, layout|
+        of_owned(this.shape()), this.as_slice().as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
+    [] DynTensor => Any: &'s Layout, |this, layout|
+        this.layout(), this.start(), this.dtype(), Reader::new(this, layout, Format::Plain);
+    [T: Element] [T] => T: Layout, |this, layout|
+        of_list(this), this.as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
+    [T: Element, const N: usize] [T; N] => T: Layout, |this, layout|
+        of_list(this), this.as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
+    [T: Element] Vec<T> => T: Layout, |this, layout|
+        of_list(this), this.as_ptr().cast(), T::DTYPE, Reader::new(this, layout, Format::Plain);
+    [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P> => Mapped<T, U>: &'s Layout, |this, layout|
+        this.data.layout(), this.data.origin().cast(), U::DTYPE,
+        Reader::new(this, layout, map::format(this.map, Some(&this.params)));
     [S: Source<Kind: ReadByRow<Number = T>>, T: Element, U: Element, P: RowParams] RowsView<'_, S, T, U, P>
-        => ByRow<S::Kind, U>:
-        S::Held<'s>,
-        |this| this.data.held(), this.data.start(), U::DTYPE, (this.data.facts(), this.function.erased()),
-        (this.data.given(), &this.params);
-    [U: Float] FusedView<'_, U> => Fused<U>:
-        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table, ();
-    [] FusedDynView<'_> => Fused<Any>:
-        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), this.dtype, this.table, ();
-    [U: Float] TablesView<'_, U> => Tables<U>:
-        &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
-    [] TablesView<'_, Any> => Tables<Any>:
-        &'s Layout, |this| &this.nothing, this.start(), this.dtype, &this.tables, ();
-    [U: Float] BlocksView<'_, U> => Blocks<U>:
-        &'s Layout, |this| this.data.layout(), this.data.origin(), U::DTYPE, this.facts, this.given;
+        => ByRow<S::Kind, U>: S::Held<'s>, |this, layout|
+        this.data.held(), this.data.start(), U::DTYPE,
+        this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), Some(&this.params));
+    [U: Float] FusedView<'_, U> => Fused<U>: &'s Layout, |this, layout|
+        this.table.data().layout(), this.table.data().origin(), U::DTYPE,
+        Reader::new(this, layout, Format::Fused(this.table));
+    [] FusedDynView<'_> => Fused<Any>: &'s Layout, |this, layout|
+        this.table.data().layout(), this.table.data().origin(), this.dtype,
+        Reader::new(this, layout, Format::Fused(this.table));
+    [U: Float] TablesView<'_, U> => Tables<U>: &'s Layout, |this, layout|
+        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+    [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
+        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+    [U: Float] BlocksView<'_, U> => Blocks<U>: &'s Layout, |this, layout|
+        this.data.layout(), this.data.origin(), U::DTYPE,
+        Reader::new(this, layout, Format::Blocks(this.format, Some(&this.params)));
 }
 
 /// The layout of a list, which is a tensor of one dimension.
@@ -369,13 +299,8 @@ macro_rules! pointers {
             }
 
             #[inline(always)]
-            fn facts(&self) -> <S::Kind as Kind>::Facts<'_> {
-                (**self).facts()
-            }
-
-            #[inline(always)]
-            fn given(&self) -> <S::Kind as Kind>::Given<'_> {
-                (**self).given()
+            fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+                (**self).reader(layout)
             }
         }
     )*};

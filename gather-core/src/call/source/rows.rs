@@ -4,68 +4,54 @@
 
 use crate::call::source::blocks::{BlocksSpec, BlocksView};
 use crate::call::source::fused::FusedView;
-use crate::call::source::kind::{ByRow, Kind, ReadByRow};
+use crate::call::source::kind::{ByRow, ReadByRow};
 use crate::call::source::map::{MappedSpec, MappedView};
+use crate::call::source::reader::Reader;
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::{GivenRows, Misfit, Placed, RowFunction, RowParams, RowShapes};
+use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-mod sealed {
-    /// Implemented for [`RowFunction`](super::RowFunction) alone.
-    pub trait Sealed {}
-}
+/// Takes the place of the output's rows, and returns the address of what a row function reads (K8).
+pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
-/// The parameters of a row function, as a call gives them, without their types.
-pub trait GivenToRows {
-    /// Compares the lengths of what is given with shapes, and calls `run` with what a call looks values up in.
+/// The arguments of a row function's parameters in a call, without their types.
+pub(in crate::call) trait RowArgs {
+    /// Compares the lengths of arguments with shapes. Calls `run` with whether each index has its own values, and with
+    /// the function that takes the place of rows.
     ///
     /// # Errors
-    /// The number of the first parameter that does not fit; inside, those of `run`.
+    /// The number of the first parameter whose argument does not fit; inside, those of `run`.
     fn with(
         &self,
         shapes: &RowShapes<'_>,
-        run: &mut dyn FnMut(&mut dyn RowLookups) -> Result<(), Error>,
+        run: &mut dyn FnMut(bool, &mut PlaceRows<'_>) -> Result<(), Error>,
     ) -> Result<Result<(), Error>, (usize, Misfit)>;
-}
-
-/// The values of a row function's parameters, as a call looks them up, without their types.
-pub trait RowLookups {
-    /// Whether indices have values of their own.
-    fn by_index(&self) -> bool;
-
-    /// Says where the rows of the output are. Returns the address of what the function reads (K8).
-    fn place(&mut self, placed: Placed) -> *const ();
-}
-
-impl<P: RowParams> RowLookups for GivenRows<'_, P> {
-    fn by_index(&self) -> bool {
-        self.placed.by_index
-    }
-
-    fn place(&mut self, placed: Placed) -> *const () {
-        self.placed = placed;
-        (&raw const *self).cast()
-    }
 }
 
 /// A tuple with a [`Given`](crate::Given) for each parameter.
 #[derive(Clone, Copy)]
 pub(in crate::call) struct RowsParams<'p, P: RowParams>(pub(in crate::call) P::Given<'p>);
 
-impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
+impl<P: RowParams> RowArgs for RowsParams<'_, P> {
     fn with(
         &self,
         shapes: &RowShapes<'_>,
-        run: &mut dyn FnMut(&mut dyn RowLookups) -> Result<(), Error>,
+        run: &mut dyn FnMut(bool, &mut PlaceRows<'_>) -> Result<(), Error>,
     ) -> Result<Result<(), Error>, (usize, Misfit)> {
         let lookups = P::lookups(&self.0, shapes)?;
-        let placed = Placed { out: 0, out_step: 1, by_index: P::by_index(&lookups) };
-        Ok(run(&mut GivenRows::<P> { lookups, placed, elements: shapes.row }))
+        let by_index = P::by_index(&lookups);
+        let placed = Placed { out: 0, out_step: 1, by_index };
+        let mut rows = GivenRows::<P> { lookups, placed, elements: shapes.row };
+        Ok(run(by_index, &mut |placed| {
+            rows.placed = placed;
+            (&raw const rows).cast()
+        }))
     }
 }
 
@@ -78,7 +64,7 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
             &[{T}]| -> f32 {{ .. }}; }}`, given as `&SUM`",
     note = "a `Map` converts elements, by `map`; a row function computes whole rows, by `rows`"
 )]
-pub trait RowFunctionOf<T>: sealed::Sealed {
+pub trait RowFunctionOf<T>: Sealed {
     /// The elements that the function makes.
     type Out: Element;
 
@@ -89,7 +75,7 @@ pub trait RowFunctionOf<T>: sealed::Sealed {
     fn function(&self) -> RowFunction<T, Self::Out, Self::Params>;
 }
 
-impl<T, U, P> sealed::Sealed for RowFunction<T, U, P> {}
+impl<T, U, P> Sealed for RowFunction<T, U, P> {}
 
 impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
     type Out = U;
@@ -330,7 +316,7 @@ where
         U::DTYPE
     }
 
-    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_> {
-        (self.data.facts(), self.function.erased())
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        self.data.reader(layout).with_function(U::DTYPE, self.function.erased(), None)
     }
 }

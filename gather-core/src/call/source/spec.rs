@@ -5,7 +5,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::call::source::kind::{Kind, Unconverted};
+use crate::call::source::kind::Unconverted;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::{Describe, Sealed};
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
@@ -82,7 +83,7 @@ impl Spec<Any> {
 
 impl<K> Sealed for Spec<K> {}
 
-impl<K: Unconverted + for<'s> Kind<Facts<'s> = ()>> Describe for Spec<K> {
+impl<K: Unconverted> Describe for Spec<K> {
     type Kind = K;
 
     type Held<'s> = &'s Layout;
@@ -95,5 +96,7 @@ impl<K: Unconverted + for<'s> Kind<Facts<'s> = ()>> Describe for Spec<K> {
         self.dtype
     }
 
-    fn facts(&self) {}
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        Reader::from_layout(layout, self.dtype, Format::Plain)
+    }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::call::source::kind::Unconverted;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::{Sealed, Source};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Layout;
@@ -93,7 +94,7 @@ impl<K> Sealed for Zeros<K> {}
 // SAFETY: every coordinate is that of one element: the tensor's; or of `NUMBERS`, which is as long and as much aligned
 // as the data type, and zero bytes are numbers of any built-in type, some of which are an element (`Element::Number`).
 // The data type is that of `K`, or what `dtype` says.
-unsafe impl<K: Unconverted + for<'s> super::Kind<Facts<'s> = (), Given<'s> = ()>> Source for Zeros<K> {
+unsafe impl<K: Unconverted> Source for Zeros<K> {
     type Kind = K;
 
     type Held<'s> = &'s Layout;
@@ -114,8 +115,7 @@ unsafe impl<K: Unconverted + for<'s> super::Kind<Facts<'s> = (), Given<'s> = ()>
     }
 
     #[inline(always)]
-    fn facts(&self) {}
-
-    #[inline(always)]
-    fn given(&self) {}
+    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
+        Reader::new(self, layout, Format::Plain)
+    }
 }

@@ -89,7 +89,7 @@ impl<K: Unconverted> RearrangePlan<K> {
         S: Source<Kind = K> + ?Sized,
         O: Output<K::Out>,
     {
-        K::check(self.dtype, data.dtype())?;
+        K::Out::check(self.dtype, data.dtype())?;
         let out = out.target_of(self.dtype)?;
         check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;

@@ -70,7 +70,7 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
     }
     let tasks = tasks(plan.tasks(pool_threads));
     let outcome = if tasks == 1 { proven.alone()? } else { proven.together(tasks)? };
-    if !outcome.out_of_range {
+    if outcome.is_complete() {
         return Ok(());
     }
     proven.find()
@@ -397,7 +397,7 @@ impl<'a> Piece<'a> {
             }
             bag += done;
         }
-        Outcome { out_of_range: window.is_bad() }
+        Outcome::of_rows(usize::from(!window.is_bad()), 1)
     }
 
     /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;

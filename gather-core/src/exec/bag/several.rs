@@ -69,7 +69,7 @@ pub(crate) unsafe fn run_all<'a>(n: usize, job: impl Fn(usize) -> BagJob<'a>, pa
             }
         }
         // The first that has an index out of range ends all.
-        if before.finish().map_err(|error| (number - 1, error))?.out_of_range {
+        if !before.finish().map_err(|error| (number - 1, error))?.is_complete() {
             check(number - 1)?;
         }
     }
@@ -114,7 +114,7 @@ unsafe fn run_together(jobs: &[BagJob<'_>], work: Work, tasks: usize) -> Result<
         // own.
         unsafe { Piece::new(&calls[number], bags, columns, worker) }.run()
     };
-    if !share(tasks, pieces, run).out_of_range {
+    if share(tasks, pieces, run).is_complete() {
         return Ok(());
     }
     for (number, call) in calls.iter().enumerate().filter(|(number, _)| runs(&jobs[*number])) {

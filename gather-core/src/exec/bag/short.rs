@@ -59,7 +59,7 @@ impl<'a> Begun<'a> {
     /// [`Error::AllocationFailed`], before anything is written.
     #[inline]
     pub(super) fn finish(&mut self) -> Result<Outcome, Error> {
-        let Some(call) = self.call.take() else { return Ok(Outcome { out_of_range: false }) };
+        let Some(call) = self.call.take() else { return Ok(Outcome::NOTHING) };
         let (plan, n) = (&call.plan, self.n);
         let (1.., Some(lengths)) = (n, plan.bounds().none_is_empty()) else { return call.in_windows() };
         let distance = if plan.prefetch_distance() < n { plan.prefetch_distance() } else { 0 };
@@ -71,7 +71,7 @@ impl<'a> Begun<'a> {
         // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
         // the output to itself; B4, as each bag has a row, and all rows count; B6: as many positions were written.
         (call.reduce)(&unsafe { BagRows::new(args) });
-        Ok(Outcome { out_of_range: self.out_of_range })
+        Ok(Outcome::of_rows(if self.out_of_range { 0 } else { n }, n))
     }
 
     /// The positions of rows, of which some are placeholders that have just been written.

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::index::Ids;
+use crate::kernels::remap;
 use crate::kernels::{BitFns, Indices, Loop, ResolveJob, Resolvers, WideJob};
 use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
@@ -13,7 +14,7 @@ use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::index::Index;
 use crate::types::level::Available;
-use crate::types::policy::IndexPolicy;
+use crate::types::policy::KernelPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait PositionRoom: Index {
@@ -25,7 +26,7 @@ pub(crate) trait PositionRoom: Index {
 
     /// Resolves indices of the type of the resolvers along an axis of `dim` positions, at least 1, which fits in the
     /// type; returns whether one was out of range.
-    fn resolve(indices: Indices, dim: i64, policy: IndexPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
+    fn resolve(indices: Indices, dim: i64, policy: KernelPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
 impl PositionRoom for i32 {
@@ -36,7 +37,7 @@ impl PositionRoom for i32 {
     fn resolve(
         indices: Indices,
         dim: i64,
-        policy: IndexPolicy,
+        policy: KernelPolicy,
         out: &mut [Self],
         (by, level): (Resolvers, Available),
     ) -> bool {
@@ -53,7 +54,7 @@ impl PositionRoom for i64 {
     fn resolve(
         indices: Indices,
         dim: i64,
-        policy: IndexPolicy,
+        policy: KernelPolicy,
         out: &mut [Self],
         (by, _): (Resolvers, Available),
     ) -> bool {
@@ -127,7 +128,7 @@ impl NullIndices<'_> {
         merge_into(&mut loops, dims);
         let inner = loops.pop().unwrap_or(Loop::ONCE);
         let first = self.component_stride().wrapping_mul(component as isize);
-        let (mut out_of_range, policy) = (false, self.check.policy);
+        let (mut out_of_range, policy) = (false, KernelPolicy { remap: None, ..self.check.policy });
         let step = |(place, number): (isize, isize), along: &Loop| {
             (place.wrapping_add(along.index), number.wrapping_add(along.out))
         };
@@ -138,7 +139,18 @@ impl NullIndices<'_> {
             // SAFETY: V1: the loops reach coordinates of the indices' layout, at which there are values of their type.
             let indices = unsafe { Indices::new(index, stride, inner.n) };
             // Positions of this type are taken where all axes fit in it.
-            out_of_range |= P::resolve(indices, dim as i64, policy, out, (self.resolvers, self.level));
+            let mut resolve = |indices: Indices, out: &mut [P]| {
+                out_of_range |= P::resolve(indices, dim as i64, policy, out, (self.resolvers, self.level));
+            };
+            match self.check.policy.remap {
+                None => resolve(indices, out),
+                Some(remap) => {
+                    let (by, rule) = ((self.indices.of(), self.level), (remap, policy));
+                    remap::each_block(indices, by, dim as i64, rule, |first, indices| {
+                        resolve(indices, &mut out[first..][..indices.n()]);
+                    });
+                }
+            }
         });
         out_of_range
     }

@@ -81,8 +81,8 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
     records.map_or(COUNT, |fns| fns.record(elements))
 }
 
-/// Runs a plan. Where indices out of range are `errors`, no row is written of a piece that has one.
-pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch, errors: bool) -> Outcome {
+/// Runs a plan. No row is written of a piece that is not complete.
+pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch) -> Outcome {
     let places = PerTask::new(&mut scratch.memory, scratch.bytes);
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
         let first = places.of(worker);
@@ -91,8 +91,8 @@ pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scra
         let place = unsafe { core::slice::from_raw_parts_mut(first, scratch.bytes) };
         let records = Records::new(part, bytes_of(accumulators.records, part.elements), place);
         match accumulators.records {
-            Some(fns) => records.take(fns, errors),
-            None => records.count(errors),
+            Some(fns) => records.take(fns),
+            None => records.count(),
         }
     })
 }
@@ -169,21 +169,21 @@ impl<'a> Records<'a> {
     }
 
     /// Reduces the rows of the part into records, and makes rows of them.
-    fn take(&self, fns: &AccumulatorFns, errors: bool) -> Outcome {
+    fn take(&self, fns: &AccumulatorFns) -> Outcome {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
         let level = self.part.spec.level;
         self.each(fns.begin.at(level));
         let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
         let outcome = unsafe { self.call(ScatterLoops { loops: &self.loops, ..**self.part }, take) };
-        if !(errors && outcome.out_of_range) {
+        if outcome.is_complete() {
             self.each(fns.end.at(level));
         }
         outcome
     }
 
     /// Counts the updates of the rows of the part, where records are counts, and reduces them where they lie.
-    fn count(&self, errors: bool) -> Outcome {
+    fn count(&self) -> Outcome {
         debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
         let (plan, spec) = (part.plan, part.spec);
@@ -204,7 +204,7 @@ impl<'a> Records<'a> {
         // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
         let outcome =
             unsafe { self.call(ScatterLoops { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
-        if errors && outcome.out_of_range {
+        if !outcome.is_complete() {
             return outcome;
         }
         if let Some(identity) = identity.filter(|_| !plan.includes_self()) {

@@ -51,7 +51,8 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     for (&n, &stride) in data.1.shape().iter().zip(data.1.strides()) {
         lowered.push(n, stride, 0);
     }
-    let (index, policy, options) = (IndexType::I64, IndexPolicy::default(), Options { method: None, ..options });
+    let (index, policy, options) =
+        (IndexType::I64, IndexPolicy::default().lower(), Options { method: None, ..options });
     let request = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
     let plan = IndexPlan::new(&lowered, &request, out.1)?;
     let indices = Layout::contiguous(&[0])?;

@@ -87,8 +87,8 @@ fn record_bytes(plan: &ReducePlan) -> usize {
     records_of(plan).map_or(0, |fns| fns.record(plan.elements()))
 }
 
-/// Runs a plan. Where indices out of range are `errors` and there is one piece, nothing is written if it has one.
-pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
+/// Runs a plan. If there is one piece and it is not complete, nothing is written.
+pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
     let records = PerTask::new(&mut scratch.records, record_bytes(whole.plan));
     // All pieces count from where the lowest rows of the whole begin.
@@ -98,7 +98,7 @@ pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch, errors: bool) -
     if scratch.cut.pieces() == 1 {
         let entries = &mut scratch.rooms[0];
         let outcome = run.collect(whole, entries);
-        if errors && outcome.out_of_range {
+        if !outcome.is_complete() {
             return outcome;
         }
         let (sorted, parts) = (entries.sort(), if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });

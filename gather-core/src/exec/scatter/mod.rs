@@ -37,7 +37,6 @@ use crate::plan::{Accumulators, Action, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
-use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// The tensors of a scatter, at coordinate 0.
 #[derive(Clone, Copy)]
@@ -94,9 +93,9 @@ pub(crate) unsafe fn run(
         operands.index = (&raw const NO_INDEX).cast();
     }
     let tasks = plan.tasks(plan.work(), pool_threads);
-    let errors = plan.spec().policy.out_of_bounds == OutOfBounds::Error && may_be_out_of_range(plan);
+    let errors = plan.spec().policy.refuses(false, false) && may_be_out_of_range(plan);
     let found = |outcome: Outcome| {
-        if !errors || !outcome.out_of_range {
+        if outcome.is_complete() {
             return Ok(());
         }
         // SAFETY: X1: the indices may be read along their layout.
@@ -122,7 +121,7 @@ pub(crate) unsafe fn run(
     if checks && kept.is_none() {
         found(whole.check(tasks))?;
     }
-    if plan.skips_negative() && whole.check(tasks).out_of_range {
+    if plan.skips_negative() && !whole.check(tasks).is_complete() {
         check_each()?;
     }
     begin()?;
@@ -130,8 +129,8 @@ pub(crate) unsafe fn run(
         Scratch::None => whole.run(tasks),
         // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
         Scratch::Panels(scratch) => unsafe { whole.run_panels(scratch) },
-        Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch, errors),
-        Scratch::Entries(scratch) => grouped::run(&whole, scratch, errors),
+        Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch),
+        Scratch::Entries(scratch) => grouped::run(&whole, scratch),
     };
     let outcome = match kept {
         Some(bytes) => whole.put_back(bytes, reduce),
@@ -166,7 +165,7 @@ fn few_bytes(plan: &ReducePlan) -> Option<usize> {
 fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     let (least, most) = plan.index().bounds();
     plan.axes().iter().any(|axis| {
-        let below = if plan.spec().policy.negative == NegativeIndex::FromEnd { -(axis.dim as i128) } else { 0 };
+        let below = if plan.spec().policy.from_end { -(axis.dim as i128) } else { 0 };
         least < below || most >= axis.dim as i128
     })
 }

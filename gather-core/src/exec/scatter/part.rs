@@ -12,10 +12,11 @@ use crate::exec::scatter::{
 };
 use crate::exec::threads::PIECES;
 use crate::kernels::reduce::scatter::{Sink, Take};
+use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Outcome, fits_i32, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::method::Method;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Missing, NegativeIndex};
 
 /// Some of the loops of a plan, and where they begin: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
@@ -85,7 +86,7 @@ impl<'a> ScatterPart<'a> {
         // the call, and this thread has it.
         let args = unsafe { IndexArgs::new(self.spec, self.origin, self.loops, self.stride, params) };
         // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
-        unsafe { self.plan.kernel()(&args) }
+        unsafe { remap::call(self.plan.kernel(), self.plan.index(), &args) }
     }
 
     /// Runs the whole, panel by panel, for a plan with panels.
@@ -132,7 +133,7 @@ impl<'a> ScatterPart<'a> {
             self.spec
         } else {
             let method = if fits { Method::Blocks } else { Method::Direct };
-            let counting = IndexPolicy { negative: NegativeIndex::FromEnd, out_of_bounds: OutOfBounds::Error };
+            let counting = KernelPolicy::new(NegativeIndex::FromEnd, Missing::Fail, None);
             let policy = if self.plan.skips_negative() { counting } else { self.spec.policy };
             other = KernelSpec { adjacent_tuples: false, method, policy, ..self.spec.clone() };
             &other
@@ -153,15 +154,15 @@ impl<'a> ScatterPart<'a> {
         let Some(block) = self.plan.block() else { return self.reduce_at_once() };
         let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
         let [.., inner] = self.loops else { unreachable!("K5: a loop nest has an inner loop") };
-        let (whole, mut out_of_range) = (*inner, false);
+        let (whole, mut outcome) = (*inner, Outcome::NOTHING);
         for start in (0..whole.n).step_by(block.get()) {
             if let Some(inner) = loops.last_mut() {
                 inner.n = (whole.n - start).min(block.get());
             }
             let part = ScatterPart(ScatterLoops { loops: &loops, origin: self.origin.skip(&whole, start), ..self.0 });
-            out_of_range |= part.reduce_at_once().out_of_range;
+            outcome = outcome.and(part.reduce_at_once());
         }
-        Outcome { out_of_range }
+        outcome
     }
 
     /// The same in one call of the kernel.
@@ -189,7 +190,7 @@ impl<'a> ScatterPart<'a> {
         // SAFETY: S2: from coordinate 0 on, rows of the destination are these bytes and no others. The copy is as long.
         unsafe { held.copy_from_nonoverlapping(destination, bytes) };
         let outcome = run();
-        if outcome.out_of_range {
+        if !outcome.is_complete() {
             // SAFETY: the same bytes, back; `run` has ended.
             unsafe { destination.copy_from_nonoverlapping(held, bytes) };
         }
@@ -217,7 +218,7 @@ impl SharedPart<'_> {
                 };
                 let (first, last) = (end(piece), end(piece + 1));
                 if first >= last {
-                    return Outcome::NONE;
+                    return Outcome::NOTHING;
                 }
                 let spec = KernelSpec { row: (last - first) * size, ..whole.spec.clone() };
                 let Cursor { out, data, index } = whole.origin;
@@ -239,7 +240,7 @@ impl SharedPart<'_> {
                 false => at,
             });
             if start >= end {
-                return Outcome::NONE;
+                return Outcome::NOTHING;
             }
             origin = origin.skip(along, start);
             along.n = end - start;

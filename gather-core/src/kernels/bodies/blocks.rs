@@ -4,7 +4,7 @@
 //! for each block of the inner loop:
 //!     resolve its indices into positions       (unless they are those of the block before)
 //!     move its rows                            (without a branch)
-//!     or move some and fill the others         (`OutOfBounds::Zero` only: `filled.rs`)
+//!     or move some and fill the others         (`Missing::Fill` only: `filled.rs`)
 //! ```
 
 use crate::kernels::bodies::filled::move_some;
@@ -21,7 +21,6 @@ use crate::kernels::nest::rows::{BytesJob, MoveJob};
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
 #[inline(never)]
@@ -66,11 +65,12 @@ pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) 
         let mut done = 0;
         while done < strip.n() {
             let rest = strip.from(done);
-            done += level.look_up_bytes::<I>().map_or(0, |look_up| look_up(&BytesJob::new(&rest, component)));
+            let looked_up = level.look_up_bytes::<I>().map_or(0, |look_up| look_up(&BytesJob::new(&rest, component)));
+            (state.done, done) = (state.done + looked_up, done + looked_up);
             let block = strip.part(done, BLOCK);
             if block.n() > 0 {
                 let rows = state.resolve(&block, false, fns, NextSlice::NONE);
-                move_block(level, plane.args(), rows, look_up::<Fixed<1>, L>, None);
+                state.done += move_block(level, plane.args(), rows, look_up::<Fixed<1>, L>, None);
                 done += block.n();
             }
         }
@@ -118,13 +118,13 @@ pub(crate) fn run_blocks<L: Isa>(
         while done < strip.n() {
             let block = strip.part(done, BLOCK);
             let rows = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
-            move_block(level, plane.args(), rows, move_fn, select);
+            state.done += move_block(level, plane.args(), rows, move_fn, select);
             done += block.n();
         }
     }
 }
 
-/// Moves the rows of a block.
+/// Moves the rows of a block, if they are to be moved or filled; returns the number of rows that it has written.
 #[inline(always)]
 fn move_block<L: Isa>(
     level: L,
@@ -132,10 +132,13 @@ fn move_block<L: Isa>(
     (rows, fill): RowsAndFill<'_>,
     move_fn: MoveFn,
     select: Option<SelectFn>,
-) {
+) -> usize {
     if let Some(job) = rows.in_range() {
         move_fn(args, job);
-    } else if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
+    } else if args.spec().policy.fills() {
         move_some(level, args, &rows, fill, select, &mut |job| move_fn(args, job));
+    } else {
+        return 0;
     }
+    rows.n()
 }

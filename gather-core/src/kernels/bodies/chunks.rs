@@ -10,7 +10,6 @@ use crate::kernels::nest::plane::{Plane, Strip};
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::resolve::{ChunksFn, ChunksJob};
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
 #[inline(never)]
@@ -46,13 +45,12 @@ fn run<L: Isa>(
     select: Option<SelectFn>,
     resolve: ChunksFn,
 ) {
-    let State { positions, block, out_of_range, fill, .. } = state;
-    let (args, fills) = (strip.args(), strip.spec().policy.out_of_bounds == OutOfBounds::Zero);
+    let State { positions, block, done, fill, .. } = state;
+    let (args, fills) = (strip.args(), strip.spec().policy.fills());
     let job = ChunksJob::new(strip, &strip.spec().components[0], positions);
     let mut rows = ResolvedRows::before(strip, job.room(), strip.next_slice(0));
     let mut each = |n, bad| {
         block.note(bad);
-        *out_of_range |= bad;
         // SAFETY: the next `n` iterations of the strip, whose positions have just been written to the buffer.
         unsafe { rows.go_on(n, *block) };
         if let Some(job) = rows.in_range() {
@@ -62,6 +60,7 @@ fn run<L: Isa>(
         } else {
             return false;
         }
+        *done += n;
         true
     };
     resolve((&job, &mut each));

@@ -1,8 +1,7 @@
 //! Direct: rows are resolved in 64 bits and moved from where they lie. Any shape.
 //!
 //! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
-//! (`elements.rs`). Longer rows that are not, tuples, indices that are clamped or wrapped, and long rows that are
-//! prefetched are resolved 64 at a time here, and then moved.
+//! (`elements.rs`). Longer rows that are not, tuples, and long rows that are prefetched are resolved 64 at a time here, and then moved.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -19,7 +18,7 @@ use crate::kernels::nest::args::{Component, KernelSpec};
 use crate::kernels::nest::plane::{OutputRows, Plane, Strip};
 use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
-use crate::types::policy::{NegativeIndex, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// The body of [`Method::Direct`](crate::Method::Direct) where one pass does not do.
 #[inline(never)]
@@ -27,7 +26,9 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
     if let Some(one_by_one) = W::one_by_one::<I>()
         && elements::takes(plane.args())
     {
-        state.out_of_range |= one_by_one(plane);
+        if one_by_one(plane) {
+            state.done += plane.rows();
+        }
         return;
     }
     // SAFETY: K7: kernels of the level alone name this body.
@@ -64,13 +65,12 @@ fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: MovePlaced
                 // SAFETY: the sources of these rows have been written, and every index is in range (K2, K4).
                 move_placed(&unsafe { PlacedRows::new(&sources, few.outputs(), spec) });
             } else {
-                state.out_of_range = true;
-                if spec.policy.out_of_bounds != OutOfBounds::Zero {
+                if !spec.policy.fills() {
                     return;
                 }
                 move_some(spec, &mut sources, few.outputs(), bad, &mut state.fill, move_placed);
             }
-            done += few.n();
+            (state.done, done) = (state.done + few.n(), done + few.n());
         }
     }
 }
@@ -128,10 +128,7 @@ fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
 #[inline(always)]
 fn resolve_one<I: Index>(strip: &Strip<'_>, component: &Component, sources: &mut Sources) -> u64 {
     let (args, policy) = (strip.args(), strip.spec().policy);
-    if matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap) {
-        return resolve_tuples::<I>(strip, core::slice::from_ref(component), sources);
-    }
-    let rule = IndexRule::new(policy.negative, component.dim);
+    let rule = IndexRule::new(policy, component.dim);
     let (indices, mut data, mut bad) = (strip.indices(component), strip.at().data, 0);
     for (i, source) in sources[..strip.n()].iter_mut().enumerate() {
         let (x, inside) = rule.check(indices.read::<I>(i));
@@ -142,17 +139,12 @@ fn resolve_one<I: Index>(strip: &Strip<'_>, component: &Component, sources: &mut
     bad
 }
 
-/// As [`resolve`], of any number of components and under any policy.
+/// As [`resolve`], of any number of components.
 #[inline(never)]
 fn resolve_tuples<I: Index>(strip: &Strip<'_>, components: &[Component], sources: &mut Sources) -> u64 {
     let (args, policy, mut left, mut bad) = (strip.args(), strip.spec().policy, *strip, 0);
-    let ends = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
     for (i, source) in sources[..strip.n()].iter_mut().enumerate() {
-        let position = if ends {
-            tuple_inside::<I>(components, &left, policy.negative)
-        } else {
-            resolve_tuple::<I>(&left, components)
-        };
+        let position = tuple_inside::<I>(components, &left, policy);
         bad |= u64::from(position.is_none()) << i;
         let position = position.unwrap_or(0);
         source.write(left.at().data.wrapping_offset(args.stride().wrapping_mul(position as isize)));
@@ -161,12 +153,12 @@ fn resolve_tuples<I: Index>(strip: &Strip<'_>, components: &[Component], sources
     bad
 }
 
-/// As [`resolve_tuple`], under the policies `Error` and `Zero`: without a branch for each component.
+/// As [`resolve_tuple`], without a branch for each component.
 #[inline(always)]
-fn tuple_inside<I: Index>(components: &[Component], strip: &Strip<'_>, negative: NegativeIndex) -> Option<i64> {
+fn tuple_inside<I: Index>(components: &[Component], strip: &Strip<'_>, policy: KernelPolicy) -> Option<i64> {
     let (mut sum, mut inside) = (0i64, true);
     for component in components {
-        let (x, is_inside) = IndexRule::new(negative, component.dim).check(strip.index::<I>(component));
+        let (x, is_inside) = IndexRule::new(policy, component.dim).check(strip.index::<I>(component));
         inside &= is_inside;
         sum = sum.wrapping_add(x.wrapping_mul(component.scale));
     }
@@ -178,8 +170,8 @@ fn tuple_inside<I: Index>(components: &[Component], strip: &Strip<'_>, negative:
 #[inline(always)]
 pub(super) fn resolve_tuple<I: Index>(strip: &Strip<'_>, components: &[Component]) -> Option<i64> {
     components.iter().try_fold(0i64, |sum, component| {
-        let position = strip.spec().policy.resolve(strip.index::<I>(component), component.dim)?;
-        Some(sum.wrapping_add(position.wrapping_mul(component.scale)))
+        let (position, inside) = IndexRule::new(strip.spec().policy, component.dim).check(strip.index::<I>(component));
+        inside.then_some(sum.wrapping_add(position.wrapping_mul(component.scale)))
     })
 }
 
@@ -192,20 +184,21 @@ pub(crate) fn direct_converted<I: Index>(state: &mut State, plane: Plane<'_>, co
                 let zero = 0;
                 // SAFETY: the position is in range.
                 convert(args, &unsafe { MoveJob::of_one(&strip, position, &zero) });
+            } else if spec.policy.fills() {
+                state.fill.fill(spec, strip.outputs().part(0, 1));
             } else {
-                state.out_of_range = true;
-                if spec.policy.out_of_bounds == OutOfBounds::Zero {
-                    state.fill.fill(spec, strip.outputs().part(0, 1));
-                }
+                return;
             }
+            state.done += 1;
             strip.step();
         }
     }
 }
 
-/// Fills every row and reads nothing: `OutOfBounds::Zero` on an axis without elements.
+/// Fills every row and reads nothing: `Missing::Fill` on an axis without elements.
 pub(crate) fn fill_plane(state: &mut State, plane: Plane<'_>) {
     for strip in plane.strips() {
         state.fill.fill(plane.spec(), strip.outputs());
+        state.done += strip.n();
     }
 }

@@ -17,39 +17,32 @@ use crate::kernels::moves::copy_fixed;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
-/// Runs a plane; returns whether an index was out of range.
+/// Runs a plane; returns whether all of its rows have been written.
 pub(crate) type PlaneFn = fn(Plane<'_>) -> bool;
 
 /// Whether [`one_by_one`] takes the rows of a nest, where they have a width that it takes.
 #[inline(always)]
 pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
     let spec = args.spec();
-    let ends = matches!(spec.policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
-    ends && spec.components.len() == 1 && spec.prefetch_distance == 0
+    spec.components.len() == 1 && spec.prefetch_distance == 0
 }
 
 /// Runs a plane of elements of `BYTES` bytes, which [`takes`].
 #[inline(never)]
 pub(crate) fn one_by_one<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
     debug_assert!(plane.spec().row == BYTES && takes(plane.args()), "K6, K9");
-    if plane.spec().policy.out_of_bounds == OutOfBounds::Zero {
-        run::<BYTES, I, true>(plane)
-    } else {
-        run::<BYTES, I, false>(plane)
-    }
+    if plane.spec().policy.fills() { run::<BYTES, I, true>(plane) } else { run::<BYTES, I, false>(plane) }
 }
 
-/// As [`one_by_one`]; `FILLS` says whether the policy is `Zero`.
+/// As [`one_by_one`]; `FILLS` says whether rows of missing indices are filled.
 #[inline(always)]
 fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> bool {
     let (args, spec) = (plane.args(), plane.spec());
     let fill = if FILLS { repeated::<BYTES>(&spec.fill) } else { [0; BYTES] };
     let component = spec.components[0];
-    let rule = IndexRule::new(spec.policy.negative, component.dim);
-    let (outer, inner, stride, mut first, mut missed) =
-        (*args.outer(), *args.inner(), args.stride(), *plane.at(), false);
+    let rule = IndexRule::new(spec.policy, component.dim);
+    let (outer, inner, stride, mut first) = (*args.outer(), *args.inner(), args.stride(), *plane.at());
     for _ in 0..outer.n {
         let mut at = first;
         for _ in 0..inner.n {
@@ -57,19 +50,18 @@ fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> boo
             let index = unsafe { at.index.wrapping_offset(component.index).cast::<I>().read_unaligned() };
             let (x, inside) = rule.check(index);
             if !FILLS && !inside {
-                return true;
+                return false;
             }
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
             // Random indices would mispredict a branch.
             let from = if FILLS { select_unpredictable(inside, from, fill.as_ptr()) } else { from };
-            missed |= !inside;
             // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(&inner);
         }
         first = first.step(&outer);
     }
-    missed
+    true
 }
 
 /// A fill, as often as it goes into `BYTES` bytes.
@@ -85,5 +77,6 @@ pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
 #[inline(never)]
 pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
-    Outcome { out_of_range: one_by_one::<BYTES, I>(Plane::of(args)) }
+    let rows = args.rows();
+    Outcome::of_rows(if one_by_one::<BYTES, I>(Plane::of(args)) { rows } else { 0 }, rows)
 }

@@ -1,4 +1,4 @@
-//! Blocks in which an index is out of range, under `OutOfBounds::Zero`: some of their rows are moved, the others
+//! Blocks in which an index is out of range, under `Missing::Fill`: some of their rows are moved, the others
 //! filled.
 //!
 //! ```text

@@ -10,5 +10,7 @@ use crate::types::index::Index;
 pub(super) fn gathered<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    state.out_of_range |= W::gather::<I, L>(level)(plane);
+    if !W::gather::<I, L>(level)(plane) {
+        state.done += plane.rows();
+    }
 }

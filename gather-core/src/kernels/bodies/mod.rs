@@ -84,7 +84,9 @@ pub(crate) struct State {
     block: Block,
     /// Where the indices of the resolved block lie, if it is all of the inner loop; else null.
     resolved: *const u8,
-    out_of_range: bool,
+    /// Rows that have been written, or reduced or skipped by a scatter, and rows of the loop nest.
+    done: usize,
+    asked: usize,
     fill: FillRow,
     /// The length of strips that are whole, for an assertion.
     #[cfg(debug_assertions)]
@@ -104,7 +106,8 @@ impl State {
             positions: Positions::new(),
             block: Block::new(),
             resolved: core::ptr::null(),
-            out_of_range: false,
+            done: 0,
+            asked: args.rows(),
             fill: FillRow::new(),
             #[cfg(debug_assertions)]
             whole_strips: None,
@@ -120,13 +123,13 @@ impl State {
     fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> RowsAndFill<'_> {
         #[cfg(debug_assertions)]
         assert!(!whole || *self.whole_strips.get_or_insert(strip.n()) == strip.n(), "whole strips of two lengths");
-        let State { positions, block, resolved, out_of_range, fill, .. } = self;
+        let State { positions, block, resolved, fill, .. } = self;
         let index = strip.at().index;
         // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is
         // not come back to: what begins where it does may be longer.
         if !whole || index != *resolved {
             *resolved = if whole { index } else { core::ptr::null() };
-            *out_of_range |= block.resolve(positions, strip, fns);
+            block.resolve(positions, strip, fns);
         }
         // SAFETY: the positions of the strip: they have just been resolved, or were for another whole strip, which has
         // the same indices, since it begins where this one does, steps as it does, and is as long. They are borrowed.
@@ -136,6 +139,6 @@ impl State {
     /// The outcome of a run.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> Outcome {
-        Outcome { out_of_range: self.out_of_range }
+        Outcome::of_rows(self.done, self.asked)
     }
 }

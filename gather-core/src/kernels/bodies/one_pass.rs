@@ -17,7 +17,6 @@ use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
 /// pass.
@@ -43,7 +42,7 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
         if let [_] = args.loops() {
             // SAFETY: the inner loop of the plane, which is all of it.
             let done = unsafe { pass.run::<C, I>(plane.at()) };
-            return if done == pass.n() { OK } else { go_on::<C, I, L>(plane, 0, done) };
+            return if done == pass.n() { Outcome::of_rows(done, pass.n()) } else { go_on::<C, I, L>(plane, 0, done) };
         }
         let (outer, mut at) = (*args.outer(), *plane.at());
         for strip in 0..outer.n {
@@ -54,19 +53,16 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
             }
             at = at.step(&outer);
         }
-        OK
+        Outcome::of_rows(args.rows(), args.rows())
     }
 }
-
-/// Every index was in range.
-const OK: Outcome = Outcome { out_of_range: false };
 
 /// Runs what is left of a plane, from row `done` of a strip on, whose index is out of range.
 #[cold]
 #[inline(never)]
 fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
-    let mut later = plane.strips().from(strip);
-    if plane.spec().policy.out_of_bounds == OutOfBounds::Zero
+    let (mut later, rows) = (plane.strips().from(strip), plane.args().rows());
+    if plane.spec().policy.fills()
         && let Some(strip) = later.next()
     {
         // SAFETY: K7: kernels of the level alone name this function.
@@ -77,6 +73,7 @@ fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usi
         } else {
             level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         }
+        return Outcome::of_rows(rows, rows);
     }
-    Outcome { out_of_range: true }
+    Outcome::of_rows(0, rows)
 }

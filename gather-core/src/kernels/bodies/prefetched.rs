@@ -26,7 +26,6 @@ use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// Bytes by which indices are prefetched: among rows that come from anywhere, the hardware stops to follow them
 /// (workload `gather/rows64B_1Mx16_1M`).
@@ -87,13 +86,13 @@ fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: MovesOfWid
 /// Runs the inner loop.
 #[inline(always)]
 fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth, fns: ResolveFns) {
-    let State { positions, block, out_of_range, fill, .. } = state;
+    let State { positions, block, done, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
-    let mut rolling = Rolling::new(level, strip, way, fill);
+    let mut rolling = Rolling::new(level, strip, way, (done, fill));
     while rolling.left.n() > 0 {
         let round = rolling.left.part(0, round(strip.spec()));
-        *out_of_range |= block.resolve(rooms[0], &round, fns);
+        block.resolve(rooms[0], &round, fns);
         prefetch_indices(&round, LINE);
         // SAFETY: the positions of the round have just been written. They stay until the round after it has been
         // resolved, which goes to the other buffer, and moved.
@@ -113,17 +112,16 @@ fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Moves
     let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {
         return false;
     };
-    let State { positions, block, out_of_range, fill, .. } = state;
+    let State { positions, block, done, fill, .. } = state;
     let mut other = Positions::new();
     let job = TupleJob::new(strip, round(strip.spec()), [positions, &mut other]);
     let mut rooms = job.rooms();
-    let mut rolling = Rolling::new(level, strip, way, fill);
+    let mut rolling = Rolling::new(level, strip, way, (done, fill));
     let mut goes_on = true;
     let mut each = |n, bad| {
         let round = rolling.left.first(n);
         prefetch_indices(&round, MOST_PREFETCHED_OF_A_TUPLE);
         block.note(bad);
-        *out_of_range |= bad;
         // SAFETY: the positions of these tuples have just been written. They stay until the round after it has been
         // resolved, which goes to the other buffer, and moved.
         let rows = unsafe { ResolvedRows::new(&round, rooms[0], NextSlice::NONE, *block) };
@@ -131,11 +129,11 @@ fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Moves
         rooms.swap(0, 1);
         goes_on
     };
-    let done = resolve_tuples((&job, &mut each));
-    if done && goes_on {
+    let resolved = resolve_tuples((&job, &mut each));
+    if resolved && goes_on {
         rolling.finish();
     }
-    done
+    resolved
 }
 
 /// Prefetches the indices that follow those of a round after [`INDICES_AHEAD`] bytes, if they lie at most `most` bytes
@@ -161,6 +159,8 @@ struct Rolling<'a, L> {
     /// The rows that were prefetched last.
     prefetched: ResolvedRows<'a>,
     way: MovesOfWidth,
+    /// The rows that have been moved or filled.
+    done: &'a mut usize,
     fill: &'a mut FillRow,
     level: L,
 }
@@ -168,8 +168,8 @@ struct Rolling<'a, L> {
 impl<'a, L: Isa> Rolling<'a, L> {
     /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
-    fn new(level: L, strip: &Strip<'a>, way: MovesOfWidth, fill: &'a mut FillRow) -> Self {
-        Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, fill, level }
+    fn new(level: L, strip: &Strip<'a>, way: MovesOfWidth, (done, fill): (&'a mut usize, &'a mut FillRow)) -> Self {
+        Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, done, fill, level }
     }
 
     /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where
@@ -179,7 +179,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
         self.move_prefetched(next);
         self.prefetched = *next;
         self.left = self.left.from(next.n());
-        !(next.block().has_bad() && self.left.spec().policy.out_of_bounds == OutOfBounds::Error)
+        !(next.block().has_bad() && self.left.spec().policy.fails())
     }
 
     /// Moves the rows of the last round.
@@ -192,6 +192,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
     #[inline(always)]
     fn move_prefetched(&mut self, ahead: &ResolvedRows<'_>) {
         let (MovesOfWidth { move_rows, select }, prefetched) = (self.way, self.prefetched);
+        *self.done += prefetched.n();
         if let Some(job) = prefetched.in_range() {
             return move_rows((job, ahead));
         }

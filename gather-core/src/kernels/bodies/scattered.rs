@@ -27,7 +27,6 @@ use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
-use crate::types::policy::OutOfBounds;
 
 /// The body of a scatter's kernel, by its plan's method: a function of its own, as [`body`](super::body) is. The
 /// reduction is the sink's.
@@ -63,12 +62,12 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
         if spec.components.len() == 1 {
             // SAFETY: the plane of a scatter shows K3, K4, S1, S2 and S3; S4: the sink has the functions of the plan.
             let job = unsafe { IndexedJob::new(indexed(plane, resolver)) };
-            state.out_of_range |= by_index.reduce(&job);
-            return;
+            let out_of_range = by_index.reduce(&job);
+            return state.took(plane, out_of_range);
         }
         return by_tuple(state, plane, resolver, by_index);
     }
-    let (outer, inner, mut which) = (args.outer(), args.inner(), Which::new());
+    let (outer, inner, mut which, mut missed) = (args.outer(), args.inner(), Which::new(), false);
     let ahead = spec.outer_prefetch_distance;
     for strip in plane.strips() {
         if ahead != 0 {
@@ -83,7 +82,18 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
                 prefetch_streams(&block);
                 strip.next_slice(start).fetch_steps(block.n());
             }
+            missed |= rows.in_range().is_none();
             sink.take(chosen(spec, &rows, &mut which), None);
+        }
+    }
+    state.took(plane, missed);
+}
+
+impl State {
+    /// Counts the rows of a plane of a scatter, of which each has been reduced, but for those whose index was `missed`.
+    fn took(&mut self, plane: Plane<'_>, missed: bool) {
+        if !missed || !plane.spec().policy.fails() {
+            self.done += plane.rows();
         }
     }
 }
@@ -123,6 +133,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
     let (outer, inner) = (plane.args().outer(), plane.args().inner());
     debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
+    let mut missed = false;
     for strip in plane.strips().take(planes) {
         let (row, _) = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
         if row.in_range().is_some() {
@@ -133,8 +144,11 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
                 by_index.reduce_stepped(unsafe { SteppedRows::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
+        } else {
+            missed = true;
         }
     }
+    state.took(plane, missed);
 }
 
 /// Prefetches the indices and updates that follow those of a strip, where they are contiguous.
@@ -162,14 +176,15 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     if sink.only_checks() {
         return check(state, plane, resolver);
     }
-    let State { positions, block, out_of_range, .. } = state;
-    let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
+    let State { positions, block, .. } = state;
+    let (mut other_positions, mut other_block, mut missed) = (Positions::new(), Block::new(), false);
     let (mut which, mut other_which) = (Which::new(), Which::new());
     let mut these = ScatterRound { positions, block, which: &mut which };
     let mut next = ScatterRound { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for strip in plane.strips() {
-        *out_of_range |= rounds(sink, strip, resolver.fns, &mut these, &mut next);
+        missed |= rounds(sink, strip, resolver.fns, &mut these, &mut next);
     }
+    state.took(plane, missed);
 }
 
 /// The indices of a round.
@@ -201,7 +216,7 @@ fn rounds<'a>(
         let later = unsafe { ResolvedRows::new(&after, next.positions.as_ptr(), NextSlice::NONE, *next.block) };
         sink.take(chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which)));
         core::mem::swap(these, next);
-        if after.n() == 0 || (these.block.has_bad() && spec.policy.out_of_bounds == OutOfBounds::Error) {
+        if after.n() == 0 || (these.block.has_bad() && spec.policy.fails()) {
             return out_of_range;
         }
         round = after;
@@ -213,7 +228,7 @@ fn rounds<'a>(
 fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Which) -> Chosen<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
         None
-    } else if spec.policy.out_of_bounds == OutOfBounds::Error {
+    } else if spec.policy.fails() {
         Some(&[][..])
     } else {
         which.choose(rows);
@@ -248,6 +263,7 @@ impl Resolver {
 #[inline(never)]
 fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let planes = if plane.args().outer().index == 0 { 1 } else { plane.args().outer().n };
+    let mut missed = false;
     for strip in plane.strips().take(planes) {
         for start in (0..strip.n()).step_by(BLOCK) {
             let block = strip.part(start, BLOCK);
@@ -256,24 +272,27 @@ fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
             {
                 continue;
             }
-            state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
+            let (rows, _) = state.resolve(&block, block.n() == strip.n(), resolver.fns, NextSlice::NONE);
+            missed |= rows.in_range().is_none();
         }
     }
+    state.took(plane, missed);
 }
 
 /// Runs a plane of a scatter row by row, in 64 bits.
 #[inline(never)]
 fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
-    let sink = sink(plane);
+    let (sink, mut missed) = (sink(plane), false);
     for mut strip in plane.strips() {
         while strip.n() > 0 {
             match resolve_tuple::<I>(&strip, &plane.spec().components) {
                 Some(position) => take_row(sink, &strip, position),
-                None => state.out_of_range = true,
+                None => missed = true,
             }
             strip.step();
         }
     }
+    state.took(plane, missed);
 }
 
 /// Takes the first row of a strip, whose position is in range.

@@ -9,7 +9,6 @@ use crate::kernels::nest::plane::Plane;
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
 #[inline(never)]
@@ -44,8 +43,11 @@ fn planes(state: &mut State, plane: Plane<'_>, move_rows: MoveStridedFn, fns: Re
             // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row
             // of data of each iteration (K2), which shares no byte with that of the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step(), strip.outputs(), spec.row) });
-        } else if spec.policy.out_of_bounds == OutOfBounds::Zero {
+        } else if spec.policy.fills() {
             fill.fill(spec, strip.outputs());
+        } else {
+            return;
         }
+        state.done += strip.n();
     }
 }

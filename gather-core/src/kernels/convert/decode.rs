@@ -64,7 +64,7 @@ pub(crate) trait Decode: 'static {
 
 /// The parameters of a map or of a format, without their types.
 #[derive(Clone, Copy)]
-pub struct ErasedParams<'a> {
+pub(crate) struct ErasedParams<'a> {
     /// K8: a [`Decode::Given`]; null where nothing decodes.
     pub(crate) given: *const (),
     /// The address of the first element of data, and whether elements have values of their own, by their place from

@@ -29,7 +29,7 @@ pub struct Map<T, U, P = ()> {
 
 /// A map without its types.
 #[derive(Clone, Copy)]
-pub struct Erased {
+pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) decode_fns: DecodeFns,

@@ -8,7 +8,7 @@
 //!             call the map's row function    (map x level), through a pointer:
 //!                 look parameters up         by the resolved position along the axis, or for each of the elements
 //!                 convert the elements       a loop over two slices, which the compiler vectorises
-//!         fill rows out of range             (`OutOfBounds::Zero` only) with zeros of the output's type
+//!         fill rows out of range             (`Missing::Fill` only) with zeros of the output's type
 //! ```
 //!
 //! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the

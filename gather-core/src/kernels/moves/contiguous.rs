@@ -9,7 +9,6 @@ use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{IndexWords, Words};
 use crate::types::index::{Index, IndexType};
-use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// Numbers, at any alignment.
 ///
@@ -198,8 +197,7 @@ impl ByteBounds {
     pub(crate) fn of<I: Index>(job: &BytesJob) -> Self {
         let (policy, dim) = (job.policy(), job.dim());
         let signed = I::TYPE.fixed_width() == IndexType::I8;
-        let from_end =
-            signed && (policy.negative == NegativeIndex::FromEnd || policy.out_of_bounds == OutOfBounds::Wrap);
+        let from_end = signed && policy.from_end;
         ByteBounds { signed, from_end, add: if from_end { dim as u8 } else { 0 }, last: (dim - 1) as u8 }
     }
 }

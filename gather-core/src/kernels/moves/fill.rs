@@ -1,4 +1,4 @@
-//! Rows that are filled: those whose index is out of range, under `OutOfBounds::Zero`.
+//! Rows that are filled: those whose index is out of range, under `Missing::Fill`.
 //!
 //! A row of up to [`MOST_SELECTED`] bytes is filled as a valid row is copied: the source is selected, without a branch
 //! that random indices would mispredict. The source of the fill is a [`FillRow`]. Longer rows, and rows that follow one

@@ -2,9 +2,8 @@
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
 //! eight indices are resolved in a register, and their offsets are taken out of it: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` what follows is
-//! filled in vectors too, or for rows of 12 bytes moved or filled one by one (`bodies/one_pass.rs`); under
-//! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
+//! indices with the last elements. An index out of range ends the loop. Under `Missing::Fill` what follows is
+//! filled in vectors too, or for rows of 12 bytes moved or filled one by one (`bodies/one_pass.rs`).
 //!
 //! What comes before the first such index, or a negative one, is moved by `gather_positions.rs`.
 //!
@@ -23,6 +22,7 @@ use core::arch::x86_64::{
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::fill::FillRow;
@@ -33,10 +33,8 @@ use crate::kernels::nest::plane::{Strip, Strips};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::resolve::vectors::VectorBounds;
-use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// Rows of a step.
 const EIGHT: usize = 8;
@@ -112,11 +110,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             if step == steps {
                 break;
             }
-            if args.spec().policy.out_of_bounds == OutOfBounds::Wrap {
-                self.wrapped_steps::<I>(strip, step);
-                break;
-            }
-            if args.spec().policy.out_of_bounds == OutOfBounds::Zero {
+            if args.spec().policy.fills() {
                 return gather_positions::filling::<BYTES, I>(strip.alone(), step * EIGHT);
             }
             if self.one_by_one::<I>(strip, step * EIGHT, EIGHT, None) {
@@ -125,7 +119,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             step += 1;
         }
         let done = steps * EIGHT;
-        if done < n && args.spec().policy.out_of_bounds == OutOfBounds::Zero {
+        if done < n && args.spec().policy.fills() {
             return gather_positions::filling::<BYTES, I>(strip.alone(), done);
         }
         done < n && self.one_by_one::<I>(strip, done, n - done, None)
@@ -226,42 +220,21 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
-    #[cold]
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn wrapped_steps<I: Index>(&self, strip: &Strip<'_>, first: usize) {
-        let (args, at) = (strip.args(), strip.at());
-        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
-        for step in first..args.inner().n / EIGHT {
-            let resolved = self.resolved(indices, step * EIGHT);
-            let positions = match InRange::of(resolved) {
-                Some(positions) => positions,
-                None => InRange::wrapped(indices, step * EIGHT, self.component.dim, resolved),
-            };
-            if args.spec().packed {
-                self.move_eight::<true>(at, places, step, positions, self.offset);
-            } else {
-                self.move_eight::<false>(at, places, step, positions, self.offset_at(step));
-            }
-        }
-    }
-
     /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
     /// Where there is none, the first of them ends the loop; returns whether there was one.
     #[inline(never)]
     fn one_by_one<I: Index>(&self, strip: &Strip<'_>, first: usize, n: usize, fill: Option<DataRow<BYTES>>) -> bool {
         let (args, at) = (strip.args(), strip.at());
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
-        let (policy, dim) = (args.spec().policy, self.component.dim);
+        let rule = IndexRule::new(args.spec().policy, self.component.dim);
         let mut data = at.skip(args.inner(), first).data;
         for row in first..first + n {
-            let from = match policy.resolve(indices.get(row), dim) {
-                Some(position) => {
+            let from = match rule.check(indices.get(row)) {
+                (position, true) => {
                     // SAFETY: K2 and K4: the position is in range.
                     unsafe { DataRow::new(data.wrapping_offset(args.stride().wrapping_mul(position as isize))) }
                 }
-                None => match fill {
+                (_, false) => match fill {
                     Some(fill) => fill,
                     None => return true,
                 },
@@ -290,27 +263,10 @@ impl InRange {
     fn or_zero(resolved: __m256i) -> Self {
         InRange(_mm256_max_epi32(resolved, _mm256_setzero_si256()))
     }
-
-    /// Positions of the eight indices from number `at` on: those that are not negative have been resolved, the others
-    /// are wrapped.
-    #[cold]
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn wrapped<I: Index>(indices: Numbers<'_, I>, at: usize, dim: i64, resolved: __m256i) -> Self {
-        let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
-        // SAFETY: the array holds a vector.
-        unsafe { resolved.store(positions.as_mut_ptr().cast()) };
-        while bad != 0 {
-            let lane = bad.trailing_zeros() as usize;
-            positions[lane] = indices.get(at + lane).wrap(dim) as i32;
-            bad &= bad - 1;
-        }
-        InRange(__m256i::of(Avx2::here(), &positions))
-    }
 }
 
 /// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
-/// [`RestFn`](gather_positions::RestFn) does under `OutOfBounds::Zero`.
+/// [`RestFn`](gather_positions::RestFn) does under `Missing::Fill`.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) {

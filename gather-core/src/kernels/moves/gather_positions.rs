@@ -23,7 +23,6 @@ use crate::kernels::moves::{gather_avx2, gather_panels};
 use crate::kernels::nest::plane::{Plane, Strip, Strips};
 use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
-use crate::types::policy::OutOfBounds;
 
 /// Gathers the rest of a plane: strips, the first of them from a row on, a multiple of [`GROUP`]. It returns what
 /// [`GatherFn`](crate::kernels::moves::GatherFn) does.
@@ -58,12 +57,12 @@ pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
     }
 }
 
-/// Moves what is left of a plane, or fills it: a [`RestFn`] under `OutOfBounds::Zero`.
+/// Moves what is left of a plane, or fills it: a [`RestFn`] under `Missing::Fill`.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, first: usize) -> bool {
     let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
     if const { matches!(BYTES, 4 | 8) } {
-        let rule = IndexRule::new(spec.policy.negative, spec.components[0].dim);
+        let rule = IndexRule::new(spec.policy, spec.components[0].dim);
         // Indices that count from the end are resolved by vectors, and so are those of few bits.
         if const { size_of::<I>() >= 4 } && spec.packed && rule.is_plain::<I>() {
             move_or_fill::<BYTES, I, false>(strips, first);
@@ -101,7 +100,7 @@ fn planes<const BYTES: usize, I: Index>(plane: Plane<'_>, rest: RestFn, filling:
     if !is_adjacent || spec.outer_prefetch_distance != 0 {
         return rest(strips, 0);
     }
-    let rest = if spec.policy.out_of_bounds == OutOfBounds::Zero { filling } else { rest };
+    let rest = if spec.policy.fills() { filling } else { rest };
     match (spec.packed, prefetches) {
         (true, false) => run::<BYTES, I, true, false>(strips, rest),
         (true, true) => run::<BYTES, I, true, true>(strips, rest),

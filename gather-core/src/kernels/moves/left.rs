@@ -1,4 +1,4 @@
-//! The rest of a plane from the first index out of range on, under `OutOfBounds::Zero`: rows are moved or filled. And
+//! The rest of a plane from the first index out of range on, under `Missing::Fill`: rows are moved or filled. And
 //! the pass along an inner loop that comes before it.
 
 use core::hint::select_unpredictable;
@@ -12,7 +12,6 @@ use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 use crate::kernels::nest::plane::{Indices, Strip, Strips};
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// The rest of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one component;
 /// along the inner loop indices and rows are contiguous (K9).
@@ -27,7 +26,7 @@ impl<'a> Left<'a> {
     /// The rest of a plane, whose indices have the type that they are read as.
     #[inline(always)]
     pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
-        debug_assert!(first.spec().policy.out_of_bounds == OutOfBounds::Zero);
+        debug_assert!(first.spec().policy.fills());
         Left { first, later, widen: None }
     }
 
@@ -193,7 +192,7 @@ impl<'a> Pass<'a> {
         let spec = args.spec();
         debug_assert_eq!(spec.components.len(), 1, "K9: one component");
         let (component, row) = (&spec.components[0], C::BYTES.unwrap_or(spec.row));
-        let rule = IndexRule::new(spec.policy.negative, component.dim);
+        let rule = IndexRule::new(spec.policy, component.dim);
         let stride = if packed { row as isize } else { args.stride() };
         Pass { n: args.inner().n, rule, component, row, stride, counts: false }
     }

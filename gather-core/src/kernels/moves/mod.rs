@@ -92,7 +92,7 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 }
 
 /// Resolves the indices of one component and moves rows by them in one loop, all of a plane; returns whether an index
-/// was out of range, if that is an error: nothing from that index on is moved then. Under `OutOfBounds::Zero` rows out
+/// was out of range, if that is an error: nothing from that index on is moved then. Under `Missing::Fill` rows out
 /// of range get the fill.
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 

@@ -9,7 +9,7 @@ use crate::kernels::nest::rows::MoveJob;
 use crate::types::element::ElementBytes;
 use crate::types::level::Available;
 use crate::types::method::Method;
-use crate::types::policy::IndexPolicy;
+use crate::types::policy::KernelPolicy;
 
 /// One loop of a loop nest, outermost first; the last is the inner loop. Strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ pub(crate) struct KernelSpec {
     pub(crate) components: SmallVec<[Component; 3]>,
     /// Bytes moved by one iteration of the inner loop.
     pub(crate) row: usize,
-    pub(crate) policy: IndexPolicy,
-    /// The bytes that fill a row under `OutOfBounds::Zero`, repeated over it; else empty.
+    pub(crate) policy: KernelPolicy,
+    /// The bytes that fill a row under `Missing::Fill`, repeated over it; else empty.
     pub(crate) fill: ElementBytes,
     /// Whether rows are contiguous in the output, and elements in data, which the inner loop does not move.
     pub(crate) packed: bool,
@@ -110,7 +110,7 @@ pub(crate) struct KernelSpec {
 impl KernelSpec {
     /// Rows of no bytes, which nothing is known of yet.
     #[inline(always)]
-    pub(crate) fn new(method: Method, level: Available, policy: IndexPolicy) -> Self {
+    pub(crate) fn new(method: Method, level: Available, policy: KernelPolicy) -> Self {
         KernelSpec {
             method,
             level,
@@ -236,6 +236,12 @@ impl<'a> IndexArgs<'a> {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
+    /// The rows of the loop nest: those of memory that is there, or of indices that are.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> usize {
+        self.loops.iter().fold(1, |rows: usize, along| rows.wrapping_mul(along.n))
+    }
+
     /// The place of the first iteration.
     #[inline(always)]
     #[must_use]
@@ -271,8 +277,12 @@ impl<'a> IndexArgs<'a> {
         assert!(self.loops.iter().all(|l| l.n >= 1), "K5: a loop without iterations");
         assert!(!components.is_empty() && components.iter().all(|c| c.dim >= 1), "K5: components {components:?}");
         assert!(components.len() > 1 || components[0].scale == 1 || components[0].dim == 1, "K5: {components:?}");
-        let fills = policy.out_of_bounds == crate::types::policy::OutOfBounds::Zero;
-        assert!(!fills || (!fill.is_empty() && row.is_multiple_of(fill.len())), "K6: {} into {row}", fill.len());
+        assert!(policy.remap.is_none(), "K3: indices that are not remapped");
+        assert!(
+            !policy.fills() || (!fill.is_empty() && row.is_multiple_of(fill.len())),
+            "K6: {} into {row}",
+            fill.len()
+        );
         assert!(level.is_available(), "K7: {level:?}");
         assert!(*method == Method::Direct || fits_i32(components), "K2: {components:?} under {method}");
         assert!(self.is_apart(), "K4: the output overlaps what is read");
@@ -345,7 +355,7 @@ impl<'a> IndexArgs<'a> {
 
 /// Runs something at the cursor of each coordinate of loops.
 #[inline(always)]
-pub(super) fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
+pub(in crate::kernels) fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
     // The cursor of each loop's current iteration, and how many it has left, this one included.
     let mut counters: SmallVec<[(Cursor, usize); 16]> = around.iter().map(|along| (origin, along.n)).collect();
     let mut at = origin;
@@ -435,15 +445,33 @@ impl Conversion {
     }
 }
 
-/// Whether a kernel met an index that is out of range.
+/// Whether a kernel has done all that it was asked for: whether each row of a gather has been written, and each update of
+/// a scatter reduced, or skipped by its policy. A run whose kernels are not complete has met a missing index, and fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {
-    /// Under `OutOfBounds::Error` whether it did. Under other policies it may be either.
-    pub(crate) out_of_range: bool,
+    complete: bool,
 }
 
 impl Outcome {
-    /// That of a kernel that has met no index.
-    pub(crate) const NONE: Outcome = Outcome { out_of_range: false };
+    /// Of a kernel that was asked for no row.
+    pub(crate) const NOTHING: Outcome = Outcome { complete: true };
+
+    /// Of a kernel that was asked for `asked` rows and has done `done` of them.
+    #[inline(always)]
+    pub(crate) fn of_rows(done: usize, asked: usize) -> Self {
+        debug_assert!(done <= asked, "{done} rows of {asked}");
+        Outcome { complete: done == asked }
+    }
+
+    /// Of two kernels.
+    #[inline(always)]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Outcome { complete: self.complete && other.complete }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_complete(self) -> bool {
+        self.complete
+    }
 }

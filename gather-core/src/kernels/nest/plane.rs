@@ -17,6 +17,12 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
+    /// The rows of both loops.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> usize {
+        self.args.outer().n.wrapping_mul(self.args.inner().n)
+    }
+
     /// The plane of a nest of one loop or two.
     #[inline(always)]
     pub(crate) fn of(args: &'a IndexArgs<'a>) -> Self {

@@ -6,7 +6,7 @@ use crate::kernels::nest::args::Component;
 use crate::kernels::nest::plane::{Indices, OutputRows, Strip};
 use crate::kernels::nest::positions::{Block, Positions};
 use crate::kernels::prefetch::{NextSlice, STEP};
-use crate::types::policy::IndexPolicy;
+use crate::types::policy::KernelPolicy;
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
 /// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
@@ -346,7 +346,7 @@ impl<'p> ResolvedRows<'p> {
 pub struct BytesJob {
     indices: Indices,
     dim: i32,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     data: *const u8,
     out: *mut u8,
     table_entries: usize,
@@ -381,7 +381,7 @@ impl BytesJob {
     }
 
     #[inline(always)]
-    pub(crate) fn policy(&self) -> IndexPolicy {
+    pub(crate) fn policy(&self) -> KernelPolicy {
         self.policy
     }
 

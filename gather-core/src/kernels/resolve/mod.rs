@@ -30,7 +30,7 @@ use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::words::{self, Eight, Words};
 use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
-use crate::types::policy::{IndexPolicy, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
 /// see the loads of the next rows while it resolves, nor their indices while it moves (bench `matrix`).
@@ -62,7 +62,7 @@ pub struct ResolveJob<'p> {
     indices: Indices,
     /// K2: the size of the axis, which fits.
     dim: i32,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     out: *mut i32,
     held: PhantomData<&'p mut [i32]>,
 }
@@ -84,7 +84,7 @@ impl<'p> ResolveJob<'p> {
 
     /// Indices of no loop nest, into a slice.
     #[inline(always)]
-    pub(crate) fn to_slice(indices: Indices, dim: i32, policy: IndexPolicy, out: &'p mut [i32]) -> Self {
+    pub(crate) fn to_slice(indices: Indices, dim: i32, policy: KernelPolicy, out: &'p mut [i32]) -> Self {
         assert_eq!(indices.n(), out.len(), "a place for each index");
         ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
@@ -114,16 +114,8 @@ impl<'p> ResolveJob<'p> {
     }
 
     #[inline(always)]
-    pub(crate) fn policy(&self) -> IndexPolicy {
+    pub(crate) fn policy(&self) -> KernelPolicy {
         self.policy
-    }
-
-    /// Position `at` of those that have been written.
-    #[inline(always)]
-    pub(crate) fn position(&self, at: usize) -> i32 {
-        debug_assert!(at < self.n());
-        // SAFETY: the buffer has `n` places, and the caller, which is of this module, has written this one.
-        unsafe { self.out.wrapping_add(at).read() }
     }
 
     /// Writes position `at`.
@@ -181,7 +173,7 @@ impl<'p> ChunksJob<'p> {
     }
 
     #[inline(always)]
-    fn policy(&self) -> IndexPolicy {
+    fn policy(&self) -> KernelPolicy {
         self.0.policy
     }
 
@@ -208,7 +200,7 @@ pub struct TupleJob<'a> {
     /// Tuples that are resolved at a time: at least one, if there are any.
     chunk: usize,
     components: &'a [Component],
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     /// Where the positions of chunks go, by turns, from the first buffer on.
     out: [*mut i32; 2],
 }
@@ -253,7 +245,7 @@ impl<'a> TupleJob<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn policy(&self) -> IndexPolicy {
+    pub(crate) fn policy(&self) -> KernelPolicy {
         self.policy
     }
 
@@ -311,27 +303,13 @@ impl<'a> TupleJob<'a> {
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))
     }
-
-    /// Resolves those of the first `done` tuples again that have a component out of range, one by one: under
-    /// `OutOfBounds::Wrap` all are then in range. Their positions have been written.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn wrap<I: Index>(&self, done: usize) {
-        debug_assert!(self.policy.out_of_bounds == OutOfBounds::Wrap && done <= self.n);
-        for at in 0..done {
-            // SAFETY: one of the first `done` positions of the chunk, which have been written.
-            if unsafe { self.out[0].wrapping_add(at).read() } < 0 {
-                self.resolve_one::<I>(at);
-            }
-        }
-    }
 }
 
 /// A [`ResolveFn`] for the scalar level.
 #[inline(never)]
 pub(crate) fn resolve<I: Index>(job: &ResolveJob<'_>) -> bool {
-    let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
-    let check = move |index: I| {
+    let rule = IndexRule::new(job.policy, i64::from(job.dim));
+    each::<I>(job, move |index: I| {
         let (x, inside) = if const { size_of::<I>() <= 4 } {
             rule.check_narrow(index)
         } else {
@@ -339,12 +317,7 @@ pub(crate) fn resolve<I: Index>(job: &ResolveJob<'_>) -> bool {
             (x as i32, inside)
         };
         if inside { x } else { -1 }
-    };
-    match job.policy.out_of_bounds {
-        OutOfBounds::Error | OutOfBounds::Zero => each::<I>(job, check),
-        OutOfBounds::Clamp => each::<I>(job, move |index| rule.clamp(index) as i32),
-        OutOfBounds::Wrap => each::<I>(job, move |index| rule.wrap(index) as i32),
-    }
+    })
 }
 
 /// A [`ChunksFn`] for the scalar level.
@@ -401,13 +374,13 @@ impl Resolvers {
 pub(crate) struct WideJob<'a> {
     indices: Indices,
     dim: i64,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     out: &'a mut [i64],
 }
 
 impl<'a> WideJob<'a> {
     /// Indices of no loop nest, into a slice.
-    pub(crate) fn to_slice(indices: Indices, dim: i64, policy: IndexPolicy, out: &'a mut [i64]) -> Self {
+    pub(crate) fn to_slice(indices: Indices, dim: i64, policy: KernelPolicy, out: &'a mut [i64]) -> Self {
         assert_eq!(indices.n(), out.len(), "a place for each index");
         WideJob { indices, dim, policy, out }
     }

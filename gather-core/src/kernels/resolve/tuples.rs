@@ -2,8 +2,7 @@
 //!
 //! The components' sizes and scales lie in K vectors, repeated in the order of the components. Shuffles put the scaled
 //! components of one axis into one vector, in the order of the tuples, and these are added up. A component out of range
-//! is negative after scaling, and so makes its tuple's position -1. Under `Wrap` such tuples are then resolved one by
-//! one, as are tuples fewer than lanes.
+//! is negative after scaling, and so makes its tuple's position -1. Tuples fewer than lanes are resolved one by one.
 
 #![forbid(unsafe_code)]
 // Loops run over numbers: without link-time optimisation, an iterator's functions may not be inlined.
@@ -16,7 +15,6 @@ use crate::kernels::resolve::vectors::VectorBounds;
 use crate::kernels::resolve::{TupleJob, TuplesArgs};
 use crate::kernels::words::{MOST_LANES, Numbers, Words, is_wide};
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with vectors: of 2, 3 and 4 components.
 pub(crate) struct ResolveTuples<I, W>(PhantomData<(I, W)>);
@@ -48,10 +46,6 @@ fn in_chunks<I: Index, W: Words, const K: usize>(
     let (axes, mut left) = (Axes::<W, K>::new::<I>(level, job), *job);
     while let Some(chunk) = left.next_chunk::<I>() {
         let (done, mut out_of_range) = axes.resolve::<I>(&chunk);
-        if out_of_range && job.policy().out_of_bounds == OutOfBounds::Wrap {
-            chunk.wrap::<I>(done);
-            out_of_range = false;
-        }
         if done < chunk.n() {
             out_of_range |= chunk.resolve_rest::<I>(done);
         }

@@ -4,11 +4,8 @@
 //! low  = the low 32 bits of the indices          fits = the high bits only repeat the sign (all 0 for unsigned types)
 //! r    = low + (dim where low < 0, if negative indices count from the end)
 //! ok   = fits and r <= dim - 1, unsigned
-//! position = r where ok; else -1 (`Error`, `Zero`, `Wrap`), or 0 below and dim - 1 above (`Clamp`)
+//! position = r where ok; else -1
 //! ```
-//!
-//! All policies share the loop: they differ in what is put where an index is not ok. Under `Wrap` such indices are then
-//! divided one by one.
 //!
 //! Compilers vectorise the scalar loop of i64 in lanes of 64 bits, which takes twice as many steps.
 //!
@@ -25,7 +22,7 @@ use crate::kernels::nest::plane;
 use crate::kernels::resolve::{CHUNK, ChunksArgs, ResolveJob, in_chunks, resolve as one_by_one};
 use crate::kernels::words::{IndexWords, Words, is_wide};
 use crate::types::index::Index;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// The vectors that indices are compared with.
 #[derive(Clone, Copy)]
@@ -34,39 +31,29 @@ pub(crate) struct VectorBounds<W> {
     from_end: W,
     /// The last position.
     last: W,
-    /// The position of an index below the axis.
-    below: W,
-    /// The position of an index above it.
-    above: W,
 }
 
 impl<W: Words> VectorBounds<W> {
     /// Bounds of lanes of one axis.
     #[inline(always)]
-    pub(crate) fn of(level: W::Level, dim: i32, policy: IndexPolicy) -> Self {
+    pub(crate) fn of(level: W::Level, dim: i32, policy: KernelPolicy) -> Self {
         VectorBounds::new(W::splat(level, dim), policy)
     }
 
     /// Bounds of lanes whose axes have the sizes `dim`.
     #[inline(always)]
-    pub(crate) fn new(dim: W, policy: IndexPolicy) -> Self {
-        let IndexPolicy { negative, out_of_bounds } = policy;
-        let (zero, minus_one) = (W::filled(dim, 0), W::filled(dim, -1));
-        let last = W::plus(dim, minus_one);
-        let counts = negative == NegativeIndex::FromEnd || out_of_bounds == OutOfBounds::Wrap;
-        let from_end = if counts { dim } else { zero };
-        let clamp = out_of_bounds == OutOfBounds::Clamp;
-        let (below, above) = if clamp { (zero, last) } else { (minus_one, minus_one) };
-        VectorBounds { from_end, last, below, above }
+    pub(crate) fn new(dim: W, policy: KernelPolicy) -> Self {
+        let last = W::plus(dim, W::filled(dim, -1));
+        VectorBounds { from_end: if policy.from_end { dim } else { W::filled(dim, 0) }, last }
     }
 
-    /// The positions of indices, in the order of the load.
+    /// The positions of indices, in the order of the load; -1 for an index out of range.
     #[inline(always)]
     pub(crate) fn resolve(self, indices: IndexWords<W>) -> W {
-        let IndexWords { low, negative, fits, below } = indices;
+        let IndexWords { low, negative, fits } = indices;
         let r = W::plus_where(low, negative, self.from_end);
         let inside = W::both(W::at_most(r, self.last), fits);
-        W::select(inside, r, W::select(below, self.below, self.above))
+        W::select(inside, r, W::filled(self.last, -1))
     }
 
     /// The lanes of valid indices: not negative, and in range.
@@ -128,8 +115,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
     }
 }
 
-/// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range (and is not
-/// wrapped).
+/// Resolves contiguous indices of one component, `N` or more; returns whether one was out of range.
 #[inline(always)]
 fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>) -> bool {
     debug_assert!(job.n() >= W::N);
@@ -141,12 +127,7 @@ fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>)
         // The last ones share some with those before.
         found = W::or(found, one_vector::<I, W>(job, bounds, job.n() - W::N));
     }
-    let out_of_range = W::any_negative(found);
-    if out_of_range && job.policy().out_of_bounds == OutOfBounds::Wrap {
-        wrap::<I>(job);
-        return false;
-    }
-    out_of_range
+    W::any_negative(found)
 }
 
 /// Resolves a vector of indices, from index `at` on; returns their positions.
@@ -155,15 +136,4 @@ fn one_vector<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>,
     let positions = bounds.resolve_at::<I>(job.indices(), at);
     job.store(at, positions);
     positions
-}
-
-/// Wraps the indices whose position is -1: those that are not in range of their own.
-#[cold]
-#[inline(never)]
-fn wrap<I: Index>(job: &ResolveJob<'_>) {
-    for at in 0..job.n() {
-        if job.position(at) < 0 {
-            job.write(at, job.indices().read::<I>(at).wrap(i64::from(job.dim())) as i32);
-        }
-    }
 }

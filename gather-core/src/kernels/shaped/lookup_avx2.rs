@@ -15,21 +15,21 @@ use core::arch::x86_64::{
 
 use crate::types::element::{Element, write_zero};
 use crate::types::index::Index;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// Elements of a register.
 pub(crate) const LANES: usize = 8;
 
 /// Writes as many elements as make whole registers; returns how many, and whether none of their indices is out of
-/// range. Under [`OutOfBounds::Error`] it stops at the first register that has one.
+/// range. If a missing index is an error, it stops at the first register that has one.
 ///
 /// # Safety
 /// `data` may be read for `1 <= dim <= 8` elements, `index` for `n` indices, and `out` may be written for `n` elements.
-/// Elements and indices have 4 bytes. The policy is `Error` or `Zero`.
+/// Elements and indices have 4 bytes. The policy does not remap.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) unsafe fn look_up<T: Element, I: Index>(
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     (data, dim): (*const T, usize),
     index: *const I,
     out: *mut T,
@@ -52,16 +52,16 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
     while n - done >= LANES {
         // SAFETY: `n - done` indices are left: eight or more.
         let mut x = unsafe { _mm256_loadu_si256(index.wrapping_add(done).cast::<__m256i>()) };
-        if I::TYPE.is_signed() && policy.negative == NegativeIndex::FromEnd {
+        if I::TYPE.is_signed() && policy.from_end {
             // Negative values: `x + dim` cannot overflow. Others: plus 0.
             x = _mm256_add_epi32(x, _mm256_and_si256(dims, _mm256_srai_epi32::<31>(x)));
         }
         let outside = _mm256_cmpeq_epi32(_mm256_max_epu32(x, dims), x);
-        if policy.out_of_bounds == OutOfBounds::Error && _mm256_testz_si256(outside, outside) == 0 {
+        if policy.fails() && _mm256_testz_si256(outside, outside) == 0 {
             return (done, false);
         }
         let mut values = _mm256_permutevar8x32_epi32(table, x);
-        if policy.out_of_bounds == OutOfBounds::Zero {
+        if policy.fills() {
             values = _mm256_blendv_epi8(values, _mm256_set1_epi32(zero), outside);
         }
         // SAFETY: as many elements are left as indices, eight or more.

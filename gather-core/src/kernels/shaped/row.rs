@@ -17,7 +17,7 @@ use crate::types::element::{DType, Element, IsElement};
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::op::Op;
-use crate::types::policy::IndexPolicy;
+use crate::types::policy::KernelPolicy;
 
 /// A kernel for a declared shape.
 ///
@@ -102,7 +102,7 @@ impl ShapedRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShapedIndex {
     shape: &'static IndexShape,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     index: IndexType,
     kernels: ByLevel<IndexKernel>,
 }
@@ -111,7 +111,7 @@ impl ShapedIndex {
     const fn new<D: Declaration, T: Element, I: Index, const ARGS: usize>() -> Self {
         ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
-            policy: D::DECLARED.policy,
+            policy: D::DECLARED.policy.lower(),
             index: I::TYPE,
             kernels: by_level!(fn ShapedKernel<D, T, I, ARGS>),
         }
@@ -127,7 +127,7 @@ impl ShapedIndex {
     /// An axis is its place, its size, its stride in data, and the place of its component in a tuple.
     pub(crate) fn matches(
         &self,
-        policy: IndexPolicy,
+        policy: KernelPolicy,
         loops: &[Loop],
         row: usize,
         axes: impl ExactSizeIterator<Item = (usize, usize, isize, isize)> + Clone,
@@ -181,6 +181,7 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped
         let Cursor { data, index, out } = *args.origin();
         // SAFETY: D1 to D3 by K1 to K4 for the loops, which are those of the shape for these sizes (K10).
         let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
-        Outcome { out_of_range: !tensors.move_rows(level) }
+        let rows = args.rows();
+        Outcome::of_rows(if tensors.move_rows(level) { rows } else { 0 }, rows)
     }
 }

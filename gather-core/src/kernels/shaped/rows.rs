@@ -28,14 +28,14 @@ use crate::types::element::{Element, write_zero};
 use crate::types::index::Index;
 #[cfg(target_arch = "x86_64")]
 use crate::types::level::Level;
-use crate::types::policy::{IndexPolicy, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// The constants that follow from a declaration of an operator on indices.
 pub(crate) struct IndexShapeOf<D>(D);
 
 impl<D: Declaration> IndexShapeOf<D> {
     pub(crate) const SHAPE: IndexShape = IndexShape::of(&D::DECLARED);
-    const POLICY: IndexPolicy = D::DECLARED.policy;
+    const POLICY: KernelPolicy = D::DECLARED.policy.lower();
     /// The last three loops.
     const PLANES: ShapedLoop = Self::SHAPE.loops[OUTER];
     const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
@@ -47,7 +47,7 @@ impl<D: Declaration> IndexShapeOf<D> {
         let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
         let side_by_side = inner.index.is(Size::ONE) && inner.data.is(Size::ZERO) && axis.stride.is(Size::ONE);
         let is_short = axis.dim.slots == 0 && axis.dim.known <= LANES;
-        let knows = matches!(Self::POLICY.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+        let knows = Self::POLICY.remap.is_none();
         let one = Self::SHAPE.axes_len == 1 && Self::SHAPE.row.is(Size::ONE);
         if side_by_side && is_short && knows && one { Some(axis.dim.known) } else { None }
     };
@@ -114,7 +114,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         self.move_rows(Avx2::here())
     }
 
-    /// Moves every row, up to the first group of which an index is out of range under [`OutOfBounds::Error`]; returns
+    /// Moves every row, up to the first group of which an index is out of range, if that is an error; returns
     /// whether there is none.
     #[inline(always)]
     pub(crate) fn move_rows<L: Token>(&self, level: L) -> bool {
@@ -223,13 +223,13 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             inside[i] = ok;
             // One branch each: compared all at once, positions would pass through vector registers on their way to
             // addresses.
-            if policy.out_of_bounds == OutOfBounds::Error && !ok {
+            if policy.fails() && !ok {
                 return false;
             }
         }
         for i in 0..N {
             let to = place.out.wrapping_add((first + i).wrapping_mul(row));
-            if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
+            if policy.fills() && !inside[i] {
                 for at in 0..row {
                     // SAFETY: D1: the output holds `row` elements here.
                     unsafe { write_zero(to.wrapping_add(at)) };

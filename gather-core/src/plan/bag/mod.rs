@@ -29,7 +29,7 @@ use crate::types::index::IndexType;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Options};
 
 /// The parts of an EmbeddingBag besides layouts.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub(crate) struct BagRequest {
     pub(crate) values: usize,
     pub(crate) converting: Option<BagConverting>,
     pub(crate) fused: Option<BagFused>,
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     /// The row that is left out.
     pub(crate) padding: Option<usize>,
     /// Whether negative indices are left out too.
@@ -191,7 +191,7 @@ impl BagPlan {
         let has_elements = !data.shape()[1..].contains(&0);
         debug_assert!(request.fused.is_none() || loops.is_empty() || !has_elements, "P1");
         let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
-        let fills = request.policy.out_of_bounds == OutOfBounds::Zero && has_elements;
+        let fills = request.policy.fills() && has_elements;
         let zeros = match request.fused {
             _ if !fills => None,
             // Codes, scale and bias of 0.
@@ -349,10 +349,10 @@ impl<'a> BagCall<'a> {
     }
 
     pub(crate) fn action(&self) -> Action {
-        match self.request.policy.out_of_bounds {
-            _ if self.has_elements && self.bounds.bags() > 0 => Action::Run,
-            OutOfBounds::Error => Action::Check,
-            _ => Action::Nothing,
+        match () {
+            () if self.has_elements && self.bounds.bags() > 0 => Action::Run,
+            () if self.request.policy.refuses(true, false) => Action::Check,
+            () => Action::Nothing,
         }
     }
 

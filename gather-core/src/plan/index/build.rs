@@ -18,7 +18,6 @@ use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
-use crate::types::policy::OutOfBounds;
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
@@ -75,7 +74,7 @@ impl IndexPlan {
             }
             plan.spec.conversion = Some(conversion);
         }
-        if request.policy.out_of_bounds == OutOfBounds::Zero && plan.action == Action::Run {
+        if request.policy.fills() && plan.action == Action::Run {
             plan.spec.fill = request.dtype.zero()?;
         }
 
@@ -107,12 +106,12 @@ impl IndexPlan {
         sizes: Sizes,
     ) -> (usize, bool) {
         let plain = lowered.axes.len() == 1 && request.converting.is_none();
-        let (level, out_of_bounds) = (self.spec.level, request.policy.out_of_bounds);
+        let level = self.spec.level;
         self.nest.fold(lowered, out, sizes, |nest, elements| {
             let (loops, row) = (nest.len(), elements.saturating_mul(sizes.dense));
             arrange(nest, |inner, reuse| {
                 let follow = inner.index == 1 && inner.out == elements as isize;
-                plain && follow && Short { inner, loops, reuse, row, level: *level, out_of_bounds }.stays()
+                plain && follow && Short { inner, loops, reuse, row, level: *level }.stays()
             })
         })
     }
@@ -135,7 +134,7 @@ impl IndexPlan {
             stride: self.stride,
             row,
             index_size,
-            out_of_bounds: request.policy.out_of_bounds,
+            fills: request.policy.fills(),
             reused,
             converts: request.converting.map(|_| request.dtype),
             whole: request.converting.is_some_and(|map| map.whole.is_some()),

@@ -17,7 +17,6 @@ use crate::types::element::ElementBytes;
 use crate::types::error::Error;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
-use crate::types::policy::OutOfBounds;
 
 /// The most rows of 4 and 8 bytes that need no other plan: prefetching does not pay yet.
 const MOST_ELEMENTS: usize = 1 << 14;
@@ -54,7 +53,7 @@ impl FewRows {
         if dim == 0 || n == 0 || n > MOST_ELEMENTS || !data.is_row_major() || !indices.is_row_major() {
             return None;
         }
-        let knows = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+        let knows = policy.remap.is_none();
         let has_shapes = !request.kernels.shaped().is_empty();
         if !knows || has_shapes || options.method.is_some() || request.converting.is_some() {
             return None;
@@ -102,7 +101,7 @@ impl FewRows {
     /// [`Error::AllocationFailed`].
     #[inline(always)]
     pub(crate) fn fill(request: &IndexRequest) -> Result<ElementBytes, Error> {
-        if request.policy.out_of_bounds == OutOfBounds::Zero { request.dtype.zero() } else { Ok(ElementBytes::new()) }
+        if request.policy.fills() { request.dtype.zero() } else { Ok(ElementBytes::new()) }
     }
 
     /// P1. The only loop, in bytes.
@@ -162,7 +161,7 @@ mod tests {
                 kernels: Kernels::of::<f32, i32>(),
                 dtype: f32::DTYPE,
                 index: IndexType::I32,
-                policy: IndexPolicy::default(),
+                policy: IndexPolicy::default().lower(),
                 options: Options { par, ..Options::default() },
                 converting: None,
             };

@@ -26,7 +26,7 @@ use crate::types::index::IndexType;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options};
+use crate::types::policy::{KernelPolicy, Options};
 
 /// The parts of a plan besides layouts.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ pub(crate) struct IndexRequest {
     /// The data type of the output, and of data unless a map converts.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     pub(crate) options: Options,
     /// Converts elements on their way.
     pub(crate) converting: Option<Converting>,

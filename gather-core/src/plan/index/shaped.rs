@@ -58,6 +58,8 @@ impl IndexPlan {
         self.spec.prefetch_distance = 0;
         self.spec.next_slice_bytes = 0;
         self.spec.table_entries = 0;
+        // The kernel has the policy of its declaration, which is this one, and remaps index by index.
+        self.spec.policy.remap = None;
         (self.nest.kernel_name, self.nest.kernel) = found;
     }
 }

@@ -34,7 +34,7 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Missing, Options};
 
 /// The parts of a scatter besides layouts.
 #[derive(Clone, Copy)]
@@ -48,8 +48,7 @@ pub(crate) struct ReduceRequest {
     pub(crate) values: usize,
     /// Whether what the destination holds counts.
     pub(crate) include_self: bool,
-    /// `OutOfBounds::Zero` stands for updates that are dropped.
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     /// Whether an update with a negative index is skipped, where one out of range is an error.
     pub(crate) skips_negative: bool,
     pub(crate) options: Options,
@@ -155,9 +154,7 @@ impl ReducePlan {
             reducer: request.reducer,
             by_index: None,
             include_self: request.include_self,
-            skips_negative: request.skips_negative
-                && request.index.is_signed()
-                && request.policy.out_of_bounds == OutOfBounds::Error,
+            skips_negative: request.skips_negative && request.index.is_signed() && request.policy.fails(),
             may_ascend: request.options.method.is_none(),
             elements: 0,
             size,
@@ -246,18 +243,14 @@ impl ReducePlan {
         (spec.prefetch_distance, spec.next_slice_bytes) = (prefetch_distance, next_slice_bytes);
         spec.outer_prefetch_distance = rows_ahead;
         if made.skips_negative {
-            spec.policy.out_of_bounds = OutOfBounds::Zero;
-        }
-        if spec.policy.out_of_bounds == OutOfBounds::Zero {
-            // K6, where dropped rows are marked like those that are filled. Nothing is.
-            spec.fill = SmallVec::from_slice(&[0]);
+            spec.policy.missing = Missing::Skip;
         }
         (made.panel_kernel, made.by_index, made.elements, made.way) = (entry.run, by_index, elements, way);
         Ok(made)
     }
 
     /// Whether updates of a lowered scatter change the destination: else they are none, or all dropped or refused.
-    pub(crate) fn changes(lowered: &IndexLowered, policy: IndexPolicy) -> bool {
+    pub(crate) fn changes(lowered: &IndexLowered, policy: KernelPolicy) -> bool {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 

@@ -1,16 +1,15 @@
 //! A call with nulls, without its types: compiled once, whatever is read.
 
-use core::marker::PhantomData;
-
 use smallvec::SmallVec;
 
 use crate::call::checks::check_output;
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::Gathered;
-use crate::call::gather::nullable::plan::{NullablePlanned, RunsPlan};
+use crate::call::gather::kinds::{self, Gathered};
+use crate::call::gather::nullable::plan::NullablePlanned;
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
-use crate::call::source::Reading;
-use crate::call::source::kind::{IndexKind, Kind, not_compiled};
+use crate::call::gather::plan::GatherPlan;
+use crate::call::source::kind::{IndexKind, not_compiled};
+use crate::call::source::reader::Reader;
 use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::{Ids, NullIndices, Operands, PositionRoom, gather_bits};
 use crate::kernels::Resolvers;
@@ -23,13 +22,13 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::{IndexPolicy, OutOfBounds};
+use crate::types::policy::KernelPolicy;
 
 /// The operator, policies and types of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) op: Op,
-    policy: IndexPolicy,
+    policy: KernelPolicy,
     level: Option<Level>,
     index: IndexType,
     resolvers: Resolvers,
@@ -40,7 +39,7 @@ impl Facts {
     pub(super) fn of<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Self, Error> {
         let Operation { policy, options, .. } = *op;
         let resolvers = I::resolvers(index).ok_or_else(not_compiled(op.op(), dtype, index))?;
-        Ok(Facts { op: op.op(), policy, level: options.level, index, resolvers })
+        Ok(Facts { op: op.op(), policy: policy.lower(), level: options.level, index, resolvers })
     }
 }
 
@@ -48,68 +47,34 @@ impl Facts {
 pub(super) struct Call<'a> {
     pub(super) facts: Facts,
     pub(super) nulls: Nulls<'a>,
+    pub(super) reader: &'a Reader<'a>,
     pub(super) runs: Runs<'a>,
 }
 
-/// How a call runs.
+/// How a call runs: by the functions of [`kinds`](crate::call::gather::kinds) for the kind of data.
 pub(super) enum Runs<'a> {
     /// It makes plans on its way.
-    Once(Operation<'a>, &'a dyn RunsOnce),
+    Once(Operation<'a>, OnceFns),
     /// By plans for the layouts of its inputs.
-    Planned(&'a NullablePlanned, &'a dyn RunsPlan),
+    Planned(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
 }
 
-/// Runs an operator on data of a kind.
-pub(super) trait RunsOnce {
-    /// Runs on operands whose indices are those of the call, or positions of 32 or 64 bits.
-    ///
-    /// # Errors
-    /// Those of [`Gathered::run`].
-    fn run(&self, op: &Operation<'_>, by: RowsBy, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
+/// Runs an operator on data of a kind, by indices of a kind.
+type RunFn = fn(&Operation<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
 
-    /// As [`Gathered::results`].
-    fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape>;
-
-    /// As [`Gathered::READS_ROWS`].
-    fn reads_rows(&self) -> bool;
+/// The functions that run an operator on data of a kind, and say the shape of results.
+#[derive(Clone, Copy)]
+pub(super) struct OnceFns {
+    /// By the indices of the call, and by positions of 32 and of 64 bits in their place.
+    by: [RunFn; 3],
+    results: fn(&Reader<'_>, &[usize], &[usize]) -> Option<Shape>,
 }
 
-/// The indices of a run: those of the call, or positions in their place.
-pub(super) enum RowsBy {
-    Indices,
-    Positions32,
-    Positions64,
-}
-
-/// Data of a kind `K`, of a call whose indices are of a kind `I`.
-pub(super) struct Once<'a, K: Kind, I> {
-    data: &'a Reading<'a, K>,
-    indices: PhantomData<fn(I)>,
-}
-
-impl<'a, K: Kind, I> Once<'a, K, I> {
+impl OnceFns {
     #[inline(always)]
-    pub(super) fn new(data: &'a Reading<'a, K>) -> Self {
-        Once { data, indices: PhantomData }
-    }
-}
-
-impl<K: Gathered, I: IndexKind> RunsOnce for Once<'_, K, I> {
-    fn run(&self, op: &Operation<'_>, by: RowsBy, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let run = match by {
-            RowsBy::Indices => K::run::<I>,
-            RowsBy::Positions32 => K::run::<i32>,
-            RowsBy::Positions64 => K::run::<i64>,
-        };
-        run(op, self.data, operands)
-    }
-
-    fn results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
-        K::results(&self.data.described, output, row)
-    }
-
-    fn reads_rows(&self) -> bool {
-        K::READS_ROWS
+    pub(super) fn new<K: Gathered, I: IndexKind>() -> Self {
+        let by: [RunFn; 3] = [kinds::run::<K, I>, kinds::run::<K, i32>, kinds::run::<K, i64>];
+        OnceFns { by, results: kinds::results::<K> }
     }
 }
 
@@ -177,16 +142,16 @@ impl Call<'_> {
     ) -> Result<NullableShapes<'s>, Error> {
         let ((_, data), (indices, _), out) = (operands.data(), operands.indices(), operands.out_layout());
         let (lowered, sizes, is_empty) = match &self.runs {
-            Runs::Once(op, call) => {
+            Runs::Once(op, fns) => {
                 let sizes = NullableSizes::new(op.attributes, data, indices, lowered)?;
-                let converted = call.results(&lowered.output, sizes.rows(data).1);
+                let converted = (fns.results)(self.reader, &lowered.output, sizes.rows(data).1);
                 let results = converted.as_ref().unwrap_or(&lowered.output);
                 Shape::checked_len(results)?;
                 if let Some(out) = out {
                     check_output(self.facts.op, results, out.shape())?;
                 }
                 let is_empty = results.contains(&0);
-                if self.has_bits_of_rows(data, &sizes, !call.reads_rows())? {
+                if self.has_bits_of_rows(data, &sizes)? {
                     sizes.step_by_rows(data, lowered);
                 }
                 (&*lowered, sizes, is_empty)
@@ -194,7 +159,7 @@ impl Call<'_> {
             Runs::Planned(plan, _) => {
                 let free = plan.check(data, indices, out)?;
                 let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
-                let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes, plan.reads_elements())?);
+                let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes)?);
                 let mut results = Shape::from(plan.plan.output_shape());
                 if let Some(count) = free {
                     // The free dimension is the first of the result.
@@ -218,7 +183,7 @@ impl Call<'_> {
     /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] where whole rows are read, and
     /// [`Error::BitmapLengthMismatch`].
     #[inline(always)]
-    fn has_bits_of_rows(&self, data: &Layout, sizes: &NullableSizes, reads_elements: bool) -> Result<bool, Error> {
+    fn has_bits_of_rows(&self, data: &Layout, sizes: &NullableSizes) -> Result<bool, Error> {
         let op = self.facts.op;
         let mismatch =
             |argument, len, rows, elements| Error::BitmapLengthMismatch { op, argument, len, rows, elements };
@@ -226,7 +191,7 @@ impl Call<'_> {
             return Err(mismatch(Argument::Indices, valid.len(), sizes.count, sizes.count));
         }
         let rows = sizes.rows(data).0.iter().product();
-        let elements = if reads_elements { data.len() } else { rows };
+        let elements = if self.reader.reads_rows() { rows } else { data.len() };
         match self.nulls.data.map(|valid| valid.len()) {
             Some(len) if len == rows => Ok(true),
             Some(len) if len == elements => Ok(false),
@@ -239,8 +204,8 @@ impl Call<'_> {
     /// Runs into an output where nothing is null.
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
-            Runs::Once(op, call) => call.run(op, RowsBy::Indices, operands),
-            Runs::Planned(plan, call) => call.run_plan(&plan.plan, operands),
+            Runs::Once(op, fns) => (fns.by[0])(op, self.reader, operands),
+            Runs::Planned(plan, run) => run(&plan.plan, self.reader, operands),
         }
     }
 
@@ -282,17 +247,17 @@ impl Call<'_> {
 
         let start = positions.as_ptr().cast();
         match &self.runs {
-            Runs::Once(op, call) => {
+            Runs::Once(op, fns) => {
                 let (by_position, layout) = ByPosition::new(op.attributes, sizes)?;
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
-                let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
-                let by = if P::TYPE == IndexType::I64 { RowsBy::Positions64 } else { RowsBy::Positions32 };
+                let missing = valid.is_some() || !policy.fails();
+                let run = fns.by[if P::TYPE == IndexType::I64 { 2 } else { 1 }];
                 // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each
                 // tuple, since every component has an axis.
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };
-                call.run(&by_position.call(*op, missing), by, operands.by(places))?;
+                run(&by_position.call(*op, missing), self.reader, operands.by(places))?;
             }
-            Runs::Planned(plan, call) => {
+            Runs::Planned(plan, run) => {
                 let first = numbers.shape().first().filter(|_| plan.is_counted());
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());
@@ -302,7 +267,7 @@ impl Call<'_> {
                 // position for each index, or for each component of each tuple, since the plan has the axes of this
                 // call: all of these have been resolved. `P` is the type that was planned for these axes.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
-                call.run_plan(&plan.by_position, operands.by(places))?;
+                run(&plan.by_position, self.reader, operands.by(places))?;
             }
         }
         Ok(gather_bits(level, lowered, nulls, &positions, count, bits))

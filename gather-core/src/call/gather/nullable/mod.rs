@@ -10,11 +10,11 @@ use core::borrow::Borrow;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
-use crate::call::gather::kinds::{Gathered as _, GatheredBy, Outputs, operands};
-use crate::call::gather::nullable::call::{Call, Facts, Once, Runs};
+use crate::call::gather::kinds::{self, GatheredBy, Outputs, with_operands};
+use crate::call::gather::nullable::call::{Call, Facts, OnceFns, Runs};
 pub use crate::call::gather::nullable::plan::NullablePlan;
 use crate::call::source::kind::{IndexKind, Kind};
-use crate::call::source::{Describe, Described, Opened, Source, TensorOf};
+use crate::call::source::{Describe, Source, TensorOf};
 use crate::exec::Operands;
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::output::{Output, Target};
@@ -166,12 +166,13 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        let (op, data, indices) = (self.gather.erased(), Opened::new(data), Opened::new(indices));
-        let operands = operands(&data, &indices, out)?;
-        let reading = data.reading();
-        S::Kind::check_data(&op, &reading.described)?;
-        let facts = Facts::of::<X::Kind>(&op, data.dtype(), operands.indices().1)?;
-        run(&Call { facts, nulls, runs: Runs::Once(op, &Once::<S::Kind, X::Kind>::new(&reading)) }, operands)
+        let op = self.gather.erased();
+        with_operands(data, indices, out, |reader, operands| {
+            kinds::check_data::<S::Kind>(&op, reader)?;
+            let facts = Facts::of::<X::Kind>(&op, reader.dtype, operands.indices().1)?;
+            let runs = Runs::Once(op, OnceFns::new::<S::Kind, X::Kind>());
+            run(&Call { facts, nulls, reader, runs }, operands)
+        })
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts
@@ -214,6 +215,6 @@ impl<A: IndexAttributes> Nullable<A> {
     {
         let index = X::Kind::index(indices.dtype())?;
         let (held, ids) = (data.held(), indices.held());
-        NullablePlan::new(self.gather.erased(), Described::of(data, &held), (index, ids.borrow()), outputs)
+        NullablePlan::new(self.gather.erased(), &data.reader(held.borrow()), (ids.borrow(), index), outputs)
     }
 }

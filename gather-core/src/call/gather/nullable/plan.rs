@@ -5,13 +5,14 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::Operation;
-use crate::call::gather::kinds::{Gathered, Outputs, operands};
+use crate::call::gather::kinds::{self, Gathered, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
 use crate::call::plan_type::plan_type;
+use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
-use crate::call::source::{Described, Opened, Reading, Source};
+use crate::call::source::reader::Reader;
 use crate::exec::Operands;
 use crate::plan::{Explain, IndexLowered};
 use crate::tensor::bitmap::{Nulls, Validity};
@@ -55,7 +56,6 @@ pub(super) struct NullablePlanned {
     /// The call by positions, of which any may be missing.
     pub(super) by_position: GatherPlan,
     pub(super) sizes: NullableSizes,
-    reads_rows: bool,
     /// The operator, its loops stepping through the numbers of indices and through elements of data, or rows.
     lowered: [IndexLowered; 2],
 }
@@ -63,17 +63,17 @@ pub(super) struct NullablePlanned {
 impl NullablePlanned {
     fn new<K: Gathered, I: IndexKind>(
         op: Operation<'_>,
-        data: Described<'_, K>,
-        (index, indices): (IndexType, &Layout),
+        reader: &Reader<'_>,
+        (indices, index): (&Layout, IndexType),
         outputs: Outputs<'_>,
     ) -> Result<Self, Error> {
-        K::check_data(&op, &data)?;
+        kinds::check_data::<K>(&op, reader)?;
         let mut lowered = IndexLowered::new(op.op());
-        let sizes = NullableSizes::new(op.attributes, data.layout, indices, &mut lowered)?;
+        let sizes = NullableSizes::new(op.attributes, reader.layout, indices, &mut lowered)?;
         let mut by_rows = lowered.clone();
-        sizes.step_by_rows(data.layout, &mut by_rows);
-        let facts = Facts::of::<I>(&op, data.dtype, index)?;
-        let plan = K::plan::<I>(&op, data, (index, indices), outputs)?;
+        sizes.step_by_rows(reader.layout, &mut by_rows);
+        let facts = Facts::of::<I>(&op, reader.dtype, index)?;
+        let plan = kinds::plan::<K, I>(&op, reader, (indices, index), outputs)?;
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
         // The planes of components are as far apart as there are tuples.
         if plan.planned.is_counted() && !layout.is_row_major() {
@@ -81,12 +81,11 @@ impl NullablePlanned {
         }
         let by = by_position.call(op, true);
         let by_position = if is_wide(&lowered) {
-            K::plan::<i64>(&by, data, (i64::TYPE, &layout), outputs)
+            kinds::plan::<K, i64>(&by, reader, (&layout, i64::TYPE), outputs)
         } else {
-            K::plan::<i32>(&by, data, (i32::TYPE, &layout), outputs)
+            kinds::plan::<K, i32>(&by, reader, (&layout, i32::TYPE), outputs)
         }?;
-        let (reads_rows, lowered) = (K::READS_ROWS, [lowered, by_rows]);
-        Ok(NullablePlanned { facts, plan, by_position, sizes, reads_rows, lowered })
+        Ok(NullablePlanned { facts, plan, by_position, sizes, lowered: [lowered, by_rows] })
     }
 
     fn output_shape(&self) -> &[usize] {
@@ -107,11 +106,6 @@ impl NullablePlanned {
         self.plan.planned.is_counted()
     }
 
-    /// Whether elements are read, and not whole rows.
-    pub(super) fn reads_elements(&self) -> bool {
-        !self.reads_rows
-    }
-
     /// Checks the layouts of a call; returns the size of the first dimension of indices, where that is free.
     pub(super) fn check(&self, data: &Layout, indices: &Layout, out: Option<&Layout>) -> Result<Option<usize>, Error> {
         let count = self.plan.planned.check_inputs(data, indices)?;
@@ -125,29 +119,14 @@ impl NullablePlanned {
     }
 }
 
-/// Runs plans on data of a kind.
-pub(super) trait RunsPlan {
-    /// Runs a plan of this kind on operands of its types, whose indices may be positions.
-    ///
-    /// # Errors
-    /// Those of [`Gathered::run_plan`].
-    fn run_plan(&self, plan: &GatherPlan, operands: Operands<'_, Target<'_>>) -> Result<(), Error>;
-}
-
-impl<K: Gathered> RunsPlan for Reading<'_, K> {
-    fn run_plan(&self, plan: &GatherPlan, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        K::run_plan(plan, self, operands)
-    }
-}
-
 impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     pub(super) fn new(
         op: Operation<'_>,
-        data: Described<'_, K>,
-        indices: (IndexType, &Layout),
+        reader: &Reader<'_>,
+        indices: (&Layout, IndexType),
         outputs: Outputs<'_>,
     ) -> Result<Self, Error> {
-        Ok(NullablePlan { planned: NullablePlanned::new::<K, I>(op, data, indices, outputs)?, kinds: PhantomData })
+        Ok(NullablePlan { planned: NullablePlanned::new::<K, I>(op, reader, indices, outputs)?, kinds: PhantomData })
     }
 
     /// Runs the plan into a fresh tensor, and a fresh bitmap as [`Nullable::run`](crate::Nullable::run) does.
@@ -221,10 +200,11 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         O: Output<K::Out>,
     {
         let NullablePlanned { facts, ref plan, .. } = self.planned;
-        K::check(plan.dtype, data.dtype())?;
-        I::check(plan.index.dtype(), indices.dtype())?;
-        let (data, indices) = (Opened::new(data), Opened::new(indices));
-        let operands = operands(&data, &indices, out)?;
-        run(&Call { facts, nulls, runs: Runs::Planned(&self.planned, &data.reading()) }, operands)
+        K::Out::check(plan.dtype, data.dtype())?;
+        I::Out::check(plan.index.dtype(), indices.dtype())?;
+        with_operands(data, indices, out, |reader, operands| {
+            let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
+            run(&Call { facts, nulls, reader, runs }, operands)
+        })
     }
 }

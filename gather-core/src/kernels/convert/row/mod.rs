@@ -76,7 +76,7 @@ pub(crate) struct Erased {
 
 /// A row function without its types, with what a caller has said of it.
 #[derive(Clone, Copy)]
-pub struct Function<'s> {
+pub(crate) struct Function<'s> {
     pub(crate) erased: &'static Erased,
     pub(crate) len: Option<usize>,
     /// The bytes that fill rows of results that are out of range, if they are not zeros.

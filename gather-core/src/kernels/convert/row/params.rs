@@ -364,7 +364,7 @@ pub(crate) struct GivenRows<'a, P: RowParams> {
 
 /// Where the rows of the output are, by which a row finds the values of its index.
 #[derive(Clone, Copy)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// The address of the first row of the output, and bytes from one to the next. Read where indices have values of
     /// their own.
     pub(crate) out: usize,

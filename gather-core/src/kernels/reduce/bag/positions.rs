@@ -8,7 +8,7 @@ use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::index::{Index, IndexType, by_compiled_index};
-use crate::types::policy::{IndexPolicy, OutOfBounds};
+use crate::types::policy::{KernelPolicy, Missing};
 
 /// The indices of all bags, one bag after the other, and the rule that makes positions of them.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub(crate) struct IndexRuns {
 pub(crate) struct BagRule {
     /// The size of the axis.
     pub(crate) dim: i64,
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     /// The position whose rows are left out.
     pub(crate) padding: Option<i64>,
     /// Whether negative indices are left out too.
@@ -156,30 +156,28 @@ impl<I: Index> IndexRun<I> {
 #[inline(always)]
 fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit<i64>]) -> bool {
     let BagRule { dim, policy, padding, skips_negative } = *by;
-    let rule = IndexRule::new(policy.negative, dim);
-    // Of an axis without positions, any index is out of range.
-    let (otherwise, is_bad) = match policy.out_of_bounds {
-        OutOfBounds::Zero => (ZEROS, false),
+    let rule = IndexRule::new(policy, dim);
+    let (otherwise, is_bad) = match policy.missing {
+        Missing::Fill => (ZEROS, false),
+        Missing::Skip => (LEFT_OUT, false),
         // Position 0, which every axis has that has any.
-        OutOfBounds::Error | OutOfBounds::Clamp | OutOfBounds::Wrap => (if dim == 0 { LEFT_OUT } else { 0 }, true),
+        Missing::Fail => (if dim == 0 { LEFT_OUT } else { 0 }, true),
     };
     let in_range = move |value: I| {
         let (x, inside) = rule.check(value);
         if inside { (x, false) } else { (otherwise, true) }
     };
-    let is_position = move |value: I| match (dim > 0).then(|| policy.check(value, dim)) {
-        Some((x, true)) => (x, false),
+    let remapped = move |value: I| match policy.check(value, dim) {
+        (x, true) => (x, false),
         _ => (otherwise, true),
     };
     let skip_negative = move |value: I| {
-        if I::TYPE.is_signed() && value.widen() < 0 { (LEFT_OUT, false) } else { is_position(value) }
+        if I::TYPE.is_signed() && value.widen() < 0 { (LEFT_OUT, false) } else { remapped(value) }
     };
-    let missed = match policy.out_of_bounds {
+    let missed = match policy.remap {
         _ if skips_negative => run.each(out, skip_negative),
-        OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => {
-            run.each(out, |value: I| (policy.check(value, dim).0, false))
-        }
-        _ => run.each(out, in_range),
+        Some(_) => run.each(out, remapped),
+        None => run.each(out, in_range),
     };
     if let Some(padding) = padding {
         for position in out.iter_mut() {

@@ -320,7 +320,7 @@ mod tests {
     use crate::kernels::reduce::number::Add;
     use crate::kernels::reduce::scatter::indexed::IndexedElements;
     use crate::types::index::Index;
-    use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+    use crate::types::policy::{KernelPolicy, NegativeIndex, ScatterOutOfBounds};
 
     /// A job of one inner loop over contiguous indices and updates, into contiguous `i32`s.
     fn job<I: Index>(indices: &[I], updates: &[i32], data: &mut [i32], dim: usize) -> IndexedElements {
@@ -329,7 +329,7 @@ mod tests {
             outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
             index: indices.as_ptr().cast(),
             dim: dim as u64,
-            policy: IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Zero },
+            policy: ScatterOutOfBounds::Drop.lower(NegativeIndex::Reject, false),
             is_signed: I::TYPE.is_signed(),
             updates: updates.as_ptr().cast(),
             index_bytes: size_of::<I>(),
@@ -347,7 +347,7 @@ mod tests {
     const PLACES: [(usize, usize, usize); 5] = [(1, 0, 1), (3, 0, 1), (3, 1, 1), (1, 0, 2), (3, 1, 3)];
 
     /// Adds 1, 2, 3 .. to 40 elements, and compares with what is expected of it.
-    fn agrees<I: Index + Debug>(indices: &[I], policy: IndexPolicy) {
+    fn agrees<I: Index + Debug>(indices: &[I], policy: KernelPolicy) {
         for (apart, step, spread) in PLACES {
             let room = 40 * apart + indices.len() * step;
             let (mut sums, mut data) = (vec![0i32; room], vec![0i32; room]);
@@ -381,22 +381,19 @@ mod tests {
 
     fn takes_what_is_in_range<I: Index + Debug>(good: impl Fn(usize) -> I, bad: &[I]) {
         for negative in [NegativeIndex::Reject, NegativeIndex::FromEnd] {
-            for out_of_bounds in [OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
-                let policy = IndexPolicy { negative, out_of_bounds };
-                for n in [0, 1, 15, 16, 17, 40, 100, 300] {
-                    let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
-                    agrees(&indices, policy);
-                    for apart in [1, 3, 20, 90] {
-                        let some_bad =
-                            |at: usize| if at % apart == apart - 1 { bad[at % bad.len()] } else { indices[at] };
-                        agrees(&(0..n).map(some_bad).collect::<Vec<I>>(), policy);
-                    }
-                    for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
-                        for &bad in bad {
-                            let mut indices = indices.clone();
-                            indices[place] = bad;
-                            agrees(&indices, policy);
-                        }
+            let policy = ScatterOutOfBounds::Drop.lower(negative, false);
+            for n in [0, 1, 15, 16, 17, 40, 100, 300] {
+                let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
+                agrees(&indices, policy);
+                for apart in [1, 3, 20, 90] {
+                    let some_bad = |at: usize| if at % apart == apart - 1 { bad[at % bad.len()] } else { indices[at] };
+                    agrees(&(0..n).map(some_bad).collect::<Vec<I>>(), policy);
+                }
+                for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
+                    for &bad in bad {
+                        let mut indices = indices.clone();
+                        indices[place] = bad;
+                        agrees(&indices, policy);
                     }
                 }
             }

@@ -9,7 +9,7 @@ use crate::kernels::reduce::scatter::rows::Ends;
 use crate::kernels::reduce::scatter::stepped::SteppedRows;
 use crate::kernels::reduce::scatter::values::RowPair;
 use crate::types::element::Unaligned;
-use crate::types::policy::IndexPolicy;
+use crate::types::policy::KernelPolicy;
 
 /// Elements of the inner loops of a plane: addresses, which alone show nothing.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(crate) struct IndexedElements {
     pub(crate) index: *const u8,
     /// The size of the axis.
     pub(crate) dim: u64,
-    pub(crate) policy: IndexPolicy,
+    pub(crate) policy: KernelPolicy,
     /// Bytes of an index.
     pub(crate) index_bytes: usize,
     /// Whether the index type has values below 0.

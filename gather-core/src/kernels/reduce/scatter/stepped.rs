@@ -18,7 +18,6 @@ use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{Ends, ReduceJob, Row};
 use crate::kernels::reduce::scatter::values::RowPair;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// Rows of updates and of the destination, at steps of bytes at each.
 pub(crate) struct SteppedRows {
@@ -116,41 +115,19 @@ pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &IndexedFns) ->
 
 /// As [`stepped`], for indices of a size.
 fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &IndexedFns) -> bool {
-    let from_end = job.is_signed && job.policy.negative == NegativeIndex::FromEnd;
-    match (matches!(job.policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap), from_end) {
-        (true, _) => of_policy::<R, true, true>(job, fns),
-        (false, true) => of_policy::<R, false, true>(job, fns),
-        (false, false) => of_policy::<R, false, false>(job, fns),
-    }
+    if job.is_signed && job.policy.from_end { counting::<R, true>(job, fns) } else { counting::<R, false>(job, fns) }
 }
 
-/// The position of an index of `bits` bits, which is read as unsigned and is none, under a policy that gives one to
-/// every index.
-#[inline(never)]
-fn moved(unsigned: u64, bits: u32, is_signed: bool, policy: IndexPolicy, dim: i64) -> u64 {
-    let unused = u64::BITS - bits;
-    let (position, _) = match is_signed {
-        true => policy.check((unsigned << unused) as i64 >> unused, dim),
-        false => policy.check(unsigned, dim),
-    };
-    position as u64
-}
-
-/// As [`by_size`], for a policy that gives every index a position if it `MOVES`. Only such a loop calls a function,
-/// before which registers are saved. Some indices may count `FROM_END`, or none does.
+/// As [`by_size`], with indices that may count `FROM_END`, or none that does.
 #[inline(always)]
-fn of_policy<R: ReadIndex, const MOVES: bool, const FROM_END: bool>(job: &IndexedJob, fns: &IndexedFns) -> bool {
-    let (dim, policy, is_signed) = (job.dim, job.policy, job.is_signed);
+fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &IndexedFns) -> bool {
+    let dim = job.dim;
     // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
-    let from_end = is_signed && policy.negative == NegativeIndex::FromEnd;
-    let (sign, below) = if from_end { (1 << (8 * R::BYTES - 1), dim) } else { (0, 0) };
+    let (sign, below) = if FROM_END { (1 << (8 * R::BYTES - 1), dim) } else { (0, 0) };
     let position_of = |unsigned: u64| {
         let signed = (unsigned ^ sign).wrapping_sub(sign);
         let counted = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
-        let position = if FROM_END { counted } else { unsigned };
-        // Along an axis without positions nothing moves.
-        let moves = MOVES && position >= dim && dim != 0;
-        if moves { moved(unsigned, 8 * R::BYTES as u32, is_signed, policy, dim as i64) } else { position }
+        if FROM_END { counted } else { unsigned }
     };
     let (mut plane, mut out_of_range, mut rows) = (*job, false, WrittenDownRows::NONE);
     for _ in 0..job.outer.n {

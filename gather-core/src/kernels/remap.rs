@@ -1,0 +1,253 @@
+//! Remapping: under `Clamp` and `Wrap`, each index that names no position is replaced before a kernel reads it.
+//!
+//! ```text
+//! for each block of at most 512 indices:
+//!     buffer = the indices, each replaced by one of its type that is in range       (`Remap::replace`)
+//!     run the kernel over the loops of the block, on the buffer in place of the indices
+//! ```
+//!
+//! So kernels know indices in range and missing ones, and no other policy. A block takes the inner loops that move
+//! indices whole, as many of them as fit, and a part of the next one. Loops around the block that move data and no
+//! indices run inside the kernel, so that each block is remapped once; all others run here, in their order.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use smallvec::SmallVec;
+
+use crate::kernels::by_level::{by_level, level_pointers};
+use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::nest::args::{Cursor, IndexArgs, IndexKernel, Loop, Loops, Outcome, each_coordinate};
+use crate::kernels::nest::plane::Indices;
+use crate::kernels::nest::positions::BLOCK;
+use crate::types::index::{Index, IndexType, by_index};
+use crate::types::level::Available;
+use crate::types::policy::{KernelPolicy, Remap};
+
+/// Indices to remap along an axis, into a buffer.
+pub(crate) struct RemapJob {
+    indices: Indices,
+    /// The size of the axis, at least 1.
+    dim: i64,
+    remap: Remap,
+    from_end: bool,
+    out: *mut u8,
+    /// Bytes from an index of the buffer to the next.
+    step: usize,
+}
+
+/// Remaps the indices of a job.
+type RemapFn = fn(&RemapJob);
+level_pointers! { fn(&RemapJob); }
+
+impl RemapJob {
+    /// Indices of an axis of `dim >= 1` positions, whose policy remaps, into a buffer from `out` on.
+    ///
+    /// # Safety
+    /// The buffer takes `indices.n()` values of the type of the indices, at any alignment, `step` bytes apart.
+    unsafe fn new(
+        indices: Indices,
+        dim: i64,
+        (remap, policy): (Remap, KernelPolicy),
+        (out, step): (*mut u8, usize),
+    ) -> Self {
+        debug_assert!(dim >= 1);
+        RemapJob { indices, dim, remap, from_end: policy.from_end, out, step }
+    }
+
+    #[inline(always)]
+    fn write<I: Index>(&self, at: usize, index: I) {
+        debug_assert!(at < self.indices.n());
+        // SAFETY: the buffer takes an index for each of the `n` of the job.
+        unsafe { self.out.wrapping_add(at * self.step).cast::<I>().write_unaligned(index) };
+    }
+
+    /// Remaps the indices.
+    #[inline(always)]
+    fn run<I: Index>(&self) {
+        let replaced = |index: I| self.remap.replace(index, self.dim, self.from_end);
+        match self.indices.contiguous(size_of::<I>()) {
+            // Steps that are constants leave a loop that compilers vectorise.
+            Some(indices) if self.step == size_of::<I>() => {
+                let job = RemapJob { indices, step: size_of::<I>(), ..*self };
+                (0..job.indices.n()).for_each(|at| job.write(at, replaced(indices.read::<I>(at))));
+            }
+            _ => (0..self.indices.n()).for_each(|at| self.write(at, replaced(self.indices.read::<I>(at)))),
+        }
+    }
+}
+
+/// [`RemapFn`] for an index type.
+struct RemapOf<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for RemapOf<I> {
+    type Args<'a> = &'a RemapJob;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, job: &RemapJob) {
+        match job.remap {
+            Remap::Clamp => RemapJob { remap: Remap::Clamp, ..*job }.run::<I>(),
+            Remap::Wrap => RemapJob { remap: Remap::Wrap, ..*job }.run::<I>(),
+        }
+    }
+}
+
+/// The function that remaps indices of a type, at a level.
+fn remap_fn(index: IndexType, level: Available) -> RemapFn {
+    by_index!(index, I => by_level!(fn RemapOf<I>).at(level))
+}
+
+/// Remaps indices of no loop nest, of an axis of `dim >= 1` positions, and calls `run` on each block of at most `BLOCK`
+/// of them: on the number of its first index, and on the indices that replace its own.
+pub(crate) fn each_block(
+    indices: Indices,
+    (index, level): (IndexType, Available),
+    dim: i64,
+    (remap, policy): (Remap, KernelPolicy),
+    mut run: impl FnMut(usize, Indices),
+) {
+    let mut buffer = [MaybeUninit::<u64>::uninit(); BLOCK];
+    let (start, size): (*mut u8, usize) = (buffer.as_mut_ptr().cast(), index.size());
+    for first in (0..indices.n()).step_by(BLOCK) {
+        let block = indices.part(first, BLOCK.min(indices.n() - first));
+        // SAFETY: the buffer takes `BLOCK` values of at most 8 bytes.
+        remap_fn(index, level)(&unsafe { RemapJob::new(block, dim, (remap, policy), (start, size)) });
+        // SAFETY: the job has written `block.n()` indices, one after the other.
+        run(first, unsafe { Indices::new(start, size as isize, block.n()) });
+    }
+}
+
+/// Calls a kernel, on remapped indices if the policy says so.
+///
+/// # Safety
+/// The kernel takes the arguments, whose indices are of the type `index`, but for the policy's pass over them; it takes
+/// them for fewer iterations of each loop, too.
+#[inline(always)]
+pub(crate) unsafe fn call(kernel: IndexKernel, index: IndexType, args: &IndexArgs<'_>) -> Outcome {
+    match args.spec().policy.remap {
+        None => {
+            // SAFETY: the caller's promise.
+            unsafe { kernel(args) }
+        }
+        Some(remap) => {
+            // SAFETY: the caller's promise.
+            unsafe { in_blocks(kernel, remap, index, args) }
+        }
+    }
+}
+
+/// As [`call`], for a policy that remaps.
+///
+/// # Safety
+/// As for [`call`].
+#[inline(never)]
+unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &IndexArgs<'_>) -> Outcome {
+    let (size, tuple) = (index.size(), args.spec().components.len());
+    let blocks = Blocks::new(args.loops(), (BLOCK / tuple).max(1));
+    let mut buffer: SmallVec<[MaybeUninit<u64>; BLOCK]> =
+        SmallVec::from_elem(MaybeUninit::uninit(), (blocks.tuples * tuple * size).div_ceil(size_of::<u64>()));
+    let start: *mut u8 = buffer.as_mut_ptr().cast();
+    let mut spec = args.spec().clone();
+    let policy = spec.policy;
+    spec.policy.remap = None;
+    for (k, component) in spec.components.iter_mut().enumerate() {
+        component.index = (k * size) as isize;
+    }
+    let (remap_all, mut loops, mut outcome) = (remap_fn(index, spec.level), Loops::new(), Outcome::NOTHING);
+    blocks.each(args, |origin, moving| {
+        let mut filled = 0;
+        let (around, inner) = moving.split_at(moving.len().saturating_sub(1));
+        let inner = inner.first().unwrap_or(&Loop::ONCE);
+        each_coordinate(around, *origin, |at| {
+            for (k, component) in args.spec().components.iter().enumerate() {
+                let first = at.index.wrapping_offset(component.index);
+                // SAFETY: K3: indices of the loop that is inside, at a coordinate of those around it.
+                let indices = unsafe { Indices::new(first, inner.index, inner.n) };
+                let out = start.wrapping_add((filled * tuple + k) * size);
+                // SAFETY: a block has at most `blocks.tuples` tuples, each of `tuple` indices.
+                let job = unsafe { RemapJob::new(indices, component.dim, (remap, policy), (out, tuple * size)) };
+                remap_all(&job);
+            }
+            filled += inner.n;
+        });
+        debug_assert!(filled <= blocks.tuples, "{filled} tuples of {}", blocks.tuples);
+        loops.clear();
+        loops.extend(blocks.loops_of_kernel(args.loops(), moving, tuple * size));
+        let origin = Cursor { index: start, ..*origin };
+        // SAFETY: the contract of `args`, for some iterations of its loops. K3: their indices stand in the buffer, tuple
+        // by tuple, in the order of the loops that move indices.
+        let part = unsafe { IndexArgs::new(&spec, origin, &loops, args.stride(), args.params()) };
+        // SAFETY: the caller's promise: the loops are some iterations of those of `args`.
+        outcome = outcome.and(unsafe { kernel(&part) });
+    });
+    outcome
+}
+
+/// How the loops of a nest are cut into blocks of indices.
+struct Blocks {
+    /// The loop that is cut; the loops inside it run whole.
+    cut: usize,
+    /// Iterations of the cut loop in a block.
+    part: usize,
+    /// The most tuples of a block.
+    tuples: usize,
+}
+
+impl Blocks {
+    /// Blocks of at most `most` tuples.
+    fn new(loops: &[Loop], most: usize) -> Self {
+        let mut tuples = 1;
+        for (cut, along) in loops.iter().enumerate().rev().filter(|(_, along)| along.index != 0) {
+            if along.n > most / tuples {
+                let part = (most / tuples).max(1);
+                return Blocks { cut, part, tuples: tuples * part };
+            }
+            tuples *= along.n;
+        }
+        Blocks { cut: 0, part: loops.first().map_or(1, |outer| outer.n), tuples }
+    }
+
+    /// Whether a loop around the blocks runs inside the kernel: it comes back to the same indices, and no element of
+    /// data is reached in two of its iterations.
+    fn is_inside(along: &Loop) -> bool {
+        along.index == 0 && along.data != 0
+    }
+
+    /// Calls `run` on each block, in the order of the loops: on the cursor of its first iteration, and on the loops
+    /// that move its indices.
+    fn each(&self, args: &IndexArgs<'_>, mut run: impl FnMut(&Cursor, &[Loop])) {
+        let (around, [cut, inner @ ..]) = args.loops().split_at(self.cut) else { unreachable!("K5: an inner loop") };
+        let around: Loops = around.iter().filter(|along| !Self::is_inside(along)).copied().collect();
+        let mut moving = Loops::new();
+        each_coordinate(&around, *args.origin(), |at| {
+            for first in (0..cut.n).step_by(self.part) {
+                let part = Loop { n: self.part.min(cut.n - first), ..*cut };
+                moving.clear();
+                moving.extend([part].iter().chain(inner).filter(|along| along.index != 0).copied());
+                run(&at.skip(cut, first), &moving);
+            }
+        });
+    }
+
+    /// The loops of a kernel on a block: as many as the nest has. `moving` are the loops of the nest that move its
+    /// indices, which lie tuple by tuple now, `tuple` bytes each.
+    fn loops_of_kernel<'l>(
+        &'l self,
+        loops: &'l [Loop],
+        moving: &'l [Loop],
+        tuple: usize,
+    ) -> impl Iterator<Item = Loop> + 'l {
+        let (mut left, mut step) = (moving, moving.iter().fold(tuple, |bytes, along| bytes * along.n));
+        loops.iter().enumerate().map(move |(depth, along)| match left {
+            _ if depth < self.cut && Self::is_inside(along) => *along,
+            _ if depth < self.cut => Loop { n: 1, index: 0, ..*along },
+            [first, rest @ ..] if along.index != 0 => {
+                left = rest;
+                step /= first.n;
+                Loop { index: step as isize, ..*first }
+            }
+            _ => *along,
+        })
+    }
+}
