@@ -67,7 +67,8 @@ fn with_reduction<T: Element<Number: Number> + Pod, I: Id>(name: &str, draw: &mu
         Reduction::Min => plain::<T::Number, I, Min>(tuple, drops),
         Reduction::Max => plain::<T::Number, I, Max>(tuple, drops),
         Reduction::Mean => plain::<T::Number, I, Mean>(tuple, drops),
-        _ => plain::<T::Number, I, Last>(tuple, drops),
+        Reduction::None => plain::<T::Number, I, Last>(tuple, drops),
+        other => unreachable!("{other} has no loop"),
     };
     let include_self = reduction == Reduction::None || draw.percent(70);
     let alone = if include_self { "" } else { " without self" };

@@ -19,7 +19,7 @@ pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcom
             complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed);
         }
     });
-    Outcome::of_rows(usize::from(complete.into_inner()), 1)
+    Outcome::complete_if(complete.into_inner())
 }
 
 /// How many parts each loop of a loop nest is cut into. A piece is a part of every loop.

@@ -15,7 +15,8 @@
 //!   same time: they read shared memory whose elements are `Sync`, and write memory of their own whose elements are
 //!   `Send`.
 //! - **X3** A run that returns `Ok` has written every element of its output: the loops of a plan are those of the
-//!   output (P1), and the `Outcome` of its kernels is complete, `rows written == rows asked` in each. Otherwise the run
+//!   output (P1), and the `Outcome` of each of its kernels is complete: `rows written == rows asked`, or a loop over all
+//!   rows that has not ended before the last. Otherwise the run
 //!   returns the error of `first_bad_index::find`, which never comes back without one. Runs of gathers return a
 //!   `Written`, which `Written::by` makes of a complete outcome, whatever the policy.
 

@@ -62,22 +62,16 @@ impl RemapJob {
         unsafe { self.out.wrapping_add(at * self.step).cast::<I>().write_unaligned(index) };
     }
 
-    /// Remaps the indices.
-    #[inline(always)]
-    fn run<I: Index>(&self) {
-        let replaced = |index: I| self.remap.replace(index, self.dim, self.from_end);
-        match self.indices.contiguous(size_of::<I>()) {
-            // Steps that are constants leave a loop that compilers vectorise.
-            Some(indices) if self.step == size_of::<I>() => {
-                let job = RemapJob { indices, step: size_of::<I>(), ..*self };
-                (0..job.indices.n()).for_each(|at| job.write(at, replaced(indices.read::<I>(at))));
-            }
-            _ => (0..self.indices.n()).for_each(|at| self.write(at, replaced(self.indices.read::<I>(at)))),
+    /// Remaps the indices, by any policy.
+    #[inline(never)]
+    fn each<I: Index>(&self) {
+        for at in 0..self.indices.n() {
+            self.write(at, self.remap.replace(self.indices.read::<I>(at), self.dim, self.from_end));
         }
     }
 }
 
-/// [`RemapFn`] for an index type.
+/// [`RemapFn`] for an index type: contiguous indices are clamped by vectors, at the level.
 struct RemapOf<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for RemapOf<I> {
@@ -86,9 +80,17 @@ impl<I: Index> LevelFn for RemapOf<I> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, job: &RemapJob) {
-        match job.remap {
-            Remap::Clamp => RemapJob { remap: Remap::Clamp, ..*job }.run::<I>(),
-            Remap::Wrap => RemapJob { remap: Remap::Wrap, ..*job }.run::<I>(),
+        // Indices of other types are rare, and a loop for each type would be linked by every program.
+        let vectors = const { matches!(I::TYPE.fixed_width(), IndexType::I32 | IndexType::I64) };
+        match (job.remap, job.indices.contiguous(size_of::<I>())) {
+            (remap @ Remap::Clamp, Some(indices)) if vectors && job.step == size_of::<I>() => {
+                // Steps that are constants leave a loop that compilers vectorise.
+                let job = RemapJob { indices, step: size_of::<I>(), ..*job };
+                for at in 0..job.indices.n() {
+                    job.write(at, remap.replace(indices.read::<I>(at), job.dim, job.from_end));
+                }
+            }
+            _ => job.each::<I>(),
         }
     }
 }
@@ -100,13 +102,17 @@ fn remap_fn(index: IndexType, level: Available) -> RemapFn {
 
 /// Remaps indices of no loop nest, of an axis of `dim >= 1` positions, and calls `run` on each block of at most `BLOCK`
 /// of them: on the number of its first index, and on the indices that replace its own.
-pub(crate) fn each_block(
+///
+/// # Safety
+/// K3: the indices are of the type `index`.
+pub(crate) unsafe fn each_block(
     indices: Indices,
     (index, level): (IndexType, Available),
     dim: i64,
     (remap, policy): (Remap, KernelPolicy),
     mut run: impl FnMut(usize, Indices),
 ) {
+    assert!(dim >= 1, "an axis without positions");
     let mut buffer = [MaybeUninit::<u64>::uninit(); BLOCK];
     let (start, size): (*mut u8, usize) = (buffer.as_mut_ptr().cast(), index.size());
     for first in (0..indices.n()).step_by(BLOCK) {
@@ -208,8 +214,8 @@ impl Blocks {
         Blocks { cut: 0, part: loops.first().map_or(1, |outer| outer.n), tuples }
     }
 
-    /// Whether a loop around the blocks runs inside the kernel: it comes back to the same indices, and no element of
-    /// data is reached in two of its iterations.
+    /// Whether a loop around the blocks runs inside the kernel: it comes back to the same indices, and is free in a
+    /// scatter (P1), so that the order of its iterations changes nothing.
     fn is_inside(along: &Loop) -> bool {
         along.index == 0 && along.data != 0
     }

@@ -40,7 +40,8 @@ pub enum OutOfBounds {
     Error,
     /// It yields [`Element::ZERO`](crate::Element::ZERO).
     Zero,
-    /// It names the nearest element: the first when it is below 0, else the last.
+    /// It names the nearest element: the first when it is below 0, else the last. This and [`Wrap`](Self::Wrap) cost a
+    /// pass over the indices; for tuples of 4 or more components the pass allocates a copy of their axes.
     Clamp,
     /// It is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
@@ -55,7 +56,8 @@ pub enum ScatterOutOfBounds {
     Error,
     /// It is left out.
     Drop,
-    /// It goes to the nearest element: the first when the index is below 0, else the last.
+    /// It goes to the nearest element: the first when the index is below 0, else the last. This and
+    /// [`Wrap`](Self::Wrap) cost a pass over the indices, as in gathers.
     Clamp,
     /// Its index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,

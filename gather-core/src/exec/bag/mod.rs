@@ -397,7 +397,7 @@ impl<'a> Piece<'a> {
             }
             bag += done;
         }
-        Outcome::of_rows(usize::from(!window.is_bad()), 1)
+        Outcome::complete_if(!window.is_bad())
     }
 
     /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;

@@ -71,7 +71,7 @@ impl<'a> Begun<'a> {
         // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
         // the output to itself; B4, as each bag has a row, and all rows count; B6: as many positions were written.
         (call.reduce)(&unsafe { BagRows::new(args) });
-        Ok(Outcome::of_rows(if self.out_of_range { 0 } else { n }, n))
+        Ok(Outcome::complete_if(!self.out_of_range))
     }
 
     /// The positions of rows, of which some are placeholders that have just been written.

@@ -146,9 +146,11 @@ impl NullIndices<'_> {
                 None => resolve(indices, out),
                 Some(remap) => {
                     let (by, rule) = ((self.indices.of(), self.level), (remap, policy));
-                    remap::each_block(indices, by, dim as i64, rule, |first, indices| {
+                    let resolve = |first: usize, indices: Indices| {
                         resolve(indices, &mut out[first..][..indices.n()]);
-                    });
+                    };
+                    // SAFETY: V1: the indices are of their type.
+                    unsafe { remap::each_block(indices, by, dim as i64, rule, resolve) };
                 }
             }
         });

@@ -77,6 +77,5 @@ pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
 #[inline(never)]
 pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
-    let rows = args.rows();
-    Outcome::of_rows(if one_by_one::<BYTES, I>(Plane::of(args)) { rows } else { 0 }, rows)
+    Outcome::complete_if(one_by_one::<BYTES, I>(Plane::of(args)))
 }

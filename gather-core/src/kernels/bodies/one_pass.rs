@@ -42,7 +42,7 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
         if let [_] = args.loops() {
             // SAFETY: the inner loop of the plane, which is all of it.
             let done = unsafe { pass.run::<C, I>(plane.at()) };
-            return if done == pass.n() { Outcome::of_rows(done, pass.n()) } else { go_on::<C, I, L>(plane, 0, done) };
+            return if done == pass.n() { ALL } else { go_on::<C, I, L>(plane, 0, done) };
         }
         let (outer, mut at) = (*args.outer(), *plane.at());
         for strip in 0..outer.n {
@@ -53,15 +53,18 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
             }
             at = at.step(&outer);
         }
-        Outcome::of_rows(args.rows(), args.rows())
+        ALL
     }
 }
+
+/// Every row has been written.
+const ALL: Outcome = Outcome::complete_if(true);
 
 /// Runs what is left of a plane, from row `done` of a strip on, whose index is out of range.
 #[cold]
 #[inline(never)]
 fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
-    let (mut later, rows) = (plane.strips().from(strip), plane.args().rows());
+    let mut later = plane.strips().from(strip);
     if plane.spec().policy.fills()
         && let Some(strip) = later.next()
     {
@@ -73,7 +76,7 @@ fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usi
         } else {
             level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
         }
-        return Outcome::of_rows(rows, rows);
+        return ALL;
     }
-    Outcome::of_rows(0, rows)
+    Outcome::complete_if(false)
 }

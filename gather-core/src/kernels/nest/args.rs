@@ -236,7 +236,7 @@ impl<'a> IndexArgs<'a> {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
-    /// The rows of the loop nest: those of memory that is there, or of indices that are.
+    /// The rows of the loop nest: at most `isize::MAX`, as a layout with elements has coordinates (L2).
     #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.loops.iter().fold(1, |rows: usize, along| rows.wrapping_mul(along.n))
@@ -462,6 +462,12 @@ impl Outcome {
     pub(crate) fn of_rows(done: usize, asked: usize) -> Self {
         debug_assert!(done <= asked, "{done} rows of {asked}");
         Outcome { complete: done == asked }
+    }
+
+    /// Of a kernel, or of workers, that have done all or not.
+    #[inline(always)]
+    pub(crate) const fn complete_if(complete: bool) -> Self {
+        Outcome { complete }
     }
 
     /// Of two kernels.

@@ -85,10 +85,20 @@ macro_rules! reductions {
                     BuiltIn::Complex64 => $finders::complex::<num_complex::Complex<f32>>,
                     #[cfg(feature = "num-complex")]
                     BuiltIn::Complex128 => $finders::complex::<num_complex::Complex<f64>>,
-                    hot => match Self::hot(hot) {
-                        Some(finder) => finder,
-                        None => panic!("every number has a finder"),
-                    },
+                    // Every type is named, so that one without a finder does not compile.
+                    BuiltIn::I32 | BuiltIn::I64 | BuiltIn::Isize | BuiltIn::F32 | BuiltIn::F64 => {
+                        Self::hot_finder(number)
+                    }
+                    #[cfg(feature = "half")]
+                    BuiltIn::F16 | BuiltIn::Bf16 => Self::hot_finder(number),
+                }
+            }
+
+            /// The finder of a number that [`Self::hot`] has.
+            const fn hot_finder(number: BuiltIn) -> Finder<$Fns> {
+                match Self::hot(number) {
+                    Some(finder) => finder,
+                    None => panic!("a hot number has a finder"),
                 }
             }
 

@@ -181,7 +181,6 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped
         let Cursor { data, index, out } = *args.origin();
         // SAFETY: D1 to D3 by K1 to K4 for the loops, which are those of the shape for these sizes (K10).
         let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
-        let rows = args.rows();
-        Outcome::of_rows(if tensors.move_rows(level) { rows } else { 0 }, rows)
+        Outcome::complete_if(tensors.move_rows(level))
     }
 }
