@@ -128,7 +128,7 @@ impl CountedPlan {
             &several
         };
         let work = plan.work().scaled(*planned, count);
-        let one_call = plan.is_one_call(work);
+        let one_call = plan.is_one_call(work) && !plan.remaps();
         if one_call {
             // SAFETY: X1 for the plan with another size of its free loop: C1.
             let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();

@@ -483,7 +483,7 @@ impl<'a> IndexPart<'a> {
     /// Runs the part.
     #[inline]
     fn run(self) -> Outcome {
-        if self.plan.is_blocked() { self.run_blocked() } else { self.call() }
+        if self.plan.is_blocked() { self.run_blocked() } else { self.call_remapped() }
     }
 
     /// Runs the part block by block of its inner loop, so that the outer loops come back to the indices of a block.
@@ -492,14 +492,22 @@ impl<'a> IndexPart<'a> {
         let mut outcome = Outcome::NOTHING;
         for start in (0..n).step_by(BLOCK) {
             let range = |depth, n| if depth == last { start..(start + BLOCK).min(n) } else { 0..n };
-            outcome = outcome.and(IndexPart { plan: self.plan, args: self.args.part(&mut loops, range) }.call());
+            outcome =
+                outcome.and(IndexPart { plan: self.plan, args: self.args.part(&mut loops, range) }.call_remapped());
         }
         outcome
     }
 
-    /// Calls the kernel.
+    /// Calls the kernel of a plan that does not remap.
     #[inline(always)]
     pub(super) fn call(self) -> Outcome {
+        debug_assert!(!self.plan.remaps());
+        // SAFETY: P2, as for `call_remapped`.
+        unsafe { self.plan.kernel()(&self.args) }
+    }
+
+    /// Calls the kernel, on remapped indices if the policy says so.
+    fn call_remapped(self) -> Outcome {
         // SAFETY: P2: the kernel is that of the rank, the width, the index type and the method of the plan, whose loops
         // these are, or some of their iterations.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &self.args) }

@@ -65,8 +65,16 @@ impl RemapJob {
     /// Remaps the indices, by any policy.
     #[inline(never)]
     fn each<I: Index>(&self) {
+        match self.remap {
+            Remap::Clamp => self.each_by::<I>(Remap::Clamp),
+            remap => self.each_by::<I>(remap),
+        }
+    }
+
+    #[inline(always)]
+    fn each_by<I: Index>(&self, remap: Remap) {
         for at in 0..self.indices.n() {
-            self.write(at, self.remap.replace(self.indices.read::<I>(at), self.dim, self.from_end));
+            self.write(at, remap.replace(self.indices.read::<I>(at), self.dim, self.from_end));
         }
     }
 }

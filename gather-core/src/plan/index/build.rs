@@ -191,7 +191,7 @@ impl IndexPlan {
         };
         let inner = self.nest.loops.last().map_or(1, |inner| inner.n);
         self.blocked = reused && inner > BLOCK && matches!(method, Method::Blocks | Method::Streamed | Method::Table);
-        self.whole = self.is_one_call(self.work);
+        self.whole = self.is_one_call(self.work) && !self.remaps();
         Ok(())
     }
 

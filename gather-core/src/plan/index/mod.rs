@@ -116,7 +116,7 @@ pub(crate) struct IndexPlan {
     /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
-    /// have none, and need a stand-in), no rows that are decoded in a room, and work for one thread.
+    /// have none, and need a stand-in) as they are, no rows that are decoded in a room, and work for one thread.
     whole: bool,
 }
 
@@ -195,7 +195,13 @@ impl IndexPlan {
         if self.panels.is_some() { Method::Panels } else { self.spec.method }
     }
 
-    /// Whether a call that is so much work is one call of the kernel.
+    /// Whether a pass over indices comes before the kernel.
+    #[inline]
+    pub(crate) fn remaps(&self) -> bool {
+        self.spec.policy.remap.is_some()
+    }
+
+    /// Whether a call that is so much work is one call of the kernel, but for a pass over its indices.
     #[inline]
     pub(crate) fn is_one_call(&self, work: Work) -> bool {
         !self.blocked

@@ -23,7 +23,11 @@ impl IndexPlan {
     #[inline(never)]
     pub(super) fn specialize(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) {
         let IndexRequest { op, dtype, index, policy, options, .. } = *request;
-        if !self.whole || options.method.is_some() || request.converting.is_some() || !out.is_row_major() {
+        if !self.is_one_call(self.work)
+            || options.method.is_some()
+            || request.converting.is_some()
+            || !out.is_row_major()
+        {
             return;
         }
         let steps = lowered.dims.iter().map(|dim| (dim.n, dim.data));
@@ -60,6 +64,7 @@ impl IndexPlan {
         self.spec.table_entries = 0;
         // The kernel has the policy of its declaration, which is this one, and remaps index by index.
         self.spec.policy.remap = None;
+        self.whole = true;
         (self.nest.kernel_name, self.nest.kernel) = found;
     }
 }
