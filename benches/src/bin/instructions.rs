@@ -4,13 +4,14 @@
 
 use std::process::ExitCode;
 
-use gather_benches::instructions::{self, callgrind::CALLS, kernels, scatters, short, specialized};
+use gather_benches::instructions::{self, callgrind::CALLS, calls, kernels, scatters, short, specialized};
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(CALLS) {
         kernels::run();
         scatters::run();
         short::run();
+        calls::run();
         specialized::run();
         return ExitCode::SUCCESS;
     }

@@ -18,6 +18,7 @@
 
 pub mod baseline;
 pub mod callgrind;
+pub mod calls;
 pub mod kernels;
 pub mod limits;
 pub mod scatters;
