@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::plan::IndexLowered;
+use crate::plan::{IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -19,10 +19,10 @@ pub trait IndexAttributes: Sealed {
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error>;
 
-    /// Whether the result is rows of data along its first axis, in the order of indices.
+    /// The leading axes of data that an index names, where results are rows of data in the order of indices.
     #[doc(hidden)]
-    fn takes_rows(&self, _data: &Layout) -> bool {
-        false
+    fn leading_axes(&self, _data: &Layout, _indices: &Layout) -> Option<LeadingAxes> {
+        None
     }
 
     /// The dimensions of data before a row, of an operator whose indices name whole rows along an axis.

@@ -352,15 +352,16 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
 ///
 /// # Safety
 /// X1: the rows were found by this request in the layouts of the operands, whose types are the request's; their output
-/// is row-major, of the shape that [`FewRows::output`] gives.
+/// is row-major, of the shape that [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape) gives.
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(
     rows: &FewRows,
     request: &IndexRequest,
     operands: Operands<'_>,
 ) -> Result<Written, Error> {
-    let Operands { out, data, index, indices, params, of, .. } = operands;
-    let (spec, inner) = (rows.spec(request, FewRows::fill(request)?), rows.inner(request));
+    let Operands { out, data, data_layout, index, indices, params, of, .. } = operands;
+    let shape = data_layout.shape();
+    let (spec, inner) = (rows.spec(request, shape, FewRows::fill(request)?), rows.inner(request));
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
     // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
@@ -369,9 +370,8 @@ pub(crate) unsafe fn run_few_rows(
     if let Some(written) = Written::by(outcome, out) {
         return Ok(written);
     }
-    let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
-    let checked =
-        IndexCheck { op, axes: core::slice::from_ref(&axis), policy, index: index_type, skips_negative: false };
+    let (axes, IndexRequest { op, policy, index: index_type, .. }) = (rows.axes(shape), *request);
+    let checked = IndexCheck { op, axes: &axes, policy, index: index_type, skips_negative: false };
     debug_assert_eq!(index_type, of);
     // SAFETY: V1: the operands' indices may be read along their layout, as values of the request's index type.
     Err(unsafe { first_bad_index::find(&checked, index, indices) })

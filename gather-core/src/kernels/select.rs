@@ -118,10 +118,14 @@ impl Kernels {
     /// any length.
     #[inline(always)]
     fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> T {
-        let (own, builtin) = (self.own, self.builtin);
-        let found = own.and_then(|set| find(set, set.width(row)?));
-        let found = found.or_else(|| find(builtin, builtin.width(row).or(builtin.rows())?));
-        found.expect(BUILTIN)
+        if let Some(own) = self.own
+            && let Some(width) = own.width(row)
+            && let Some(found) = find(own, width)
+        {
+            return found;
+        }
+        let Some(width) = self.builtin.width(row).or(self.builtin.rows()) else { unreachable!("{BUILTIN}") };
+        find(self.builtin, width).expect(BUILTIN)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
 use crate::call::gather::rows::RowAttributes;
 use crate::ops::normalize_axis;
-use crate::plan::{Axis, IndexLowered};
+use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
@@ -178,9 +178,10 @@ impl IndexAttributes for GatherAttributes {
     }
 
     #[inline]
-    fn takes_rows(&self, data: &Layout) -> bool {
+    fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
         let first = self.axis == 0 || self.axis.unsigned_abs() == data.rank() as u64;
-        first && self.axis <= 0 && self.batch_dims == 0 && !self.lists
+        let takes_rows = first && self.axis <= 0 && self.batch_dims == 0 && !self.lists;
+        if takes_rows { Some(LeadingAxes::first(indices)) } else { None }
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
 use crate::ops::normalize_axis;
-use crate::plan::{Axis, IndexLowered};
+use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
@@ -180,6 +180,13 @@ fn lower_dims(
 impl IndexAttributes for GatherElementsAttributes {
     fn op(&self) -> Op {
         Op::GatherElements
+    }
+
+    #[inline]
+    fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
+        // Elements of a list.
+        let takes_rows = data.rank() == 1 && indices.rank() == 1 && matches!(self.axis, -1 | 0);
+        if takes_rows { Some(LeadingAxes::first(indices)) } else { None }
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
-use crate::plan::{Axis, IndexLowered};
+use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
@@ -130,6 +130,13 @@ impl Sealed for GatherNdAttributes {}
 impl IndexAttributes for GatherNdAttributes {
     fn op(&self) -> Op {
         Op::GatherNd
+    }
+
+    #[inline]
+    fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
+        let &[ref outer @ .., axes] = indices.shape() else { return None };
+        let takes_rows = self.batch_dims == 0 && (1..=data.rank()).contains(&axes);
+        if takes_rows { Some(LeadingAxes { axes, outer: outer.len() }) } else { None }
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {

@@ -31,8 +31,13 @@ impl Shape {
     /// load of several of them waiting.
     #[inline]
     pub(crate) fn assign(&mut self, dims: &[usize]) {
-        self.0.clear();
-        self.0.extend(dims.iter().copied());
+        if self.0.len() != dims.len() {
+            *self = Self::of_both(dims, &[]);
+            return;
+        }
+        for (own, &dim) in self.0.iter_mut().zip(dims) {
+            *own = dim;
+        }
     }
 
     /// As [`Shape::assign`], with another first size.
@@ -40,6 +45,23 @@ impl Shape {
     pub(crate) fn assign_resized(&mut self, dims: &[usize], first: usize) {
         self.0.clear();
         self.0.extend(dims.iter().enumerate().map(|(d, &dim)| if d == 0 { first } else { dim }));
+    }
+
+    /// The sizes of both lists, one after the other. Few are copied as an array.
+    #[inline]
+    pub(crate) fn of_both(outer: &[usize], inner: &[usize]) -> Self {
+        let len = outer.len() + inner.len();
+        if len > INLINE {
+            return outer.iter().chain(inner).copied().collect();
+        }
+        let mut dims = [0; INLINE];
+        for (dim, &size) in dims.iter_mut().zip(outer) {
+            *dim = size;
+        }
+        for (dim, &size) in dims.iter_mut().skip(outer.len()).zip(inner) {
+            *dim = size;
+        }
+        Shape(SmallVec::from_buf_and_len(dims, len))
     }
 
     pub(crate) fn extend(&mut self, dims: &[usize]) {

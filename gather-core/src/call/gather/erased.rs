@@ -11,7 +11,7 @@
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
 use crate::exec::{self, Operands, Written};
-use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest, LeadingAxes};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
 use crate::types::error::Error;
@@ -47,11 +47,10 @@ impl<'a> Request<'a> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
-    /// The few rows of a table that the call moves, if it does no more.
+    /// The leading axes of data that an index names, where the call moves rows of data.
     #[inline(always)]
-    fn few_rows(&self) -> Option<FewRows> {
-        let takes_rows = self.attributes.takes_rows(self.data);
-        if takes_rows { FewRows::of(self.planned, self.data, self.indices) } else { None }
+    fn leading_axes(&self) -> Option<LeadingAxes> {
+        self.attributes.leading_axes(self.data, self.indices)
     }
 
     /// Plans for an output of the row-major layout that comes back with the plan.
@@ -105,8 +104,9 @@ fn run_fixed(
     layout: &Layout,
 ) -> Result<(), Error> {
     let request = Request::of(attributes, planned, operands);
-    if FewRows::fits_output(layout, request.data, request.indices)
-        && let Some(rows) = request.few_rows()
+    if let Some(leading) = request.leading_axes()
+        && leading.fits_output(layout, request.data, request.indices)
+        && let Some(rows) = FewRows::of(planned, leading, request.data, request.indices)
     {
         // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the shape of
         // the result, as just checked.
@@ -126,8 +126,10 @@ fn run_resized(
     operands: Operands<'_, &mut dyn Resize>,
 ) -> Result<(), Error> {
     let request = Request::of(attributes, planned, &operands);
-    if let Some(rows) = request.few_rows() {
-        let shape = FewRows::output(request.data, request.indices);
+    if let Some(leading) = request.leading_axes()
+        && let Some(rows) = FewRows::of(planned, leading, request.data, request.indices)
+    {
+        let shape = leading.output_shape(request.data, request.indices);
         let len = Shape::checked_len(&shape)?;
         // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major, of this shape.
         return operands.fill(&shape, len, |operands| unsafe { exec::run_few_rows(&rows, planned, operands) });

@@ -197,7 +197,7 @@ impl<T: Element> Unconverted for T {
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        typed().ok_or(Error::KernelsNotCompiled { op, dtype, index })
+        typed().ok_or_else(|| Error::KernelsNotCompiled { op, dtype, index })
     }
 
     #[inline(always)]
@@ -290,5 +290,5 @@ impl IndexKind for Any {
 /// # Errors
 /// [`Error::NotAnIndexType`].
 pub(in crate::call) fn index_type(dtype: DType) -> Result<IndexType, Error> {
-    IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
+    IndexType::from_dtype(dtype).ok_or_else(|| Error::NotAnIndexType { dtype })
 }

@@ -18,7 +18,6 @@ use crate::kernels::nest::args::{Component, KernelSpec};
 use crate::kernels::nest::plane::{OutputRows, Plane, Strip};
 use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
-use crate::types::policy::KernelPolicy;
 
 /// The body of [`Method::Direct`](crate::Method::Direct) where one pass does not do.
 #[inline(never)]
@@ -115,54 +114,27 @@ fn move_some(
 }
 
 /// Writes where the rows of a strip of at most [`FEW`] lie; returns which have an index out of range, one bit each.
-/// These lie anywhere.
+/// These lie anywhere. Each component moves all rows by its positions.
 #[inline(always)]
 fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
-    match strip.spec().components.as_slice() {
-        [component] => resolve_one::<I>(strip, component, sources),
-        components => resolve_tuples::<I>(strip, components, sources),
-    }
-}
-
-/// As [`resolve`], of one component.
-#[inline(always)]
-fn resolve_one<I: Index>(strip: &Strip<'_>, component: &Component, sources: &mut Sources) -> u64 {
-    let (args, policy) = (strip.args(), strip.spec().policy);
-    let rule = IndexRule::new(policy, component.dim);
-    let (indices, mut data, mut bad) = (strip.indices(component), strip.at().data, 0);
-    for (i, source) in sources[..strip.n()].iter_mut().enumerate() {
-        let (x, inside) = rule.check(indices.read::<I>(i));
-        bad |= u64::from(!inside) << i;
-        source.write(data.wrapping_offset(args.stride().wrapping_mul(x as isize)));
+    let (args, spec, n, mut bad) = (strip.args(), strip.spec(), strip.n(), 0);
+    let mut data = strip.at().data;
+    for source in &mut sources[..n] {
+        source.write(data);
         data = data.wrapping_offset(args.inner().data);
     }
-    bad
-}
-
-/// As [`resolve`], of any number of components.
-#[inline(never)]
-fn resolve_tuples<I: Index>(strip: &Strip<'_>, components: &[Component], sources: &mut Sources) -> u64 {
-    let (args, policy, mut left, mut bad) = (strip.args(), strip.spec().policy, *strip, 0);
-    for (i, source) in sources[..strip.n()].iter_mut().enumerate() {
-        let position = tuple_inside::<I>(components, &left, policy);
-        bad |= u64::from(position.is_none()) << i;
-        let position = position.unwrap_or(0);
-        source.write(left.at().data.wrapping_offset(args.stride().wrapping_mul(position as isize)));
-        left.step();
+    for component in &spec.components {
+        let (rule, indices) = (IndexRule::new(spec.policy, component.dim), strip.indices(component));
+        let step = args.stride().wrapping_mul(component.scale as isize);
+        for (i, source) in sources[..n].iter_mut().enumerate() {
+            let (x, inside) = rule.check(indices.read::<I>(i));
+            bad |= u64::from(!inside) << i;
+            // SAFETY: the first `n` sources have been written.
+            let from = unsafe { source.assume_init() };
+            source.write(from.wrapping_offset(step.wrapping_mul(x as isize)));
+        }
     }
     bad
-}
-
-/// As [`resolve_tuple`], without a branch for each component.
-#[inline(always)]
-fn tuple_inside<I: Index>(components: &[Component], strip: &Strip<'_>, policy: KernelPolicy) -> Option<i64> {
-    let (mut sum, mut inside) = (0i64, true);
-    for component in components {
-        let (x, is_inside) = IndexRule::new(policy, component.dim).check(strip.index::<I>(component));
-        inside &= is_inside;
-        sum = sum.wrapping_add(x.wrapping_mul(component.scale));
-    }
-    inside.then_some(sum)
 }
 
 /// The sum of the positions of the first tuple of a strip, each times its scale; `None` where a component is out of

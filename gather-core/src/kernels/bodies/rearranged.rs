@@ -20,7 +20,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, Step, WholeRows};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
@@ -74,6 +74,9 @@ impl SpaceWidth for Rows {
         }
     }
 }
+
+/// Bytes of a stream from which on vectors may hold it.
+const LEAST_STREAM: usize = 16;
 
 /// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`.
 struct InterleaveFixed<const BYTES: usize, L>(PhantomData<L>);
@@ -132,56 +135,54 @@ impl LevelFn for InterleaveRows {
 
 /// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), period by period; whole
 /// periods by `whole` as far as it takes them.
+///
+/// Each iteration of the outer loop begins with the same phase of the inner one. The sizes are in registers: for all
+/// that the compiler knows, a copy could change what lies in memory.
 #[inline(always)]
 fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(Periods<'_>) -> usize) {
-    let Streams { at, outer, inner, .. } = streams;
+    let Streams { at, ref outer, ref inner, row } = *streams;
+    let (block, step, period) = (inner.block, inner.step, inner.period());
+    let head = if inner.phase == 0 { 0 } else { (block - inner.phase).min(inner.n) };
+    let (periods, rest) = ((inner.n - head) / block, (inner.n - head) % block);
+    let carry = inner.wrap.and(step.times(-1));
+    let is_long = block > 1 && periods.saturating_mul(row) >= LEAST_STREAM;
+    let rows = |mut at: SpaceCursor, n: usize, step: Step| {
+        for _ in 0..n {
+            copy(at.data(), at.out());
+            at = at.after(step);
+        }
+        at
+    };
     let mut cursor = at.enter(outer);
     for _ in 0..outer.n {
-        each_of_row(inner, cursor.at(), &copy, &whole);
+        let mut at = cursor.at();
+        if head > 0 {
+            // The last step of the first period goes to the next one.
+            at = rows(at, head, step).after(carry);
+        }
+        let mut left = periods;
+        if is_long {
+            // SAFETY: the loop is one of the plane, and has `periods` periods from here on.
+            let done = whole(unsafe { Periods::new(inner, at, periods) });
+            at = at.after(period.times(done as isize));
+            left -= done;
+        }
+        match block {
+            1 => at = rows(at, left, period),
+            2 => {
+                for _ in 0..left {
+                    rows(at, 2, step);
+                    at = at.after(period);
+                }
+            }
+            _ => {
+                for _ in 0..left {
+                    rows(at, block, step);
+                    at = at.after(period);
+                }
+            }
+        }
+        rows(at, rest, step);
         cursor = cursor.step(outer);
-    }
-}
-
-/// As [`each`], for one iteration of the outer loop, at a cursor.
-#[inline(always)]
-fn each_of_row(
-    inner: &BlockLoop,
-    mut at: SpaceCursor,
-    copy: &impl Fn(*const u8, *mut u8),
-    whole: &impl Fn(Periods<'_>) -> usize,
-) {
-    if inner.block == 1 {
-        for _ in 0..inner.n {
-            (*copy)(at.data(), at.out());
-            at = at.after(inner.wrap);
-        }
-        return;
-    }
-    let mut cursor = at.enter(inner);
-    let mut left = inner.n;
-    while left > 0 && cursor.phase != 0 {
-        (*copy)(cursor.at().data(), cursor.at().out());
-        cursor = cursor.step(inner);
-        left -= 1;
-    }
-    let (mut at, period) = (cursor.at(), inner.period());
-    if left >= inner.block {
-        // SAFETY: the loop is one of the plane, and has `left` rows left here, at the first of a period.
-        let done = (*whole)(unsafe { Periods::new(inner, at, left / inner.block) });
-        at = at.after(period.times(done as isize));
-        left -= done * inner.block;
-    }
-    while left >= inner.block {
-        let mut row = at;
-        for _ in 0..inner.block {
-            (*copy)(row.data(), row.out());
-            row = row.after(inner.step);
-        }
-        at = at.after(period);
-        left -= inner.block;
-    }
-    for _ in 0..left {
-        (*copy)(at.data(), at.out());
-        at = at.after(inner.step);
     }
 }

@@ -353,23 +353,17 @@ impl<'a> IndexArgs<'a> {
     }
 }
 
-/// Runs something at the cursor of each coordinate of loops.
+/// Runs `run` at the cursor of each coordinate of loops. There are at most 63 of two or more iterations.
 #[inline(always)]
 pub(in crate::kernels) fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
-    // The cursor of each loop's current iteration, and how many it has left, this one included.
-    let mut counters: SmallVec<[(Cursor, usize); 16]> = around.iter().map(|along| (origin, along.n)).collect();
-    let mut at = origin;
-    loop {
-        run(&at);
-        let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
-            return;
-        };
-        let (start, left) = counters[depth];
-        at = start.step(&around[depth]);
-        counters[depth] = (at, left - 1);
-        for (counter, along) in counters.iter_mut().zip(around).skip(depth + 1) {
-            *counter = (at, along.n);
-        }
+    if around.is_empty() { run(&origin) } else { each_along(around, origin, &mut run) }
+}
+
+fn each_along(around: &[Loop], mut at: Cursor, run: &mut impl FnMut(&Cursor)) {
+    let [first, inside @ ..] = around else { return run(&at) };
+    for _ in 0..first.n {
+        each_along(inside, at, run);
+        at = at.step(first);
     }
 }
 

@@ -2,10 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
-
 use crate::kernels::nest::plane::{around_plane, outermost};
-use crate::kernels::space::args::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
+use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
 /// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
 #[derive(Clone, Copy)]
@@ -14,30 +12,20 @@ pub(crate) struct SpacePlane<'a> {
     at: SpaceCursor,
 }
 
-/// Loops that are counted without a heap allocation.
-const INLINE: usize = 16;
-
 impl<'a> SpacePlane<'a> {
     /// Every plane of a loop nest.
     pub(crate) fn each(args: &'a SpaceArgs<'a>, mut run: impl FnMut(Self)) {
         let around = &args.all_loops()[..args.all_loops().len().saturating_sub(2)];
-        let mut counters: SmallVec<[(BlockCursor, usize); INLINE]> = SmallVec::new();
-        let mut at = args.origin();
-        loop {
-            for along in &around[counters.len()..] {
-                let cursor = at.enter(along);
-                at = cursor.at();
-                counters.push((cursor, along.n));
-            }
-            run(SpacePlane { args, at });
-            let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
-                return;
-            };
-            let (cursor, left) = counters[depth];
-            counters.truncate(depth);
-            let cursor = cursor.step(&around[depth]);
-            counters.push((cursor, left - 1));
-            at = cursor.at();
+        Self::each_along(around, args, args.origin(), &mut run);
+    }
+
+    /// Every plane at the coordinates of loops from a place on. There are at most 63 of two or more iterations.
+    fn each_along(around: &[BlockLoop], args: &'a SpaceArgs<'a>, at: SpaceCursor, run: &mut impl FnMut(Self)) {
+        let [first, inside @ ..] = around else { return run(SpacePlane { args, at }) };
+        let mut cursor = at.enter(first);
+        for _ in 0..first.n {
+            Self::each_along(inside, args, cursor.at(), run);
+            cursor = cursor.step(first);
         }
     }
 

@@ -21,20 +21,60 @@ use crate::types::method::Method;
 /// The most rows of 4 and 8 bytes that need no other plan: prefetching does not pay yet.
 const MOST_ELEMENTS: usize = 1 << 14;
 
-/// Rows of data along its first axis, by indices, all three tensors row-major.
+/// The leading axes of row-major data that each index names, of an operator whose results are rows of data in the order
+/// of row-major indices: `out[i.., s..] = data[index(i)..., s..]`.
+#[derive(Clone, Copy)]
+pub struct LeadingAxes {
+    /// The number of axes, at least 1: of the numbers of a tuple.
+    pub(crate) axes: usize,
+    /// The number of dimensions `i..`: all of indices, without the last one of tuples.
+    pub(crate) outer: usize,
+}
+
+impl LeadingAxes {
+    /// The first axis alone, named by each of the indices.
+    pub(crate) fn first(indices: &Layout) -> Self {
+        LeadingAxes { axes: 1, outer: indices.rank() }
+    }
+
+    /// The sizes of the output: those of indices, and those of a row.
+    #[inline(always)]
+    fn output<'a>(self, data: &'a Layout, indices: &'a Layout) -> [&'a [usize]; 2] {
+        [&indices.shape()[..self.outer], &data.shape()[self.axes..]]
+    }
+
+    /// The shape of the output.
+    pub(crate) fn output_shape(self, data: &Layout, indices: &Layout) -> Shape {
+        let [outer, inner] = self.output(data, indices);
+        Shape::of_both(outer, inner)
+    }
+
+    /// Whether an output is row-major and has the shape of the result.
+    #[inline(always)]
+    pub(crate) fn fits_output(self, out: &Layout, data: &Layout, indices: &Layout) -> bool {
+        let [outer, inner] = self.output(data, indices);
+        let Some((first, last)) = out.shape().split_at_checked(outer.len()) else { return false };
+        let equal = |a: &[usize], b: &[usize]| a.len() == b.len() && (0..a.len()).all(|d| a[d] == b[d]);
+        out.is_row_major() && equal(first, outer) && equal(last, inner)
+    }
+}
+
+/// The most numbers of a tuple.
+const MOST_AXES: usize = 3;
+
+/// Rows of data along its leading axes, by indices, all three tensors row-major.
 ///
 /// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
-/// [`FewRows::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
+/// [`LeadingAxes::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
 //
 // The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would
 // have to wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
-    dim: usize,
-    /// Rows, 1 to [`FEW`], or to [`MOST_ELEMENTS`] of 4 and 8 bytes.
+    axes: usize,
+    /// Rows, 1 to [`FEW`], or to [`MOST_ELEMENTS`] of 4 and 8 bytes by one index each.
     n: usize,
-    /// Elements and bytes of a row, at least 1.
-    elements: usize,
+    /// Bytes of a row, at least 1.
     row: usize,
     level: Available,
     method: Method,
@@ -44,13 +84,22 @@ pub(crate) struct FewRows {
 }
 
 impl FewRows {
-    /// The rows that a gather along the first axis of data moves. `None` where they are too many or none, lie
-    /// otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
+    /// The rows that a gather along leading axes of data moves. `None` where they are too many or none, lie otherwise,
+    /// or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
     #[inline(always)]
-    pub(crate) fn of(request: &IndexRequest, data: &Layout, indices: &Layout) -> Option<Self> {
-        let (&[dim, ref inner @ ..], n) = (data.shape(), indices.len()) else { return None };
+    pub(crate) fn of(
+        request: &IndexRequest,
+        LeadingAxes { axes, .. }: LeadingAxes,
+        data: &Layout,
+        indices: &Layout,
+    ) -> Option<Self> {
         let IndexRequest { op, index, policy, options, .. } = *request;
-        if dim == 0 || n == 0 || n > MOST_ELEMENTS || !data.is_row_major() || !indices.is_row_major() {
+        if axes > MOST_AXES || !data.is_row_major() || !indices.is_row_major() {
+            return None;
+        }
+        let (dims, inner) = data.shape().split_at_checked(axes)?;
+        let n = if axes == 1 { indices.len() } else { indices.len() / axes };
+        if n == 0 || n > MOST_ELEMENTS || dims.contains(&0) {
             return None;
         }
         let knows = policy.remap.is_none();
@@ -61,38 +110,26 @@ impl FewRows {
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
         let row = elements.checked_mul(request.dtype.size())?;
         let bytes = row.checked_mul(n)?;
-        let fits = row > 0 && (n <= FEW || matches!(row, 4 | 8)) && isize::try_from(bytes).is_ok();
+        let is_few = n <= FEW;
+        let fits = row > 0 && (is_few || axes == 1 && matches!(row, 4 | 8)) && isize::try_from(bytes).is_ok();
         if !fits || !(Work { bytes, rows: n, read: 0 }).is_for_one(options.par) {
             return None;
         }
-        let level = Level::resolve(options.level).ok().filter(|level| !level.is_fallback())?;
-        let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
+        let Ok(level) = Level::resolve(options.level) else { return None };
+        if level.is_fallback() {
+            return None;
+        }
+        let reach = dims.iter().fold(row, |bytes, &dim| bytes.saturating_mul(dim));
+        let prefetch_distance = far_rows_ahead(row, reach);
         let entry = request.kernels.index_kernel(op, row, index, 1, *level);
-        let one_pass = n <= FEW && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
+        let one_pass = axes == 1 && is_few && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
         let prefetch_distance = if one_pass { 0 } else { prefetch_distance };
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
-        let method = if n <= FEW { Method::Direct } else { Method::Gathered };
+        let method = if is_few { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
-        let is_gathered = || level.gathers() && dim > table_entries(*level, row);
-        let is_known = n <= FEW || is_gathered() && row.saturating_mul(dim) <= FAR_AWAY;
-        if is_known { Some(FewRows { dim, n, elements, row, level, method, prefetch_distance, kernel }) } else { None }
-    }
-
-    /// Whether an output is row-major and has the shape of the result.
-    #[inline(always)]
-    pub(crate) fn fits_output(out: &Layout, data: &Layout, indices: &Layout) -> bool {
-        let (out_shape, indices_shape, Some((_, inner))) = (out.shape(), indices.shape(), data.shape().split_first())
-        else {
-            return false;
-        };
-        let Some((first, last)) = out_shape.split_at_checked(indices_shape.len()) else { return false };
-        let equal = |a: &[usize], b: &[usize]| a.len() == b.len() && (0..a.len()).all(|d| a[d] == b[d]);
-        out.is_row_major() && equal(first, indices_shape) && equal(last, inner)
-    }
-
-    /// The shape of the result.
-    pub(crate) fn output(data: &Layout, indices: &Layout) -> Shape {
-        indices.shape().iter().chain(data.shape().iter().skip(1)).copied().collect()
+        let is_gathered = || level.gathers() && dims[0] > table_entries(*level, row) && reach <= FAR_AWAY;
+        let is_known = is_few || is_gathered();
+        if is_known { Some(FewRows { axes, n, row, level, method, prefetch_distance, kernel }) } else { None }
     }
 
     /// The fill of rows out of range; empty where they are errors.
@@ -107,7 +144,7 @@ impl FewRows {
     /// P1. The only loop, in bytes.
     #[inline(always)]
     pub(crate) fn inner(&self, request: &IndexRequest) -> Loop {
-        Loop { n: self.n, out: self.row as isize, data: 0, index: request.index.size() as isize }
+        Loop { n: self.n, out: self.row as isize, data: 0, index: (self.axes * request.index.size()) as isize }
     }
 
     /// P2. Bytes of data from one position to the next.
@@ -116,18 +153,27 @@ impl FewRows {
         self.row as isize
     }
 
-    /// P2. With the fill that [`FewRows::fill`] makes.
+    /// P2. For the shape of data, and with the fill that [`FewRows::fill`] makes.
     #[inline(always)]
-    pub(crate) fn spec(&self, request: &IndexRequest, fill: ElementBytes) -> KernelSpec {
+    pub(crate) fn spec(&self, request: &IndexRequest, data: &[usize], fill: ElementBytes) -> KernelSpec {
+        let mut components = [Component { dim: data[0] as i64, scale: 1, index: 0 }; MOST_AXES];
+        if self.axes > 1 {
+            let mut scale = 1;
+            for axis in (0..self.axes).rev() {
+                let (dim, index) = (data[axis] as i64, (axis * request.index.size()) as isize);
+                components[axis] = Component { dim, scale, index };
+                scale = scale.wrapping_mul(dim);
+            }
+        }
         KernelSpec {
             method: self.method,
             level: self.level,
-            components: SmallVec::from_buf_and_len([Component { dim: self.dim as i64, scale: 1, index: 0 }; 3], 1),
+            components: SmallVec::from_buf_and_len(components, self.axes),
             row: self.row,
             policy: request.policy,
             fill,
             packed: true,
-            adjacent_tuples: false,
+            adjacent_tuples: self.axes > 1,
             prefetch_distance: self.prefetch_distance,
             outer_prefetch_distance: 0,
             offsets_first: false,
@@ -137,9 +183,10 @@ impl FewRows {
         }
     }
 
-    /// The axis of data.
-    pub(crate) fn axis(&self) -> Axis {
-        Axis { axis: 0, dim: self.dim, data: self.elements as isize, index: 0 }
+    /// The axes of data, of this shape, that each index names.
+    pub(crate) fn axes(&self, data: &[usize]) -> SmallVec<[Axis; MOST_AXES]> {
+        let step = |axis: usize| data[axis + 1..].iter().product::<usize>() as isize;
+        (0..self.axes).map(|axis| Axis { axis, dim: data[axis], data: step(axis), index: axis as isize }).collect()
     }
 }
 
@@ -166,7 +213,7 @@ mod tests {
                 converting: None,
             };
             let [data, ids] = [Layout::contiguous(&[9, row]), Layout::contiguous(&[4])].map(Result::unwrap);
-            FewRows::of(&request, &data, &ids).is_some()
+            FewRows::of(&request, LeadingAxes::first(&ids), &data, &ids).is_some()
         };
         for (row, par, few) in [
             (100, Par::Auto, true),

@@ -6,7 +6,7 @@ mod build;
 mod few_rows;
 mod shaped;
 
-pub(crate) use few_rows::FewRows;
+pub(crate) use few_rows::{FewRows, LeadingAxes};
 
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};

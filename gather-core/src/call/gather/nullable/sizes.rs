@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::Operation;
-use crate::plan::{Axis, IndexLowered};
+use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -127,8 +127,8 @@ impl IndexAttributes for ByPosition<'_> {
         self.attributes.op()
     }
 
-    fn takes_rows(&self, data: &Layout) -> bool {
-        self.attributes.takes_rows(data)
+    fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
+        self.attributes.leading_axes(data, indices).filter(|_| !self.empty_tuples)
     }
 
     fn dims_before_row(&self, data: &Layout) -> Result<usize, Error> {
