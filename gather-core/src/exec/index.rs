@@ -95,7 +95,7 @@ impl<'a, O> Operands<'a, O> {
     /// # Safety
     /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are
     /// indices of their type at those of theirs, all of which may be read as long as the layouts are borrowed. (Where a
-    /// [`CountedPlan`](super::CountedPlan) runs, it is told the size of the first dimension of indices, whatever the
+    /// dynamic [`Prepared`](super::Prepared) runs, it is told the size of the first dimension of indices, whatever the
     /// layout says.) O1: the output takes elements of the type that the call makes; memory may be written at all
     /// coordinates of its layout, no two of which share a byte. It overlaps neither data nor indices.
     #[inline(always)]

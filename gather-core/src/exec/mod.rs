@@ -22,7 +22,6 @@
 
 mod bag;
 mod coordinates;
-mod counted;
 mod cuts;
 pub(crate) mod first_bad_index;
 #[cfg(feature = "rayon")]
@@ -30,6 +29,7 @@ mod helpers;
 mod index;
 mod nulls;
 mod panels;
+mod prepared;
 mod rooms;
 mod scatter;
 mod space;
@@ -38,9 +38,9 @@ mod sync;
 mod threads;
 
 pub(crate) use bag::{BagJob, BagOperands, run as run_bags, run_all as run_all_bags};
-pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
 pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
+pub(crate) use prepared::Prepared;
 pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

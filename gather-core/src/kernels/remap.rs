@@ -89,7 +89,7 @@ impl<I: Index> LevelFn for RemapOf<I> {
     #[inline(always)]
     fn call<Here: Token>(_: Here, job: &RemapJob) {
         // Indices of other types are rare, and a loop for each type would be linked by every program.
-        let vectors = const { matches!(I::TYPE.fixed_width(), IndexType::I32 | IndexType::I64) };
+        let vectors = const { matches!(I::TYPE.fixed_width(), IndexType::I32 | IndexType::I64 | IndexType::U32) };
         match (job.remap, job.indices.contiguous(size_of::<I>())) {
             (remap @ Remap::Clamp, Some(indices)) if vectors && job.step == size_of::<I>() => {
                 // Steps that are constants leave a loop that compilers vectorise.

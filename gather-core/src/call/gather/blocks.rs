@@ -24,7 +24,7 @@ pub(super) fn check_planned(blocks: &BlockShapes, planned: &Planned, out: &Layou
     if planned.is_counted() {
         expected.assign_resized(&blocks.output, count);
     }
-    check_values(planned.plan.op(), &expected, out)
+    check_values(planned.plan().op(), &expected, out)
 }
 
 /// Checks that an output is row-major, of a shape.

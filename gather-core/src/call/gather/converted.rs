@@ -395,8 +395,8 @@ pub(super) fn plan(
     let mut planned = Planned::new(&request, of)?;
     converter.function().and_then(|function| function.fill).inspect(|fill| planned.set_fill(fill));
     shape.and_then(|shape| shape.decoding).inspect(|&decoding| planned.decode_rows(decoding));
-    let format = Box::new(PlannedFormat::new(converter, &planned.plan)?);
-    converter.check_output((&planned.plan, &format), shape.as_mut(), out)?;
+    let format = Box::new(PlannedFormat::new(converter, planned.plan())?);
+    converter.check_output((planned.plan(), &format), shape.as_mut(), out)?;
     let reads = Reads { format: Some(format), rows: shape };
     Ok(GatherPlan { planned, dtype: converter.reader.dtype, index, reads })
 }
@@ -414,12 +414,12 @@ pub(super) fn run_plan(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let GatherPlan { planned, reads: Reads { format, rows: shape }, dtype, .. } = plan;
-    let (op, format) = (planned.plan.op(), format.as_deref().unwrap_or(&PlannedFormat::Plain));
+    let (op, format) = (planned.plan().op(), format.as_deref().unwrap_or(&PlannedFormat::Plain));
     if let Target::Fixed(out, layout) = operands.out() {
         check_aligned(*dtype, *out, layout)?;
     }
     format.check(converter.reader, op)?;
-    let (function, by) = (converter.function(), converter.functions(planned.plan.spec().level));
+    let (function, by) = (converter.function(), converter.functions(planned.plan().spec().level));
     let mut runs = planned.converting_by(by, || match (&function, shape) {
         (Some(Function { erased, .. }), Some(shape)) => {
             maps::check_names(op, (erased.name, erased.params), shape.params)
@@ -451,7 +451,7 @@ pub(super) fn run_plan(
             None => runs.fill_by(&converter.made.zero()?),
         }
     }
-    converter.write((&planned.plan, format), (shape.as_ref(), output, len), operands, |operands| {
+    converter.write((planned.plan(), format), (shape.as_ref(), output, len), operands, |operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }

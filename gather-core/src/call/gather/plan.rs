@@ -249,7 +249,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             let operands = unsafe { Operands::new(data, indices, out, *dtype) };
             // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no
             // map converts.
-            return unsafe { exec::call_index(&planned.plan, operands) }.map(Written::all);
+            return unsafe { exec::call_index(planned.plan(), operands) }.map(Written::all);
         }
         // SAFETY: the inputs are of the plan's types, as just checked.
         unsafe { self.run_any_into(data, indices, out) }

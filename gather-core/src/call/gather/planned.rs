@@ -7,7 +7,7 @@ use core::ops::Deref;
 use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
-use crate::exec::{self, CountedPlan, Operands, Written, pool_threads};
+use crate::exec::{Operands, Prepared, Written, pool_threads};
 use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -35,7 +35,7 @@ impl Deref for Converting<'_> {
 impl Converting<'_> {
     /// Fills rows that are out of range by these bytes, where they are filled.
     pub(super) fn fill_by(&mut self, fill: &[u8]) {
-        if !self.running().fills_by(fill) {
+        if !self.prepared.running().fills_by(fill) {
             self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).set_fill(fill);
         }
     }
@@ -43,31 +43,32 @@ impl Converting<'_> {
 
 #[derive(Clone)]
 pub(super) struct Planned {
-    pub(super) plan: IndexPlan,
+    prepared: Prepared,
     pub(super) data: Layout,
     pub(super) indices: Layout,
     pub(super) out: Layout,
     /// Whether all three layouts are row-major, as slices are.
     contiguous: bool,
-    /// Whether every call is one call of the kernel: the number of indices is fixed, and one thread runs it.
-    one_call: bool,
-    /// Runs calls with another size of the first dimension of indices.
-    counted: Option<Box<CountedPlan>>,
 }
 
 impl Planned {
     /// A plan for outputs.
+    #[inline(always)]
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
-        let (plan, out) = match outputs {
-            Outputs::RowMajor => request.plan()?,
-            Outputs::Of(out) => (request.plan_into(out)?, out.clone()),
-            Outputs::AnyCount => return Self::new_any_count(request),
+        let (prepared, out) = match outputs {
+            Outputs::RowMajor => request.plan().map(|(plan, out)| (Prepared::new(plan), out))?,
+            Outputs::Of(out) => (Prepared::new(request.plan_into(out)?), out.clone()),
+            Outputs::AnyCount => Self::prepare_any_count(request)?,
         };
-        Ok(Self::from_parts(request, plan, out, None))
+        let (data, indices) = (request.data.clone(), request.indices.clone());
+        // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
+        let in_order = if prepared.dynamic().is_some() { indices.is_row_major() } else { indices.is_contiguous() };
+        let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
+        Ok(Planned { prepared, data, indices, out, contiguous })
     }
 
-    /// A plan whose calls choose the size of the first dimension of indices.
-    fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+    /// A gather whose calls choose the size of the first dimension of indices, and its output.
+    fn prepare_any_count(request: &Request<'_>) -> Result<(Prepared, Layout), Error> {
         // K10: a kernel for declared shapes takes no other count than the declared one.
         let kernels = request.planned.kernels.with_shaped(&[]);
         let planned = IndexRequest { kernels, ..*request.planned };
@@ -92,37 +93,19 @@ impl Planned {
         if !along_first || !lowered.dims.first().is_some_and(free) {
             return Err(fixed());
         }
-        let action = Action::of(&lowered, request.planned.policy);
-        let counted = CountedPlan::new(plan_for, action, expected, request.indices, &out)?;
-        Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
-    }
-
-    // Inlined, so that the hundreds of bytes of a plan are not moved once more.
-    #[inline(always)]
-    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
-        let (data, indices) = (request.data.clone(), request.indices.clone());
-        // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
-        let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
-        let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
-        let one_call = counted.is_none() && plan.is_whole();
-        Planned { plan, data, indices, out, contiguous, one_call, counted }
+        let (action, layouts) = (Action::of(&lowered, request.planned.policy), [request.indices, &out]);
+        let prepared = Prepared::new(plan).with_any_count(plan_for, action, expected, layouts)?;
+        Ok((prepared, out))
     }
 
     /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled.
     pub(super) fn set_fill(&mut self, fill: &[u8]) {
-        self.plan.set_fill(fill);
-        if let Some(counted) = &mut self.counted {
-            counted.set_fill(fill);
-        }
+        self.prepared.change(|plan| plan.set_fill(fill));
     }
 
     /// Decodes rows first, for the row function that reads them.
     pub(super) fn decode_rows(&mut self, decoding: Decoding) {
-        self.plan.decode_rows(decoding);
-        if let Some(counted) = &mut self.counted {
-            counted.decode_rows(decoding);
-        }
-        self.one_call = false;
+        self.prepared.change(|plan| plan.decode_rows(decoding));
     }
 
     /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
@@ -136,37 +119,33 @@ impl Planned {
         by: Functions,
         check: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Converting<'_>, Error> {
-        if self.running().converts_by(by) {
+        if self.prepared.running().converts_by(by) {
             return Ok(Converting { planned: self, copy: None });
         }
         check()?;
         Ok(Converting { planned: self, copy: Some(self.copy_converting_by(by)) })
     }
 
-    /// A plan that calls run: `plan`, or one of the dynamic plans. They agree in fill and functions; `plan` differs from
-    /// them if it was made for 0 indices, where nothing is filled.
-    #[inline(always)]
-    fn running(&self) -> &IndexPlan {
-        self.counted.as_deref().map_or(&self.plan, CountedPlan::for_few)
-    }
-
     #[cold]
     fn copy_converting_by(&self, by: Functions) -> Box<Self> {
         let mut copy = Box::new(self.clone());
-        copy.plan.set_conversion(by);
-        if let Some(counted) = &mut copy.counted {
-            counted.set_conversion(by);
-        }
+        copy.prepared.change(|plan| plan.set_conversion(by));
         copy
+    }
+
+    /// The plan that describes calls.
+    #[inline(always)]
+    pub(super) fn plan(&self) -> &IndexPlan {
+        self.prepared.plan()
     }
 
     /// Whether calls choose the size of the first dimension of indices.
     pub(super) fn is_counted(&self) -> bool {
-        self.counted.is_some()
+        self.prepared.dynamic().is_some()
     }
 
     pub(super) fn explain(&self) -> Explain<'_> {
-        Explain::index(&self.plan, pool_threads)
+        Explain::index(self.plan(), pool_threads)
     }
 
     /// The shape of the result; of a plan for any count, that of the expected count.
@@ -183,14 +162,14 @@ impl Planned {
     /// Whether a call on tensors of these layouts is one call of the kernel.
     #[inline(always)]
     pub(super) fn is_one_call(&self, data: &Layout, indices: &Layout, out: &Layout) -> bool {
-        self.one_call && self.matches_inputs(data, indices) && self.out.matches(out)
+        self.prepared.is_one_call() && self.matches_inputs(data, indices) && self.out.matches(out)
     }
 
     /// Checks the layouts of the inputs; returns the size of the first dimension of indices, where that is free.
     #[inline]
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
-        if self.counted.is_some() {
+        if self.is_counted() {
             return check_counted(Argument::Indices, &self.indices, indices);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
@@ -200,7 +179,7 @@ impl Planned {
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
     #[inline]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
-        if self.counted.is_some() {
+        if self.is_counted() {
             if check_counted(Argument::Output, &self.out, out)? == count {
                 return Ok(());
             }
@@ -217,14 +196,14 @@ impl Planned {
         if !self.contiguous || data != self.data.len() {
             return Err(mismatch(Argument::Data, self.data.shape(), &[data]));
         }
-        let count = match &self.counted {
+        let count = match self.prepared.dynamic() {
             None => (indices == self.indices.len()).then_some(0),
-            Some(counted) => counted.count(indices),
+            Some(dynamic) => dynamic.count(indices),
         };
         let Some(count) = count else {
             return Err(mismatch(Argument::Indices, self.indices.shape(), &[indices]));
         };
-        if out != self.counted.as_ref().map_or(self.out.len(), |counted| counted.out_len(count)) {
+        if out != self.prepared.dynamic().map_or(self.out.len(), |dynamic| dynamic.out_len(count)) {
             return Err(mismatch(Argument::Output, self.out.shape(), &[out]));
         }
         Ok(count)
@@ -249,11 +228,11 @@ impl Planned {
     /// [`Error::TooManyElements`] of a plan for any count whose result has no elements.
     #[inline(always)]
     pub(super) fn output_of<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
-        Ok(match &self.counted {
-            None => (self.plan.output(), self.out.len()),
-            Some(counted) => {
+        Ok(match self.prepared.dynamic() {
+            None => (self.plan().output(), self.out.len()),
+            Some(dynamic) => {
                 buffer.assign_resized(self.out.shape(), count);
-                let len = match counted.out_len(count) {
+                let len = match dynamic.out_len(count) {
                     // No memory is asked for, which would be refused.
                     0 => Shape::checked_len(buffer)?,
                     len => len,
@@ -278,7 +257,7 @@ impl Planned {
     #[inline(always)]
     pub(super) fn check_operands<O>(&self, operands: &Operands<'_, O>) -> Result<usize, Error> {
         let (indices, of) = operands.indices();
-        debug_assert_eq!(self.plan.index(), of);
+        debug_assert_eq!(self.plan().index(), of);
         self.check_inputs(operands.data().1, indices)
     }
 
@@ -307,11 +286,7 @@ impl Planned {
     /// that is free, and so in the output.
     #[inline(always)]
     pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
-        match &self.counted {
-            // SAFETY: X1: the plan is the one of these layouts, none of which is free.
-            None => unsafe { exec::run_index(&self.plan, operands) },
-            // SAFETY: X1: the plans were made for these layouts and any count of indices.
-            Some(counted) => unsafe { counted.run(operands, count) },
-        }
+        // SAFETY: X1, as the caller says.
+        unsafe { self.prepared.run(operands, count) }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn advise(planned: &Planned, (data, layout): (*const u8, &Layout), id
     if !planned.matches_inputs(layout, ids.layout()) {
         return WillNeed::default();
     }
-    let (plan, index) = (&planned.plan, ids.start());
+    let (plan, index) = (planned.plan(), ids.start());
     debug_assert_eq!(plan.index(), ids.of());
     let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
     let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };

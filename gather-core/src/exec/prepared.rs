@@ -1,12 +1,105 @@
-//! Running a plan for any size of the first dimension of indices.
+//! A prepared gather: the plan that runs, or plans for any size of the first dimension of indices. No layouts.
+
+use alloc::boxed::Box;
 
 use smallvec::SmallVec;
 
-use crate::exec::index::{IndexPart, Operands, Written, run_in_parts};
+use crate::exec::index::{self, IndexPart, Operands, Written, run_in_parts};
 use crate::kernels::Loop;
-use crate::plan::{Action, Decoding, Functions, IndexPlan};
+use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
+
+/// A prepared gather.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    /// The plan of calls with the planned number of indices.
+    plan: IndexPlan,
+    /// The plans of calls with any number of indices, in place of `plan`.
+    dynamic: Option<Box<DynamicCount>>,
+}
+
+impl Prepared {
+    /// A plan whose calls have the planned number of indices.
+    #[inline(always)]
+    pub(crate) fn new(plan: IndexPlan) -> Self {
+        Prepared { plan, dynamic: None }
+    }
+
+    /// The same plan for any size of the first dimension of indices, by plans for given sizes of it. `action` is that
+    /// of every size but 0.
+    ///
+    /// # Errors
+    /// Those of the plans, then [`Error::FixedCount`] where no loop is that of the dimension.
+    pub(crate) fn with_any_count(
+        self,
+        plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
+        action: Action,
+        expected: usize,
+        [indices, out]: [&Layout; 2],
+    ) -> Result<Self, Error> {
+        let per_count = |layout: &Layout| layout.shape().iter().skip(1).product();
+        let [few, many] = PLANNED;
+        let many = many.max(expected);
+        let plans = if action == Action::Run {
+            [FreePlan::new(few, plan_for(few)?)?, FreePlan::new(many, plan_for(many)?)?]
+        } else {
+            let idle = FreePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            [idle.clone(), idle]
+        };
+        let dynamic = DynamicCount { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) };
+        Ok(Prepared { dynamic: Some(Box::new(dynamic)), ..self })
+    }
+
+    /// The plan that describes calls, and has the shape of the output: of the expected count, if calls choose it.
+    #[inline(always)]
+    pub(crate) fn plan(&self) -> &IndexPlan {
+        &self.plan
+    }
+
+    /// A plan that calls run. All of these agree in fill and functions; [`Prepared::plan`] differs from them if it was
+    /// made for 0 indices, where nothing is filled.
+    #[inline(always)]
+    pub(crate) fn running(&self) -> &IndexPlan {
+        self.dynamic.as_deref().map_or(&self.plan, |dynamic| &dynamic.plans[0].plan)
+    }
+
+    /// Changes all plans.
+    pub(crate) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
+        change(&mut self.plan);
+        self.dynamic.iter_mut().flat_map(|dynamic| &mut dynamic.plans).for_each(|free| change(&mut free.plan));
+    }
+
+    /// The plans of calls that choose the size of the first dimension of indices.
+    #[inline(always)]
+    pub(crate) fn dynamic(&self) -> Option<&DynamicCount> {
+        self.dynamic.as_deref()
+    }
+
+    /// Whether every call is one call of the kernel: the number of indices is fixed, and one thread runs it.
+    #[inline(always)]
+    pub(crate) fn is_one_call(&self) -> bool {
+        self.dynamic.is_none() && self.plan.is_whole()
+    }
+
+    /// Runs the plan, for a size of the free dimension, where there is one.
+    ///
+    /// # Errors
+    /// As for [`run_index`](super::run_index).
+    ///
+    /// # Safety
+    /// X1 for operands of the planned layouts, except that there are `count` indices along the first dimension where
+    /// that is free, and so in the output.
+    #[inline(always)]
+    pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
+        match &self.dynamic {
+            // SAFETY: X1: the plan is the one of these layouts, none of which is free.
+            None => unsafe { index::run(&self.plan, operands) },
+            // SAFETY: X1: the plans were made for these layouts and any count of indices.
+            Some(dynamic) => unsafe { dynamic.run(operands, count) },
+        }
+    }
+}
 
 /// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output. Where
 /// any size of it leaves nothing to move, plans without a loop, which check indices.
@@ -14,7 +107,7 @@ use crate::types::error::Error;
 /// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it, and no kernel is one
 /// for declared shapes, whose sizes are fixed (K10).
 #[derive(Clone, Debug)]
-pub(crate) struct CountedPlan {
+pub(crate) struct DynamicCount {
     /// For few indices, and for more.
     plans: [FreePlan; 2],
     /// Elements of indices and of the output for each along the free dimension.
@@ -38,52 +131,7 @@ const FEW: usize = 32;
 /// Sizes that plans are made for, unless a greater one is expected.
 const PLANNED: [usize; 2] = [FEW, 1 << 10];
 
-impl CountedPlan {
-    /// Plans for any size of the first dimension of indices, by plans for given sizes of it. `action` is that of every
-    /// size but 0.
-    ///
-    /// # Errors
-    /// Those of the plans, then [`Error::FixedCount`] where no loop is that of the dimension.
-    pub(crate) fn new(
-        plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
-        action: Action,
-        expected: usize,
-        indices: &Layout,
-        out: &Layout,
-    ) -> Result<Self, Error> {
-        let per_count = |layout: &Layout| layout.shape().iter().skip(1).product();
-        let [few, many] = PLANNED;
-        let many = many.max(expected);
-        let plans = if action == Action::Run {
-            [FreePlan::new(few, plan_for(few)?)?, FreePlan::new(many, plan_for(many)?)?]
-        } else {
-            let idle = FreePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
-            [idle.clone(), idle]
-        };
-        Ok(CountedPlan { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) })
-    }
-
-    /// [`IndexPlan::set_fill`] for all plans.
-    pub(crate) fn set_fill(&mut self, fill: &[u8]) {
-        self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
-    }
-
-    /// [`IndexPlan::decode_rows`] for all plans.
-    pub(crate) fn decode_rows(&mut self, decoding: Decoding) {
-        self.plans.iter_mut().for_each(|free| free.plan.decode_rows(decoding));
-    }
-
-    /// [`IndexPlan::set_conversion`] for all plans.
-    pub(crate) fn set_conversion(&mut self, by: Functions) {
-        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(by));
-    }
-
-    /// The plan for few indices.
-    #[inline(always)]
-    pub(crate) fn for_few(&self) -> &IndexPlan {
-        &self.plans[0].plan
-    }
-
+impl DynamicCount {
     /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,
     /// nor has the output: every size is that of no indices, and stands for any.
     #[inline(always)]
@@ -110,7 +158,7 @@ impl CountedPlan {
     /// X1 for tensors with `count` along the free dimension, which is the first of the layout of the operands' indices,
     /// whatever size that says.
     #[inline]
-    pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
+    unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         let FreePlan { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
         // A tensor with as many elements exists, so that the product does not overflow.
         let n = times * count;
@@ -153,7 +201,7 @@ impl CountedPlan {
 /// [`Error::IndexOutOfRange`], as [`run_index`](super::run_index).
 ///
 /// # Safety
-/// As for [`CountedPlan::run`], with a `count` of 0 or a plan that does not move.
+/// As for [`DynamicCount::run`], with a `count` of 0 or a plan that does not move.
 #[cold]
 unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
     if count == 0 {
