@@ -17,7 +17,7 @@ pub use crate::kernels::Neon;
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::convert::row::{RowParams, Rowwise};
-pub use crate::kernels::reduce::scatter::Combine;
+pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};

@@ -161,7 +161,7 @@ impl Reductions<BagFns> {
 /// The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums
 /// and means of halves. All else is cold.
 mod scatters {
-    use crate::kernels::reduce::bag::step::Accumulate;
+    use crate::kernels::reduce::accumulate::Accumulate;
     use crate::kernels::reduce::number::{
         Add, And, Average, Few, Max, Mean, MeanOfFew, Min, Mul, Number, Or, Ordered, Sub,
     };

@@ -8,6 +8,7 @@
 //! | `reducer` | reductions of the caller's own |
 //! | `builtin` | the built-in reductions, by data type |
 
+mod accumulate;
 pub(crate) mod bag;
 mod builtin;
 mod halves;
@@ -15,4 +16,5 @@ mod number;
 pub(crate) mod reducer;
 pub(crate) mod scatter;
 
+pub use accumulate::Combine;
 pub(crate) use builtin::Reductions;

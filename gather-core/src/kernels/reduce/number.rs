@@ -4,11 +4,11 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::reduce::bag::step::Accumulate;
+use crate::kernels::reduce::accumulate::Accumulate;
+use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::halves::Halves;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::halves::InVector;
-use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::element::{Element, Unaligned};
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};
@@ -93,6 +93,12 @@ pub(super) struct Add<T>(PhantomData<T>);
 
 impl<T: Number + Element> Combine for Add<T> {
     type Item = T;
+    const WEIGHS: bool = true;
+
+    #[inline(always)]
+    fn times(new: T, weight: T) -> T {
+        new.times(weight)
+    }
     const IDENTITY: Option<T> = Some(T::NOTHING);
 
     #[inline(always)]
@@ -129,6 +135,12 @@ pub(super) enum Or {}
 
 impl Combine for Or {
     type Item = u8;
+    const WEIGHS: bool = true;
+
+    #[inline(always)]
+    fn times(new: u8, weight: u8) -> u8 {
+        new & weight
+    }
     const IDENTITY: Option<u8> = Some(0);
 
     #[inline(always)]
@@ -407,6 +419,12 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     type Sum = f32;
     const WIDENS: bool = true;
     const IDENTITY: Option<f32> = C::IDENTITY;
+    const WEIGHS: bool = C::WEIGHS;
+
+    #[inline(always)]
+    fn times(new: f32, weight: f32) -> f32 {
+        C::times(new, weight)
+    }
 
     #[inline(always)]
     fn widen(kept: T) -> f32 {

@@ -5,9 +5,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::scatter::ScatterFns;
-use crate::kernels::reduce::scatter::rows::Combine;
 use crate::types::element::{BY_VALUE, Element};
 
 /// A reduction of elements `T`, by which scatters put updates

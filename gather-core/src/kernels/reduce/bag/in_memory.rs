@@ -20,11 +20,10 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::prefetch_row;
+use crate::kernels::reduce::accumulate::{Accumulate, between_ends, weigh};
 use crate::kernels::reduce::bag::batch::{Batch, BatchRow, Begun};
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::step::Step;
 use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};
-use crate::kernels::reduce::scatter::rows::between_ends;
 use crate::types::element::{Element, Unaligned};
 use crate::types::level::Level;
 
@@ -37,29 +36,34 @@ const ROOM: usize = 2 << 10;
 const ROWS: usize = 16;
 
 /// The functions of a reduction.
-pub(in crate::kernels::reduce) const fn fns<S: Step>() -> ByLevel<CompiledBagFn> {
-    by_level!(fn InMemory<S>)
+pub(in crate::kernels::reduce) const fn fns<A: Accumulate<Item: Element>, const WEIGHTED: bool>()
+-> ByLevel<CompiledBagFn> {
+    by_level!(fn InMemory<A, WEIGHTED>)
 }
 
 /// A reduction, by vectors as long as the level has them, with room for some sums, or one.
-pub(in crate::kernels::reduce) struct InMemory<S>(PhantomData<S>);
+pub(in crate::kernels::reduce) struct InMemory<A, const WEIGHTED: bool>(PhantomData<A>);
 
-impl<S: Step> LevelFn for InMemory<S> {
+impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for InMemory<A, WEIGHTED> {
     type Args<'a> = &'a BagRows<'a>;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, bag: &BagRows<'_>) {
-        bag.debug_check(S::WEIGHTED);
-        let (item, sum) = (size_of::<S::Item>(), size_of::<S::Sum>());
-        let by =
-            ByStep { reduce: level.entry::<ReduceBatch<S>>(), item, sum, vector: const { vector_at::<Here, S>() } };
-        if size_of::<S::Sum>() <= ROOM {
+        bag.debug_check(WEIGHTED);
+        let (item, sum) = (size_of::<A::Item>(), size_of::<A::Sum>());
+        let by = ByStep {
+            reduce: level.entry::<ReduceBatch<A, WEIGHTED>>(),
+            item,
+            sum,
+            vector: const { vector_at::<Here, A>() },
+        };
+        if size_of::<A::Sum>() <= ROOM {
             let mut room = [const { MaybeUninit::<u8>::uninit() }; ROOM];
-            let most = ROOM / size_of::<S::Sum>().max(1);
+            let most = ROOM / size_of::<A::Sum>().max(1);
             by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most, of: PhantomData });
         } else {
-            let mut room = MaybeUninit::<S::Sum>::uninit();
+            let mut room = MaybeUninit::<A::Sum>::uninit();
             by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most: 1, of: PhantomData });
         }
     }
@@ -178,40 +182,40 @@ const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
 
 /// Columns of a vector of `bytes` bytes of elements, or of sums where these are longer; or one. So it is where rows are
 /// widened, in loops over all columns.
-const fn vector_of<S: Step>(bytes: usize) -> usize {
-    if S::WIDENS {
+const fn vector_of<A: Accumulate>(bytes: usize) -> usize {
+    if A::WIDENS {
         return 1;
     }
-    let (item, sum) = (size_of::<S::Item>(), size_of::<S::Sum>());
+    let (item, sum) = (size_of::<A::Item>(), size_of::<A::Sum>());
     let longer = if item > sum { item } else { sum };
     if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
 }
 
 /// Columns of a vector of a level.
-const fn vector_at<Here: Token, S: Step>() -> usize {
-    vector_of::<S>(if matches!(Here::LEVEL, Level::Scalar) { SCALAR_VECTOR } else { VECTOR })
+const fn vector_at<Here: Token, A: Accumulate>() -> usize {
+    vector_of::<A>(if matches!(Here::LEVEL, Level::Scalar) { SCALAR_VECTOR } else { VECTOR })
 }
 
 /// Reduces a batch, by vectors as long as the level has them. The scalar level reduces columns that are fewer, too.
-struct ReduceBatch<S>(PhantomData<S>);
+struct ReduceBatch<A, const WEIGHTED: bool>(PhantomData<A>);
 
-impl<S: Step> LevelFn for ReduceBatch<S> {
+impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for ReduceBatch<A, WEIGHTED> {
     type Args<'a> = &'a Batch<'a>;
     type Output = ();
 
     #[inline(always)]
     fn call<'a, Here: Token>(_: Here, batch: &'a Batch<'a>) {
-        if batch.columns() < const { vector_at::<Here, S>() } {
+        if batch.columns() < const { vector_at::<Here, A>() } {
             return if const { matches!(Here::LEVEL, Level::Scalar) } {
-                reduce::<S, 1>(*batch);
+                reduce::<A, WEIGHTED, 1>(*batch);
             } else {
                 scalar::<Self>(batch);
             };
         }
         macro_rules! by_vectors {
             ($($vector:literal)*) => {
-                match const { vector_at::<Here, S>() } {
-                    $($vector => reduce::<S, $vector>(*batch),)*
+                match const { vector_at::<Here, A>() } {
+                    $($vector => reduce::<A, WEIGHTED, $vector>(*batch),)*
                     _ => unreachable!("no such vector"),
                 }
             };
@@ -222,64 +226,67 @@ impl<S: Step> LevelFn for ReduceBatch<S> {
 
 /// Reduces a batch of `N` columns or more, in as many vectors of `N` as they need.
 #[inline(always)]
-fn reduce<S: Step, const N: usize>(mut batch: Batch<'_>) {
+fn reduce<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(mut batch: Batch<'_>) {
     debug_assert!(batch.columns() >= N);
-    if const { S::WIDENS } {
-        return reduce_widened::<S>(batch);
+    if const { A::WIDENS } {
+        return reduce_widened::<A, WEIGHTED>(batch);
     }
     let (first, others) = batch.rows();
     if let Some(first) = first {
-        make::<S, N>(&mut batch, first);
+        make::<A, WEIGHTED, N>(&mut batch, first);
     }
     // SAFETY: all sums have begun, just now or in the batch before.
     let mut begun = unsafe { batch.begun() };
     for &row in others {
-        add::<S, N>(&batch, &mut begun, row);
+        add::<A, WEIGHTED, N>(&batch, &mut begun, row);
     }
     if let Some(count) = batch.count() {
-        end::<S, N>(batch.columns(), &mut begun, count);
+        end::<A, N>(batch.columns(), &mut begun, count);
     }
 }
 
 /// Reduces rows that are widened first: some columns of each at a time, in loops over slices.
 #[inline(always)]
-fn reduce_widened<S: Step>(mut batch: Batch<'_>) {
-    let [mut room, mut other_room] = [[S::widen(S::Item::ZERO); WIDENED]; 2];
+fn reduce_widened<A: Accumulate<Item: Element>, const WEIGHTED: bool>(mut batch: Batch<'_>) {
+    let [mut room, mut other_room] = [[A::widen(A::Item::ZERO); WIDENED]; 2];
     let columns = batch.columns();
     for first in (0..columns).step_by(WIDENED) {
         let n = WIDENED.min(columns - first);
         let (begins_with, rows) = batch.rows();
         if let Some(row) = begins_with {
-            let weight = S::widen(weight::<S>(row));
-            let new = widened::<S>(&batch, row, first, &mut room[..n]);
-            for (to, new) in batch.sums::<S::Sum>(first, n).iter_mut().zip(new) {
-                to.write(Unaligned(S::begin(*new, weight)));
+            let weight = A::widen(weight::<A, WEIGHTED>(row));
+            let new = widened::<A>(&batch, row, first, &mut room[..n]);
+            for (to, new) in batch.sums::<A::Sum>(first, n).iter_mut().zip(new) {
+                to.write(Unaligned(A::begin(weigh::<A, WEIGHTED>(*new, weight))));
             }
         }
         // SAFETY: the sums of these columns have begun, just now or in the batch before.
         let mut begun = unsafe { batch.begun() };
-        let sums = begun.sums::<S::Sum>(first, n);
+        let sums = begun.sums::<A::Sum>(first, n);
         // Two rows at a time, so that sums are read and written half as often.
         let mut pairs = rows.chunks_exact(2);
         for pair in &mut pairs {
-            let weights = [pair[0], pair[1]].map(|row| S::widen(weight::<S>(row)));
-            let new = widened::<S>(&batch, pair[0], first, &mut room[..n]);
-            let other = widened::<S>(&batch, pair[1], first, &mut other_room[..n]);
+            let weights = [pair[0], pair[1]].map(|row| A::widen(weight::<A, WEIGHTED>(row)));
+            let new = widened::<A>(&batch, pair[0], first, &mut room[..n]);
+            let other = widened::<A>(&batch, pair[1], first, &mut other_room[..n]);
             for ((sum, new), other) in sums.iter_mut().zip(new).zip(other) {
-                *sum = Unaligned(S::plus(S::plus(sum.0, *new, weights[0]), *other, weights[1]));
+                *sum = Unaligned(A::plus(
+                    A::plus(sum.0, weigh::<A, WEIGHTED>(*new, weights[0])),
+                    weigh::<A, WEIGHTED>(*other, weights[1]),
+                ));
             }
         }
         for &row in pairs.remainder() {
-            let weight = S::widen(weight::<S>(row));
-            let new = widened::<S>(&batch, row, first, &mut room[..n]);
+            let weight = A::widen(weight::<A, WEIGHTED>(row));
+            let new = widened::<A>(&batch, row, first, &mut room[..n]);
             for (sum, new) in sums.iter_mut().zip(new) {
-                *sum = Unaligned(S::plus(sum.0, *new, weight));
+                *sum = Unaligned(A::plus(sum.0, weigh::<A, WEIGHTED>(*new, weight)));
             }
         }
         let Some(count) = batch.count() else { continue };
-        let (sums, out) = begun.ended::<S::Sum, S::Item>(first, first, n);
+        let (sums, out) = begun.ended::<A::Sum, A::Item>(first, first, n);
         for (out, sum) in out.iter_mut().zip(sums) {
-            out.write(Unaligned(S::end(sum.0, count)));
+            out.write(Unaligned(A::end(sum.0, count)));
         }
     }
 }
@@ -293,26 +300,30 @@ fn vectors<const N: usize>(columns: usize) -> impl Iterator<Item = (usize, usize
 
 /// Makes sums of the first row.
 #[inline(always)]
-fn make<S: Step, const N: usize>(batch: &mut Batch<'_>, row: BatchRow) {
-    let weight = weight::<S>(row);
+fn make<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(batch: &mut Batch<'_>, row: BatchRow) {
+    let weight = A::widen(weight::<A, WEIGHTED>(row));
     for (at, column) in vectors::<N>(batch.columns()) {
-        let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
+        let new: [Unaligned<A::Item>; N] = array(batch.elements(row, column, N));
         for (to, new) in batch.sums(at, N).iter_mut().zip(&new) {
-            to.write(Unaligned(S::first(new.0, weight)));
+            to.write(Unaligned(A::begin(weigh::<A, WEIGHTED>(A::widen(new.0), weight))));
         }
     }
 }
 
 /// One row more.
 #[inline(always)]
-fn add<S: Step, const N: usize>(batch: &Batch<'_>, begun: &mut Begun<'_>, row: BatchRow) {
-    let weight = weight::<S>(row);
+fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
+    batch: &Batch<'_>,
+    begun: &mut Begun<'_>,
+    row: BatchRow,
+) {
+    let weight = A::widen(weight::<A, WEIGHTED>(row));
     for (at, column) in vectors::<N>(batch.columns()) {
-        let new: [Unaligned<S::Item>; N] = array(batch.elements(row, column, N));
-        let sums = begun.sums::<S::Sum>(at, N);
+        let new: [Unaligned<A::Item>; N] = array(batch.elements(row, column, N));
+        let sums = begun.sums::<A::Sum>(at, N);
         let mut these: [_; N] = array(sums);
         for (sum, new) in these.iter_mut().zip(&new) {
-            *sum = Unaligned(S::add(sum.0, new.0, weight));
+            *sum = Unaligned(A::plus(sum.0, weigh::<A, WEIGHTED>(A::widen(new.0), weight)));
         }
         between_ends();
         sums.copy_from_slice(&these);
@@ -321,12 +332,12 @@ fn add<S: Step, const N: usize>(batch: &Batch<'_>, begun: &mut Begun<'_>, row: B
 
 /// Writes what sums become, where the bag ends.
 #[inline(always)]
-fn end<S: Step, const N: usize>(columns: usize, begun: &mut Begun<'_>, count: usize) {
+fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut Begun<'_>, count: usize) {
     for (at, column) in vectors::<N>(columns) {
-        let (sums, out) = begun.ended::<S::Sum, S::Item>(at, column, N);
+        let (sums, out) = begun.ended::<A::Sum, A::Item>(at, column, N);
         let sums: [_; N] = array(sums);
         for (out, sum) in out.iter_mut().zip(&sums) {
-            out.write(Unaligned(S::end(sum.0, count)));
+            out.write(Unaligned(A::end(sum.0, count)));
         }
     }
 }
@@ -342,13 +353,13 @@ const WIDENED: usize = 64;
 
 /// Widens the elements of a row from column `first` on, into all of `room`.
 #[inline(always)]
-fn widened<'a, S: Step>(batch: &Batch<'_>, row: BatchRow, first: usize, room: &'a mut [S::Sum]) -> &'a [S::Sum] {
-    S::widen_all(batch.elements(row, first, room.len()), room);
+fn widened<'a, A: Accumulate>(batch: &Batch<'_>, row: BatchRow, first: usize, room: &'a mut [A::Sum]) -> &'a [A::Sum] {
+    A::widen_all(batch.elements(row, first, room.len()), room);
     room
 }
 
 /// The weight of a row; zero without weights.
 #[inline(always)]
-fn weight<S: Step>(row: BatchRow) -> S::Item {
-    if S::WEIGHTED { row.weight() } else { S::Item::ZERO }
+fn weight<A: Accumulate<Item: Element>, const WEIGHTED: bool>(row: BatchRow) -> A::Item {
+    if WEIGHTED { row.weight() } else { A::Item::ZERO }
 }

@@ -16,50 +16,40 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::level_fn::{Avx2, Avx512, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::{LINE, prefetch};
+use crate::kernels::reduce::accumulate::Accumulate;
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::step::{Plain, Step, Weigh, Weighted};
 use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::types::element::{Element, Unaligned};
 
-/// The step of each row, on vectors: on every element the scalar step.
-pub(in crate::kernels::reduce) trait VectorStep<V: SumVector>:
-    Step<Item = V::Item, Sum = V::Item>
+/// A reduction that adds rows in vectors.
+pub(in crate::kernels::reduce) trait InVector<V: SumVector>:
+    Accumulate<Item = V::Item, Sum = V::Item>
 {
-    /// The sum of no row: one row more makes of it what a reduction makes of its first row.
+    /// What sums begin with.
     const START: V::Item;
 
-    /// One row more.
-    fn add_to(sum: V, row: V, weight: V) -> V;
+    fn add_to(sum: V, row: V) -> V;
 }
 
-impl<V: SumVector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
-    const START: V::Item = V::Item::ZERO;
+macro_rules! in_vector {
+    ($($Reduction:ident: $bound:ident, $start:expr, $add:ident;)*) => {$(
+        impl<V: SumVector<Item: $bound>> InVector<V> for $Reduction<V::Item> {
+            const START: V::Item = $start;
 
-    #[inline(always)]
-    fn add_to(sum: V, row: V, _: V) -> V {
-        sum.plus(row)
-    }
+            #[inline(always)]
+            fn add_to(sum: V, row: V) -> V {
+                sum.$add(row)
+            }
+        }
+    )*};
 }
 
-impl<V: SumVector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
-    const START: V::Item = V::Item::ZERO;
-
-    #[inline(always)]
-    fn add_to(sum: V, row: V, weight: V) -> V {
-        sum.plus(row.times(weight))
-    }
-}
-
-impl<V: SumVector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
-    const START: V::Item = V::Item::ENDS[0];
-
-    #[inline(always)]
-    fn add_to(sum: V, row: V, _: V) -> V {
-        sum.greatest(row)
-    }
+in_vector! {
+    Add: Number, V::Item::NOTHING, plus;
+    Max: Ordered, V::Item::ENDS[0], greatest;
 }
 
 /// Elements whose sums are vectors of floats.
@@ -75,7 +65,7 @@ pub(in crate::kernels::reduce) trait InVectors:
 
     /// Chooses the function that reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not
     /// read under a mask.
-    fn narrow<S: VectorStep<Self::Of256>>() -> Option<CompiledBagFn>;
+    fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>() -> Option<CompiledBagFn>;
 }
 
 macro_rules! in_vectors {
@@ -86,7 +76,7 @@ macro_rules! in_vectors {
             type Of512 = core::arch::x86_64::$of512;
             type Sum = $sum;
 
-            fn narrow<S: VectorStep<Self::Of256>>() -> Option<CompiledBagFn> {
+            fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>() -> Option<CompiledBagFn> {
                 $narrow
             }
         }
@@ -94,8 +84,8 @@ macro_rules! in_vectors {
 }
 
 in_vectors! {
-    f32: __m256, __m512 of f32, Some(narrow_avx2::<f32, S>);
-    f64: __m256d, __m512d of f64, Some(narrow_avx2::<f64, S>);
+    f32: __m256, __m512 of f32, Some(narrow_avx2::<f32, S, WEIGHTED>);
+    f64: __m256d, __m512d of f64, Some(narrow_avx2::<f64, S, WEIGHTED>);
     #[cfg(feature = "half")]
     half::f16: __m256, __m512 of f32, None;
     #[cfg(feature = "half")]
@@ -104,28 +94,25 @@ in_vectors! {
 
 /// A step on the vectors of both levels.
 pub(in crate::kernels::reduce) trait BothSteps<T: InVectors>:
-    VectorStep<T::Of256> + VectorStep<T::Of512>
+    InVector<T::Of256> + InVector<T::Of512>
 {
 }
 
-impl<T: InVectors, S: VectorStep<T::Of256> + VectorStep<T::Of512>> BothSteps<T> for S {}
+impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>> BothSteps<T> for S {}
 
 /// Sums of bags, with weights too: in memory by `A`.
-pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Weigh<Item = T>>() -> BagFns {
-    BagFns {
-        weighted: Some(fns::<T, Weighted<Add<T::Sum>>, Weighted<A>>()),
-        ..plain::<T>(fns::<T, Plain<Add<T::Sum>>, Plain<A>>())
-    }
+pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Accumulate<Item = T>>() -> BagFns {
+    BagFns { weighted: Some(fns::<T, Add<T::Sum>, A, true>()), ..plain::<T>(fns::<T, Add<T::Sum>, A, false>()) }
 }
 
 /// Means of bags: sums in registers, which are divided at the end.
 pub(in crate::kernels::reduce) const fn means<T: InVectors + Average>() -> BagFns {
-    BagFns { divides: true, ..plain::<T>(fns::<T, Plain<Add<<T as InVectors>::Sum>>, Plain<Mean<T>>>()) }
+    BagFns { divides: true, ..plain::<T>(fns::<T, Add<<T as InVectors>::Sum>, Mean<T>, false>()) }
 }
 
 /// The greatest values of bags.
 pub(in crate::kernels::reduce) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
-    plain::<T>(fns::<T, Plain<Max<T>>, Plain<Max<T>>>())
+    plain::<T>(fns::<T, Max<T>, Max<T>, false>())
 }
 
 const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
@@ -133,64 +120,68 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
 }
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
-const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<CompiledBagFn> {
+const fn fns<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
     // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
-    unsafe { by_level!(scalar::<InMemory<M>>, avx2::<T, S, M>, avx512::<T, S, M>) }
+    unsafe { by_level!(scalar::<InMemory<M, WEIGHTED>>, avx2::<T, S, M, WEIGHTED>, avx512::<T, S, M, WEIGHTED>) }
 }
 
 /// The AVX2 level of a reduction.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
+fn avx2<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     if bag.elements() >= T::Of256::N {
-        return columns_avx2::<T, S>(bag);
+        return columns_avx2::<T, S, WEIGHTED>(bag);
     }
-    match T::narrow::<S>() {
+    match T::narrow::<S, WEIGHTED>() {
         // SAFETY: the function is that of this level.
         Some(narrow) => unsafe { narrow(bag) },
         // The scalar level has shorter vectors.
-        None => scalar::<InMemory<M>>(bag),
+        None => scalar::<InMemory<M, WEIGHTED>>(bag),
     }
 }
 
 /// The AVX-512 level of a reduction.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
+fn avx512<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     if bag.elements() < T::Of512::N {
-        return avx2::<T, S, M>(bag);
+        return avx2::<T, S, M, WEIGHTED>(bag);
     }
-    columns_avx512::<T, S>(bag);
+    columns_avx512::<T, S, WEIGHTED>(bag);
 }
 
 /// [`reduce_columns`] compiled for AVX2.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
-    reduce_columns::<S, T, T::Of256, 14>(Avx2::here(), bag);
+fn columns_avx2<T: InVectors, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    reduce_columns::<S, T, T::Of256, WEIGHTED, 14>(Avx2::here(), bag);
 }
 
 /// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
-    bag.debug_check(S::WEIGHTED);
+fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    bag.debug_check(WEIGHTED);
     let (level, columns) = (Avx2::here(), bag.elements());
     let lanes = T::Of256::first(level, columns);
-    let panel = Panel::<S, T, T::Of256, First<_>, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
+    let panel =
+        Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
     panel.reduce(bag, &(0..columns));
 }
 
 /// [`reduce_columns`] compiled for AVX-512.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
-    reduce_columns::<S, T, T::Of512, 16>(Avx512::here(), bag);
+fn columns_avx512<T: InVectors, S: InVector<T::Of512>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    reduce_columns::<S, T, T::Of512, WEIGHTED, 16>(Avx512::here(), bag);
 }
 
 /// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same
 /// number.
 #[inline(always)]
-fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usize>(level: V::Level, bag: &BagRows<'_>) {
-    bag.debug_check(S::WEIGHTED);
+fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const MOST: usize>(
+    level: V::Level,
+    bag: &BagRows<'_>,
+) {
+    bag.debug_check(WEIGHTED);
     let vectors = bag.elements().div_ceil(V::N);
     let panels = vectors.div_ceil(MOST);
     for i in 0..panels {
@@ -198,7 +189,7 @@ fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usiz
         let columns = first * V::N..(end * V::N).min(bag.elements());
         macro_rules! panel {
             ($vectors:literal, $ending:literal) => {
-                Panel::<S, T, V, Full, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
+                Panel::<S, T, V, Full, WEIGHTED, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
             };
         }
         // Where there are several panels, each has a vector or more, and only the last may end inside one.
@@ -216,14 +207,29 @@ fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: SumVector, const MOST: usiz
 }
 
 /// The sums of a panel.
-struct InPanel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
-    panel: Panel<S, T, V, L, N, ENDING>,
+struct InPanel<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> {
+    panel: Panel<S, T, V, L, WEIGHTED, N, ENDING>,
     sums: [V; N],
     divides: bool,
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> AddRows
-    for InPanel<S, T, V, L, N, ENDING>
+impl<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> AddRows for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     /// All lines of the columns, of which the last one may be one more than those of the vectors.
     #[inline(always)]
@@ -243,13 +249,21 @@ impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: 
         let Panel { level, lanes, .. } = self.panel;
         let (weight, elements) = (self.panel.weight(row), row.elements::<T>());
         for (vector, sum) in self.sums.iter_mut().enumerate() {
-            *sum = S::add_to(*sum, lanes.read(level, self.panel.part(elements, vector)), weight);
+            let row = lanes.read(level, self.panel.part(elements, vector));
+            *sum = S::add_to(*sum, if WEIGHTED { row.times(weight) } else { row });
         }
     }
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> ReduceBags
-    for InPanel<S, T, V, L, N, ENDING>
+impl<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> ReduceBags for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
@@ -325,7 +339,15 @@ impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T
 
 /// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
 /// all lanes of a vector are columns of the panel.
-struct Panel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize> {
+struct Panel<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> {
     level: V::Level,
     columns: usize,
     /// Columns before the last `ENDING` vectors.
@@ -334,8 +356,8 @@ struct Panel<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, c
     types: PhantomData<(S, T)>,
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, const N: usize, const ENDING: usize>
-    Panel<S, T, V, Full, N, ENDING>
+impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: usize, const ENDING: usize>
+    Panel<S, T, V, Full, WEIGHTED, N, ENDING>
 {
     /// For `columns` columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
@@ -346,8 +368,15 @@ impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, const N: usize, const ENDING:
     }
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: usize, const ENDING: usize>
-    Panel<S, T, V, L, N, ENDING>
+impl<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     /// The first column of a vector.
     #[inline(always)]
@@ -415,6 +444,6 @@ impl<S: VectorStep<V>, T: Stored<V>, V: SumVector, L: BothLanes<T, V>, const N: 
     /// The weight of a row in every element, or nothing without weights.
     #[inline(always)]
     fn weight(&self, row: BagRow<'_>) -> V {
-        V::splat(self.level, if S::WEIGHTED { row.weight::<T>().widen() } else { V::Item::ZERO })
+        V::splat(self.level, if WEIGHTED { row.weight::<T>().widen() } else { V::Item::ZERO })
     }
 }

@@ -44,7 +44,6 @@ pub(in crate::kernels::reduce) mod in_registers;
 mod positions;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod rows;
-pub(in crate::kernels::reduce) mod step;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::kernels::reduce) mod vectors;
 
@@ -55,7 +54,7 @@ pub(crate) use positions::{BagIndices, BagRule, CompiledPositionsFn, IndexRuns, 
 pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
 
 use crate::kernels::by_level::{ByLevel, level_pointers};
-use crate::kernels::reduce::bag::step::{Accumulate, Plain, Weigh, Weighted};
+use crate::kernels::reduce::accumulate::Accumulate;
 use crate::types::element::Element;
 
 /// Sums for which there is room besides those of all columns, where sums are carried.
@@ -88,11 +87,12 @@ pub(crate) struct BagFns {
 impl BagFns {
     /// A reduction without weights.
     pub(in crate::kernels::reduce) const fn plain<A: Accumulate<Item: Element>>() -> Self {
-        BagFns { plain: in_memory::fns::<Plain<A>>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
+        BagFns { plain: in_memory::fns::<A, false>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
     }
 
     /// A sum, which may have weights.
-    pub(in crate::kernels::reduce) const fn weighted<A: Weigh>() -> Self {
-        BagFns { weighted: Some(in_memory::fns::<Weighted<A>>()), ..Self::plain::<A>() }
+    pub(in crate::kernels::reduce) const fn weighted<A: Accumulate<Item: Element>>() -> Self {
+        assert!(A::WEIGHS, "a reduction with weights");
+        BagFns { weighted: Some(in_memory::fns::<A, true>()), ..Self::plain::<A>() }
     }
 }

@@ -25,7 +25,7 @@ use core::ops::Deref;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::bag::step::Accumulate;
+use crate::kernels::reduce::accumulate::{Accumulate, between_ends};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
@@ -37,6 +37,7 @@ use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow};
 use crate::kernels::reduce::scatter::stepped::one_by_one;
 use crate::kernels::reduce::scatter::values::{RowPair, Values};
+use crate::types::element::Unaligned;
 
 /// The functions of a reduction with accumulators.
 #[derive(Clone, Copy)]
@@ -128,9 +129,11 @@ const fn record(sum: usize, note: usize, elements: usize) -> usize {
 
 /// The meaning of a note's bytes: how many updates have met the row, and the destination if that counts.
 const COUNT: usize = 4;
-/// Nothing: every row has begun.
-#[cfg(feature = "half")]
-const UNNOTED: usize = 0;
+/// Nothing: every row has begun, or rows are their own records.
+pub(super) const UNNOTED: usize = 0;
+
+/// Updates into rows where they lie.
+pub(super) type InPlace<C> = Noted<C, ByIntegers, UNNOTED, 1>;
 
 /// The note of a row that has begun with the destination. That of a row that has not begun is 0.
 const KEPT: u32 = 1;
@@ -373,7 +376,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
 }
 
 /// Reduces a row of the given number of elements into its record, `BYTES` bytes of sums at a time.
-struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
+pub(super) struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
 impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
     #[inline(always)]
@@ -390,8 +393,14 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
             if fresh {
                 record.write_each::<A::Sum, WIDTH>(column, |k| A::begin(new(k)));
             } else {
-                let kept = record.read::<A::Sum, WIDTH>(column);
-                record.write_each::<A::Sum, WIDTH>(column, |k| A::plus(kept[k].0, new(k)));
+                let mut sums = record.read::<A::Sum, WIDTH>(column);
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    *sum = Unaligned(A::plus(sum.0, new(k)));
+                }
+                if const { NOTE == UNNOTED && WIDTH > 1 } {
+                    between_ends();
+                }
+                record.write(column, sums);
             }
         });
         write_note::<A, NOTE>(record, next_note::<A, NOTE>(note));
@@ -408,7 +417,7 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, 
 }
 
 /// A [`ReduceFn`] for records of the reduction, `BYTES` bytes of sums at a time.
-struct TakeRows<A, L, const NOTE: usize, const BYTES: usize>(PhantomData<(A, L)>);
+pub(super) struct TakeRows<A, L, const NOTE: usize, const BYTES: usize>(PhantomData<(A, L)>);
 
 impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<A, L, NOTE, BYTES> {
     type Args<'a> = &'a ReduceJob<'a>;
@@ -426,7 +435,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn fo
 }
 
 /// Reduces rows of a few elements into records by indices of a size.
-fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<&'static IndexedFns> {
+pub(super) fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<&'static IndexedFns> {
     macro_rules! fixed {
         ($($elements:literal)*) => {
             match (index, elements) {

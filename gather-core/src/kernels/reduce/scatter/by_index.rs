@@ -15,12 +15,16 @@
 
 use core::num::NonZero;
 
+use crate::kernels::level_fn;
 use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::prefetch::{STEP, prefetch};
+use crate::kernels::reduce::accumulate::Combine;
+use crate::kernels::reduce::halves::ByIntegers;
+use crate::kernels::reduce::scatter::accumulators::{InPlace, TakeRows, UNNOTED, choose};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::one_update::of_one_update;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
-use crate::kernels::reduce::scatter::rows::{Combine, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
+use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow};
 use crate::kernels::reduce::scatter::stepped::{SteppedFn, SteppedRows, one_by_one, stepped, written_down};
 
 /// Reduces the elements of a plane, in their order, up to the first index that is negative or out of range; returns how
@@ -105,14 +109,6 @@ impl IndexedFns {
         IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
     }
 
-    /// The functions for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous.
-    const fn few<C: Combine, const ELEMENTS: usize>() -> Self {
-        let (quick, bytes) = (quick_few::<C, ELEMENTS>, ELEMENTS * size_of::<C::Item>());
-        let quick = Quick { any: quick, packed: quick, stepped: None, step: bytes as isize, any_steps: false };
-        let row = Row { elements: ELEMENTS, bytes, destination_bytes: bytes };
-        IndexedFns { quick: Some(quick), rows: reduce_scalar::<C>, row }
-    }
-
     /// The same without loops of their own, for indices of any size.
     pub(in crate::kernels::reduce) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
         let row = Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES };
@@ -177,6 +173,11 @@ impl IndexedFns {
     }
 }
 
+/// Reduces rows where they lie, at the scalar level.
+pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
+    level_fn::scalar::<TakeRows<C, ByIntegers, UNNOTED, SCALAR_CHUNK>>(job);
+}
+
 /// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
 /// are prefetched.
 pub(in crate::kernels::reduce) fn cold<C: Combine>(
@@ -188,7 +189,7 @@ pub(in crate::kernels::reduce) fn cold<C: Combine>(
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
     }
-    Some(const { &IndexedFns::cold::<One<C>>(reduce_scalar::<C>) })
+    Some(const { &IndexedFns::cold::<InPlace<C>>(in_place::<C>) })
 }
 
 /// The [`ChooseByIndex`] of a reduction that is hot. Indices of 1 and 2 bytes are resolved some at a time.
@@ -198,11 +199,9 @@ pub(in crate::kernels::reduce) fn hot<C: Combine>(
     updates: Updates,
 ) -> Option<&'static IndexedFns> {
     match (row.n, index, updates) {
-        (1, 4, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
-        (1, 8, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
-        (2, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 2>() }),
-        (3, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 3>() }),
-        (4, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 4>() }),
+        (1, 4, _) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<4>>(in_place::<C>) }),
+        (1, 8, _) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<8>>(in_place::<C>) }),
+        (2..=4, 4 | 8, Updates::Each) => choose::<C, UNNOTED>(index, row.n),
         _ => cold::<C>(row, index, updates),
     }
 }
@@ -244,33 +243,6 @@ pub(in crate::kernels::reduce) fn quick<T: TakeFew, R: ReadIndex, const PLACES: 
     job: &IndexedJob,
 ) -> usize {
     elements::<R, PLACES>(job, Elements { n: ELEMENTS, size: T::BYTES }, &T::of(ELEMENTS))
-}
-
-/// [`QuickFn`] for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous: one loop
-/// for both sizes of indices.
-fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
-    let (row, bytes) = (Few::<C>::of(ELEMENTS), const { ELEMENTS * size_of::<C::Item>() });
-    // Copied: for all that the compiler knows, a store might change the job.
-    let mut job = job.contiguous(job.index_bytes, bytes);
-    let (n, planes) = (job.n, job.outer.n);
-    for plane in 0..planes {
-        let mut left = job;
-        while left.n > 0 {
-            prefetch(left.index.wrapping_add(STREAM_AHEAD), GROUP * 8);
-            prefetch(left.updates.wrapping_add(STREAM_AHEAD), GROUP * bytes);
-            for _ in 0..left.n.min(GROUP) {
-                let index = match job.index_bytes {
-                    4 => left.index::<Exact<4>>(0),
-                    _ => left.index::<Exact<8>>(0),
-                };
-                let Some(position) = left.position(index) else { return plane * n + (n - left.n) };
-                row.take(left.row(0, position, ELEMENTS));
-                left = left.rest(1);
-            }
-        }
-        job = job.after(1);
-    }
-    planes * n
 }
 
 /// Reduces rows of a plane, which lie as `PLACES` says, up to the first index that is negative or out of range; returns

@@ -11,11 +11,12 @@
 //! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
 
 use crate::kernels::prefetch::LINE;
-use crate::kernels::reduce::bag::step::Accumulate;
+use crate::kernels::reduce::accumulate::Accumulate;
+use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::number::{Add, Average, Mean};
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::kernels::reduce::scatter::accumulators::{RowsJob, by_columns, columns};
-use crate::kernels::reduce::scatter::rows::{Combine, SCALAR_CHUNK};
+use crate::kernels::reduce::scatter::rows::SCALAR_CHUNK;
 use crate::types::element::Unaligned;
 
 /// Bytes of a count.

@@ -59,7 +59,6 @@ pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD, Updates};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
-pub use rows::Combine;
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
 pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
 pub(crate) use sink::{Sink, Take, Which};
@@ -67,6 +66,7 @@ pub(crate) use stepped::SteppedRows;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::prefetch::LINE;
+use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
 
 /// The functions of a scatter that reduce elements of a type.

@@ -5,18 +5,19 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::reduce::scatter::by_index::{IndexedFns, Quick, STREAM_AHEAD};
+use crate::kernels::reduce::accumulate::Combine;
+use crate::kernels::reduce::scatter::accumulators::InPlace;
+use crate::kernels::reduce::scatter::by_index::{IndexedFns, Quick, STREAM_AHEAD, in_place};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::ReadIndex;
-use crate::kernels::reduce::scatter::rows::{Combine, One, reduce_scalar};
 use crate::kernels::reduce::scatter::stepped::{SteppedFn, one_by_one};
 use crate::types::element::Unaligned;
 
 /// The functions for one update of all elements.
 pub(in crate::kernels::reduce) const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
-    let (quick, stepped) = (one_update::<C, R>, Some(one_by_one::<One<C>> as SteppedFn));
+    let (quick, stepped) = (one_update::<C, R>, Some(one_by_one::<InPlace<C>> as SteppedFn));
     let quick = Quick { any: quick, packed: quick, stepped, step: 0, any_steps: false };
-    IndexedFns { quick: Some(quick), ..IndexedFns::cold::<One<C>>(reduce_scalar::<C>) }
+    IndexedFns { quick: Some(quick), ..IndexedFns::cold::<InPlace<C>>(in_place::<C>) }
 }
 
 /// [`QuickFn`](super::by_index::QuickFn) for one update of all elements

@@ -13,17 +13,16 @@
 //! vectorise for each level: no store stands between its loads, so that nothing has to be known about where the other
 //! end lies. Rows that go to the same place follow one another, so that each sees what the one before has left.
 
-use core::marker::PhantomData;
-use core::sync::atomic::{Ordering, compiler_fence};
-
-use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::{LINE, prefetch};
+use crate::kernels::reduce::accumulate::Combine;
+use crate::kernels::reduce::halves::ByIntegers;
 use crate::kernels::reduce::scatter::RowFns;
-use crate::kernels::reduce::scatter::by_index::{ChooseByIndex, TakeFew};
+use crate::kernels::reduce::scatter::accumulators::{TakeRows, UNNOTED};
+use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
 use crate::kernels::reduce::scatter::values::RowPair;
-use crate::types::element::{Element, Unaligned};
 
 /// A row, for the functions that take rows.
 #[derive(Clone, Copy)]
@@ -129,103 +128,22 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Reduces an element and an update: emitted by [`reduce_kernels!`](crate::reduce_kernels!) for a closure, and
-/// implemented by the built-in reductions.
-#[doc(hidden)]
-pub trait Combine: 'static {
-    /// The type of both.
-    type Item: Element;
-    /// The name.
-    const NAME: &'static str = "built in";
-    /// The element of which and an update `combine` makes what `first` makes of the update, if there is one.
-    const IDENTITY: Option<Self::Item> = None;
-
-    /// The new value of the element.
-    fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
-
-    /// The new value of an element that does not count, after the first update.
-    #[inline(always)]
-    fn first(new: Self::Item) -> Self::Item {
-        new
-    }
-}
-
 /// The functions of a reduction, with those for elements by their indices.
 pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
-    // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
-    let resolved: ByLevel<unsafe fn(&ReduceJob<'_>)> = unsafe { by_level!(reduce_scalar::<C>, reduce_avx2::<C>) };
-    RowFns { resolved, by_index }
+    RowFns {
+        resolved: by_level!(fn TakeRows<C, ByIntegers, UNNOTED, SCALAR_CHUNK>, fn TakeRows<C, ByIntegers, UNNOTED, LINE>),
+        by_index,
+    }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
 pub(in crate::kernels::reduce) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
-
-/// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
-pub(in crate::kernels::reduce) fn reduce_scalar<C: Combine>(&job: &ReduceJob<'_>) {
-    let row = job.row();
-    debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
-    if row.elements == 1 {
-        return job.each(&One::<C>(PhantomData));
-    }
-    job.each(&Several::<C, SCALAR_CHUNK>(row.elements, PhantomData));
-}
-
-/// The AVX2 level of a reduction.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
-    let row = job.row();
-    if row.elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
-        return reduce_scalar::<C>(job);
-    }
-    debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
-    job.each(&Several::<C, LINE>(row.elements, PhantomData));
-}
 
 /// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
 /// compiled for no level.
 pub(in crate::kernels::reduce) trait TakeRow {
     /// Takes a row of the elements that this takes.
     fn take(&self, row: RowPair);
-}
-
-/// Reduces a row of one element.
-pub(in crate::kernels::reduce) struct One<C>(pub(in crate::kernels::reduce) PhantomData<C>);
-
-/// Reduces a row of the given number of elements, `BYTES` bytes of them at a time.
-pub(in crate::kernels::reduce) struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
-
-impl<C: Combine> TakeFew for One<C> {
-    const BYTES: usize = size_of::<C::Item>();
-
-    #[inline(always)]
-    fn of(_: usize) -> Self {
-        One(PhantomData)
-    }
-}
-
-/// Reduces a row of a few elements.
-pub(in crate::kernels::reduce) type Few<C> = Several<C, 16>;
-
-impl<C> Few<C> {
-    #[inline(always)]
-    pub(in crate::kernels::reduce) fn of(elements: usize) -> Self {
-        Several(elements, PhantomData)
-    }
-}
-
-impl<C: Combine> TakeRow for One<C> {
-    #[inline(always)]
-    fn take(&self, row: RowPair) {
-        reduce_chunk::<C, 1>(row, 0);
-    }
-}
-
-impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
-    #[inline(always)]
-    fn take(&self, row: RowPair) {
-        reduce_row::<C, BYTES>(row, self.0);
-    }
 }
 
 /// Rows whose ends are written down before they are reduced: so no function of a reduction depends on how rows were
@@ -337,65 +255,4 @@ fn ask_for_lines(row: *const u8, bytes: usize) {
     let first = bytes.min(FIRST_BYTES);
     prefetch(row, first);
     prefetch(row.wrapping_add(first - 1), 1);
-}
-
-/// Reduces a row of `elements` elements: `BYTES` bytes of them at a time, then half as many, and so on.
-#[inline(always)]
-fn reduce_row<C: Combine, const BYTES: usize>(row: RowPair, elements: usize) {
-    match const { BYTES / size_of::<C::Item>() } {
-        64 => reduce_chunks::<C, 64>(row, elements),
-        32 => reduce_chunks::<C, 32>(row, elements),
-        16 => reduce_chunks::<C, 16>(row, elements),
-        8 => reduce_chunks::<C, 8>(row, elements),
-        4 => reduce_chunks::<C, 4>(row, elements),
-        2 => reduce_chunks::<C, 2>(row, elements),
-        _ => reduce_chunks::<C, 1>(row, elements),
-    }
-}
-
-/// Reduces a row in chunks of `LONG` elements, a power of two, then of half as many, and so on.
-#[inline(always)]
-fn reduce_chunks<C: Combine, const LONG: usize>(row: RowPair, elements: usize) {
-    let mut done = 0;
-    while elements - done >= LONG {
-        reduce_chunk::<C, LONG>(row, done);
-        done += LONG;
-    }
-    if done == elements {
-        return;
-    }
-    // Compilers would make loops of vectors of a loop over what is left.
-    macro_rules! halves {
-        ($($half:literal)*) => {$(
-            if LONG > $half && (elements - done) & $half != 0 {
-                reduce_chunk::<C, $half>(row, done);
-                done += $half;
-            }
-        )*};
-    }
-    halves!(32 16 8 4 2 1);
-    debug_assert_eq!(done, elements);
-}
-
-/// Reduces `N` elements of a row, from `column` on.
-#[inline(always)]
-fn reduce_chunk<C: Combine, const N: usize>(row: RowPair, column: usize) {
-    let new = row.updates::<C::Item, N>(column);
-    let mut kept = row.into().read::<C::Item, N>(column);
-    for (k, kept) in kept.iter_mut().enumerate() {
-        *kept = Unaligned(C::combine(kept.0, new[k].0));
-    }
-    // A huge element does not stay on the stack.
-    if const { N > 1 && N * size_of::<C::Item>() <= LINE } {
-        between_ends();
-    }
-    row.into().write(column, kept);
-}
-
-/// Stands between the load of elements and the store of what they become, and is no instruction. Without it, compilers
-/// make a store under a mask of the least or the greatest of two, which many processors take apart, and of some loops
-/// over two vectors one of shuffles (`find_cliffs --case 1:1655`).
-#[inline(always)]
-pub(in crate::kernels::reduce) fn between_ends() {
-    compiler_fence(Ordering::SeqCst);
 }

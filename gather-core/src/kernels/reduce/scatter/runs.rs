@@ -21,7 +21,7 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::prefetch;
-use crate::kernels::reduce::bag::step::Accumulate;
+use crate::kernels::reduce::accumulate::Accumulate;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::halves::F16c;
 use crate::kernels::reduce::halves::{ByIntegers, Halves};
