@@ -53,7 +53,6 @@ pub(super) struct Planned {
 
 impl Planned {
     /// A plan for outputs.
-    #[inline(always)]
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
         let (prepared, out) = match outputs {
             Outputs::RowMajor => request.plan().map(|(plan, out)| (Prepared::new(plan), out))?,
