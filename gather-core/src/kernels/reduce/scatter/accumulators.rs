@@ -275,23 +275,42 @@ const fn chunk_of_ends<A: Accumulate, const NOTE: usize>() -> usize {
     if A::DIVIDES { LINE / 2 } else { chunk::<A, NOTE>() }
 }
 
-/// Runs a body for `N` columns at a time, then for half as many, and so on: `$n` is a constant in it, and `$at` the
-/// first of them.
+/// Runs a body for chunks of `$n` columns, a power of two up to 64, and once each for the halves of a chunk that make up
+/// the remainder: `$n` is a constant in it, and `$at` the first of the columns. Compilers would make loops of vectors of
+/// a loop over the remainder.
 macro_rules! by_columns {
     ($columns:expr, $elements:expr, |$n:ident, $at:ident| $body:expr) => {{
         let (elements, mut $at) = ($elements, 0usize);
-        by_columns!(elements, $at, $n, $columns, $body, 64 32 16 8 4 1);
+        by_columns!(elements, $at, $n, $columns, $body, 64 32 16 8 4 2 1);
         debug_assert_eq!($at, elements);
     }};
     ($elements:ident, $at:ident, $n:ident, $columns:expr, $body:expr, $($number:literal)*) => {$(
-        if const { $number == 1 || $columns >= $number } {
+        if const { crate::kernels::reduce::scatter::accumulators::is_chunk($number, $columns) } {
             while $elements - $at >= $number {
+                const $n: usize = $number;
+                $body;
+                $at += $number;
+            }
+        } else if const { $number < $columns } {
+            if ($elements - $at) & $number != 0 {
                 const $n: usize = $number;
                 $body;
                 $at += $number;
             }
         }
     )*};
+}
+
+/// Whether chunks of about `columns` columns have `number` of them.
+pub(in crate::kernels::reduce) const fn is_chunk(number: usize, columns: usize) -> bool {
+    let chunk = if columns > 64 {
+        64
+    } else if columns == 0 {
+        1
+    } else {
+        columns
+    };
+    number <= chunk && chunk < 2 * number
 }
 pub(in crate::kernels::reduce) use by_columns;
 
