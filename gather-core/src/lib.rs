@@ -97,6 +97,8 @@
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
 //! | `registry` | yes | the kernels of all built-in types, for [types known at run time](guide::runtime_types) |
+//! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](IndexOperator::adjoint) of gathers |
+//! | `bags` | yes | [`EmbeddingBag`] and [`tables`](tables()) |
 //! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, which your program depends on too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
 //! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |
@@ -106,6 +108,11 @@
 //!
 #![cfg_attr(not(feature = "bytemuck"), doc = "[`Plain`]: guide::custom_types#types-of-other-crates")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+// Families of operators share functions, which a build without one of them may not use.
+#![cfg_attr(
+    not(all(feature = "scatter", feature = "bags")),
+    allow(dead_code, unreachable_pub, unused_imports, unused_macros, reason = "of operators that are not compiled")
+)]
 // Pages on docs.rs show which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -179,27 +186,37 @@ mod types;
 pub use gather_macros::Element;
 
 pub use crate::call::attributes::IndexAttributes;
+#[cfg(feature = "bags")]
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
+#[cfg(feature = "bags")]
 pub use crate::call::bag::kinds::{BagTableOf, Bagged, BaggedBy};
+#[cfg(feature = "bags")]
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
 pub use crate::call::gather::IndexOperator;
 pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
+#[cfg(feature = "scatter")]
 pub use crate::call::scatter::adjoint::AdjointOf;
+#[cfg(feature = "scatter")]
 pub use crate::call::scatter::plan::ScatterPlan;
+#[cfg(feature = "scatter")]
 pub use crate::call::scatter::reduces::Reduces;
+#[cfg(feature = "scatter")]
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::clones::CloneSource;
+#[cfg(feature = "scatter")]
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
 pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
+#[cfg(feature = "bags")]
 pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
+#[cfg(feature = "scatter")]
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::RearrangePlan;
@@ -209,14 +226,18 @@ pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams};
 pub use crate::kernels::info::KernelInfo;
+#[cfg(any(feature = "scatter", feature = "bags"))]
 pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
-    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements, ScatterElementsAttributes,
-    ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth, SpaceToDepthAttributes,
-    batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into, scatter_elements, scatter_nd,
-    space_to_batch, space_to_depth,
+    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
+    SpaceToDepth, SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
+    rows_into, space_to_batch, space_to_depth,
+};
+#[cfg(feature = "scatter")]
+pub use crate::ops::{
+    ScatterElements, ScatterElementsAttributes, ScatterNd, ScatterNdAttributes, scatter_elements, scatter_nd,
 };
 pub use crate::plan::Explain;
 pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
@@ -392,10 +413,20 @@ macro_rules! map_kernels {
 ///
 /// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it: those that
 /// [`kernels!`] takes.
+#[cfg(any(feature = "scatter", feature = "bags"))]
 #[macro_export]
 macro_rules! reduce_kernels {
     ($($tokens:tt)*) => {
         $crate::__private_0_1_0::reduce_kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Without scatters and bags there is nothing to reduce.
+#[cfg(not(any(feature = "scatter", feature = "bags")))]
+#[macro_export]
+macro_rules! reduce_kernels {
+    ($($tokens:tt)*) => {
+        compile_error!("reductions need the feature `scatter` or `bags` of gather-core");
     };
 }
 

@@ -11,12 +11,14 @@ pub use gather_macros::{
     row_kernels as row_kernels_impl, specialize as specialize_impl,
 };
 
+pub use crate::__scatter_rows as scatter_rows;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::convert::row::{RowParams, Rowwise};
+#[cfg(any(feature = "scatter", feature = "bags"))]
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]

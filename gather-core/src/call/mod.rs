@@ -6,10 +6,12 @@ pub(crate) mod gather;
 pub(crate) mod operator;
 
 pub(crate) mod attributes;
+#[cfg(feature = "bags")]
 pub(crate) mod bag;
 pub(crate) mod checks;
 pub(crate) mod cloned;
 mod plan_type;
+#[cfg(feature = "scatter")]
 pub(crate) mod scatter;
 pub(crate) mod source;
 pub(crate) mod space;

@@ -20,6 +20,7 @@
 //!   returns the error of `first_bad_index::find`, which never comes back without one. Runs of gathers return a
 //!   `Written`, which `Written::by` makes of a complete outcome, whatever the policy.
 
+#[cfg(feature = "bags")]
 mod bag;
 mod coordinates;
 mod cuts;
@@ -31,16 +32,19 @@ mod nulls;
 mod panels;
 mod prepared;
 mod rooms;
+#[cfg(feature = "scatter")]
 mod scatter;
 mod space;
 #[cfg(feature = "rayon")]
 mod sync;
 mod threads;
 
+#[cfg(feature = "bags")]
 pub(crate) use bag::{BagJob, BagOperands, run as run_bags, run_all as run_all_bags};
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
 pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
 pub(crate) use prepared::Prepared;
+#[cfg(feature = "scatter")]
 pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

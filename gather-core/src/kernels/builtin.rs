@@ -56,6 +56,7 @@ macro_rules! builtin {
             /// The built-in gathers by indices of one representation; pointer-sized ones have that of their width.
             $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd]
         }
+        #[cfg(feature = "scatter")]
         builtin! {
             /// The built-in scatters, likewise.
             $scatters, indices: [$index], ops: [scatter_elements, scatter_nd]
@@ -85,6 +86,7 @@ builtin! {
 }
 
 const GATHERS: &[Op] = &[Op::Gather, Op::GatherElements, Op::GatherNd];
+#[cfg(feature = "scatter")]
 const SCATTERS: &[Op] = &[Op::ScatterElements, Op::ScatterNd];
 const REARRANGES: &[Op] = &[Op::BatchToSpace, Op::SpaceToBatch, Op::DepthToSpace, Op::SpaceToDepth];
 
@@ -210,6 +212,7 @@ by_widths! {
     ROWS: ;
 }
 
+#[cfg(feature = "scatter")]
 impl<I: Index, L: Isa> AtLevel<I, L> {
     const SCATTER: LevelTable = LevelTable {
         level: L::LEVEL,
@@ -237,6 +240,7 @@ impl<I: Index> SetsOf<I> {
     const INDICES: &'static [IndexRow] = &[IndexRow { index: I::TYPE, repr: 0 }];
     const REPRS: &'static [IndexType] = &[I::TYPE];
 
+    #[cfg(feature = "scatter")]
     const SCATTER: &'static KernelSet =
         &any_rank! { "scatters", AtLevel<I>::SCATTER, (Self::INDICES, Self::REPRS), SCATTERS, [] };
 
@@ -262,13 +266,21 @@ pub(crate) const BUILTIN: &[&KernelSet] = &[
     &GATHER_U16,
     &GATHER_U32,
     &GATHER_U64,
+    #[cfg(feature = "scatter")]
     &SCATTER_I8,
+    #[cfg(feature = "scatter")]
     &SCATTER_I16,
+    #[cfg(feature = "scatter")]
     &SCATTER_I32,
+    #[cfg(feature = "scatter")]
     &SCATTER_I64,
+    #[cfg(feature = "scatter")]
     &SCATTER_U8,
+    #[cfg(feature = "scatter")]
     &SCATTER_U16,
+    #[cfg(feature = "scatter")]
     &SCATTER_U32,
+    #[cfg(feature = "scatter")]
     &SCATTER_U64,
     &REARRANGE,
 ];
@@ -297,6 +309,7 @@ compiled! {
     compiled_gathers: GATHER_I32 GATHER_I64,
     I8 GATHER_I8, I16 GATHER_I16, U8 GATHER_U8, U16 GATHER_U16, U32 GATHER_U32, U64 GATHER_U64
 }
+#[cfg(feature = "scatter")]
 compiled! {
     /// The built-in scatters, likewise.
     compiled_scatters: SCATTER_I32 SCATTER_I64,
@@ -319,6 +332,7 @@ pub(crate) const fn rows<I: Index>() -> &'static KernelSet {
 }
 
 /// The built-in scatters, likewise.
+#[cfg(feature = "scatter")]
 pub(crate) const fn scatters<I: Index>() -> &'static KernelSet {
     match compiled_scatters(I::TYPE) {
         Some(set) => set,
@@ -345,7 +359,13 @@ impl IndexRest {
         let [has_gathers, has_scatters] = has;
         IndexRest {
             gathers: if has_gathers { Some(gathers::<I>(least_width(sizes))) } else { None },
+            #[cfg(feature = "scatter")]
             scatters: if has_scatters { Some(scatters::<I>()) } else { None },
+            #[cfg(not(feature = "scatter"))]
+            scatters: {
+                assert!(!has_scatters);
+                None
+            },
         }
     }
 }

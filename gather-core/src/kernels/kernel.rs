@@ -8,7 +8,9 @@ use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::padded;
 use crate::kernels::bodies::rearranged::SpaceWidth;
 use crate::kernels::bodies::rearranged::space_plane;
-use crate::kernels::bodies::{body, one_pass_of, scatter_body};
+#[cfg(feature = "scatter")]
+use crate::kernels::bodies::scatter_body;
+use crate::kernels::bodies::{body, one_pass_of};
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::{index_nest, space_nest, space_nest_any};
 use crate::kernels::moves::Rows;
@@ -113,6 +115,7 @@ impl Kernel<IndexEntry> {
     }
 }
 
+#[cfg(feature = "scatter")]
 impl Kernel<ScatterEntry> {
     /// The scatters' kernel for the indices `I`, the level `L` and loop nests of a rank.
     #[must_use]
@@ -159,6 +162,7 @@ unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexAr
 ///
 /// # Safety
 /// As for [`IndexKernel`].
+#[cfg(feature = "scatter")]
 #[inline(never)]
 unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };

@@ -131,6 +131,7 @@ mod moves;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod nest;
 mod prefetch;
+#[cfg(any(feature = "scatter", feature = "bags"))]
 pub(crate) mod reduce;
 pub(crate) mod registry;
 pub(crate) mod remap;

@@ -111,6 +111,7 @@ impl Registry {
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
 
+    #[cfg(feature = "scatter")]
     /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         if let Some(own) = self.own(dtype, |set| set.takes(op.scatter(), index)) {

@@ -2,8 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{compiled_gathers, compiled_scatters, gathers, rearrange, rows, scatters};
-use crate::kernels::kernel::{IndexEntry, ScatterEntry, SpaceEntry};
+use crate::kernels::builtin::{compiled_gathers, gathers, rearrange, rows};
+#[cfg(feature = "scatter")]
+use crate::kernels::builtin::{compiled_scatters, scatters};
+#[cfg(feature = "scatter")]
+use crate::kernels::kernel::ScatterEntry;
+use crate::kernels::kernel::{IndexEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
 use crate::types::index::{Index, IndexType};
@@ -50,18 +54,21 @@ impl Kernels {
         Self::alone(const { rows::<I>() })
     }
 
+    #[cfg(feature = "scatter")]
     /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.
     #[inline(always)]
     pub(crate) fn scatters_of<I: Index>() -> Self {
         Self::alone(const { scatters::<I>() })
     }
 
+    #[cfg(feature = "scatter")]
     /// The built-in kernels of the scatters for an index type that is known at run time; `None` where the library does
     /// not hold them.
     pub(crate) fn builtin_scatters(index: IndexType) -> Option<Self> {
         compiled_scatters(index).map(Self::alone)
     }
 
+    #[cfg(feature = "scatter")]
     /// The kernels of a set for the scatters, and the built-in ones for what it lacks.
     pub(crate) fn scatters_with(own: &'static KernelSet, index: IndexType) -> Self {
         Kernels { own: Some(own), ..Self::alone(own.rest_of_scatters(index)) }
@@ -102,6 +109,7 @@ impl Kernels {
         self.find(row, |set, width| set.index_kernel(op, width, index, rank, level))
     }
 
+    #[cfg(feature = "scatter")]
     /// The kernel of a scatter.
     pub(crate) fn scatter_kernel(&self, op: Op, index: IndexType, rank: usize, level: Level) -> &'static ScatterEntry {
         let find = |set: &'static KernelSet| set.scatter_kernel(op, index, rank, level);

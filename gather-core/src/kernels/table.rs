@@ -16,6 +16,27 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
+/// The kernels of the scatters of a level, which [`kernels!`](crate::kernels!) emits.
+#[cfg(feature = "scatter")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __scatter_rows {
+    ($($kernel:expr),*) => { &[$($kernel),*] };
+}
+
+/// The same without the feature: no kernels.
+#[cfg(not(feature = "scatter"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __scatter_rows {
+    () => {
+        &[]
+    };
+    ($($kernel:expr),+) => {
+        compile_error!("scatters need the feature `scatter` of gather-core")
+    };
+}
+
 /// The lists that a set of kernels is made of.
 #[derive(Clone, Copy)]
 pub struct Lists {

@@ -56,11 +56,14 @@ macro_rules! attribute {
 mod batch_to_space;
 mod blocks;
 mod depth;
+#[cfg(feature = "bags")]
 mod embedding_bag;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+#[cfg(feature = "scatter")]
 mod scatter_elements;
+#[cfg(feature = "scatter")]
 mod scatter_nd;
 mod space_to_batch;
 
@@ -71,7 +74,9 @@ pub use depth::{
 pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+#[cfg(feature = "scatter")]
 pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_elements};
+#[cfg(feature = "scatter")]
 pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
 

@@ -5,6 +5,7 @@
 //! A plan is the proof that shapes and attributes have been checked: `exec` needs nothing but tensors of the planned
 //! layouts.
 
+#[cfg(feature = "bags")]
 mod bag;
 mod explain;
 pub(crate) mod fold;
@@ -12,17 +13,20 @@ mod index;
 mod lowered;
 mod method;
 mod nest;
+#[cfg(feature = "scatter")]
 mod reduce;
 mod space;
 mod tasks;
 
+#[cfg(feature = "bags")]
 pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagFused, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
 pub use explain::Explain;
 pub(crate) use index::{Converting, Decoding, FewRows, Functions, IndexPlan, IndexRequest, LeadingAxes, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim, Dim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
-pub(crate) use nest::{Action, NestPlan};
-pub(crate) use reduce::{Accumulators, CountedReducePlan, ReducePlan, ReduceRequest, Way, is_free};
+pub(crate) use nest::{Action, NestPlan, is_free};
+#[cfg(feature = "scatter")]
+pub(crate) use reduce::{Accumulators, CountedReducePlan, ReducePlan, ReduceRequest, Way};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

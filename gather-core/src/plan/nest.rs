@@ -183,6 +183,11 @@ impl Action {
     }
 }
 
+/// Whether a loop of a scatter may be cut for threads and stand anywhere.
+pub(crate) fn is_free(along: &Loop) -> bool {
+    along.data != 0
+}
+
 /// Bytes of the indexed tensor that the axes reach over.
 pub(super) fn reach(axes: &[Axis], size: usize) -> usize {
     let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);

@@ -60,7 +60,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
             #private::LevelTable {
                 level: #private::Level::#variant,
                 index: &[#(#index),*],
-                scatter: &[#(#scatter),*],
+                scatter: #private::scatter_rows!(#(#scatter),*),
                 space: &[#(#space),*],
             }
         }

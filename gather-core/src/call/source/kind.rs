@@ -6,9 +6,14 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert;
+#[cfg(feature = "bags")]
+use crate::kernels::reduce;
+#[cfg(feature = "scatter")]
+use crate::kernels::reduce::Reductions;
+#[cfg(feature = "bags")]
 use crate::kernels::reduce::bag::CompiledPositionsFn;
+#[cfg(feature = "scatter")]
 use crate::kernels::reduce::scatter::ScatterFns;
-use crate::kernels::reduce::{self, Reductions};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, Resolvers};
@@ -61,6 +66,7 @@ pub trait Unconverted: Kind {
         found: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error>;
 
+    #[cfg(feature = "scatter")]
     /// The built-in reductions of data of a type; `None` where the library does not hold them.
     #[doc(hidden)]
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
@@ -98,6 +104,7 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
+    #[cfg(feature = "scatter")]
     /// The built-in kernels of scatters.
     #[doc(hidden)]
     fn scatters(index: IndexType) -> Option<Kernels>;
@@ -106,6 +113,7 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn converts(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel>;
 
+    #[cfg(feature = "bags")]
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
     fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>>;
@@ -200,6 +208,7 @@ impl<T: Element> Unconverted for T {
         typed().ok_or_else(|| Error::KernelsNotCompiled { op, dtype, index })
     }
 
+    #[cfg(feature = "scatter")]
     #[inline(always)]
     fn reductions(_: DType) -> Option<Reductions<ScatterFns>> {
         Some(Reductions::<ScatterFns>::of::<T>())
@@ -221,6 +230,7 @@ impl Unconverted for Any {
         found(registry.unwrap_or(&BUILTIN), op, dtype).ok_or_else(error)
     }
 
+    #[cfg(feature = "scatter")]
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>> {
         Reductions::<ScatterFns>::of_dtype(dtype)
     }
@@ -237,6 +247,7 @@ impl<I: Index> IndexKind for I {
         Some(Kernels::of::<K, I>())
     }
 
+    #[cfg(feature = "scatter")]
     #[inline(always)]
     fn scatters(_: IndexType) -> Option<Kernels> {
         Some(Kernels::scatters_of::<I>())
@@ -247,6 +258,7 @@ impl<I: Index> IndexKind for I {
         Some(convert::kernel::<I>)
     }
 
+    #[cfg(feature = "bags")]
     #[inline(always)]
     fn positions(_: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
         Some(reduce::bag::positions::<I>())
@@ -268,6 +280,7 @@ impl IndexKind for Any {
         Kernels::builtin(index)
     }
 
+    #[cfg(feature = "scatter")]
     fn scatters(index: IndexType) -> Option<Kernels> {
         Kernels::builtin_scatters(index)
     }
@@ -276,6 +289,7 @@ impl IndexKind for Any {
         convert::kernel_of(index)
     }
 
+    #[cfg(feature = "bags")]
     fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
         reduce::bag::positions_of(index)
     }

@@ -16,6 +16,7 @@
 pub(crate) mod block_shapes;
 pub(crate) mod blocks;
 pub(crate) mod clones;
+#[cfg(feature = "scatter")]
 pub(crate) mod destination;
 pub(crate) mod fused;
 pub(crate) mod kind;
@@ -23,7 +24,9 @@ pub(crate) mod map;
 pub(crate) mod reader;
 pub(crate) mod rows;
 pub(crate) mod spec;
+#[cfg(feature = "bags")]
 pub(crate) mod tables;
+#[cfg(feature = "scatter")]
 pub(crate) mod zeros;
 
 use alloc::boxed::Box;
@@ -33,12 +36,15 @@ use core::borrow::Borrow;
 
 use crate::call::source::blocks::BlocksView;
 use crate::call::source::fused::{FusedDynView, FusedView};
-use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow, Tables};
+#[cfg(feature = "bags")]
+use crate::call::source::kind::Tables;
+use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow};
 use crate::call::source::map::MappedView;
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::RowsView;
+#[cfg(feature = "bags")]
 use crate::call::source::tables::TablesView;
-#[cfg(doc)]
+#[cfg(all(doc, feature = "bags"))]
 use crate::call::source::tables::{tables, tables_dyn};
 use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::RowParams;
@@ -250,13 +256,16 @@ sources! {
     [] FusedDynView<'_> => Fused<Any>: &'s Layout, |this, layout|
         this.table.data().layout(), this.table.data().origin(), this.dtype,
         Reader::new(this, layout, Format::Fused(this.table));
+    [U: Float] BlocksView<'_, U> => Blocks<U>: &'s Layout, |this, layout|
+        this.data.layout(), this.data.origin(), U::DTYPE,
+        Reader::new(this, layout, Format::Blocks(this.format, Some(&this.params)));
+}
+#[cfg(feature = "bags")]
+sources! {
     [U: Float] TablesView<'_, U> => Tables<U>: &'s Layout, |this, layout|
         &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
     [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
         &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
-    [U: Float] BlocksView<'_, U> => Blocks<U>: &'s Layout, |this, layout|
-        this.data.layout(), this.data.origin(), U::DTYPE,
-        Reader::new(this, layout, Format::Blocks(this.format, Some(&this.params)));
 }
 
 /// The layout of a list, which is a tensor of one dimension.

@@ -19,12 +19,14 @@ mod one_pass;
 pub(crate) mod padded;
 mod prefetched;
 pub(crate) mod rearranged;
+#[cfg(feature = "scatter")]
 mod scattered;
 mod strided;
 mod width;
 
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
+#[cfg(feature = "scatter")]
 pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;
 pub(crate) use width::gathers_rows;

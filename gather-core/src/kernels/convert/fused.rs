@@ -3,13 +3,13 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::Eight as Columns;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::vectors;
 use crate::kernels::level_fn::Token;
 use crate::kernels::nest::args::Place;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::bag::Eight as Columns;
 use crate::types::codes::Float;
 #[cfg(not(target_arch = "x86_64"))]
 use crate::types::fused::Coding as Columns;

@@ -8,8 +8,8 @@ use core::any::TypeId;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
+use crate::kernels::convert::{Eight, Tail};
 use crate::kernels::level_fn::Avx2;
-use crate::kernels::reduce::bag::{Eight, Tail};
 use crate::types::codes::Float;
 use crate::types::fused::{FusedFormat, FusedRow};
 

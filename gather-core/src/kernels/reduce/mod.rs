@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `scatter` | updates into rows of a destination, and the contract S1 to S4 |
 //! | `bag` | rows of a table into one row for each bag, and the contract B1 to B7 |
-//! | `number`, `halves` | what the reductions are, on elements |
+//! | `accumulate` | one element after the other into a sum |
+//! | `number`, `halves` | the reductions of numbers |
 //! | `reducer` | reductions of the caller's own |
 //! | `builtin` | the built-in reductions, by data type |
 
 mod accumulate;
+#[cfg(feature = "bags")]
 pub(crate) mod bag;
 mod builtin;
 mod halves;
 mod number;
 pub(crate) mod reducer;
+#[cfg(feature = "scatter")]
 pub(crate) mod scatter;
 
 pub use accumulate::Combine;

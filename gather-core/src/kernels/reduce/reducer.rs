@@ -6,7 +6,9 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::reduce::accumulate::Combine;
+#[cfg(feature = "bags")]
 use crate::kernels::reduce::bag::BagFns;
+#[cfg(feature = "scatter")]
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::types::element::{BY_VALUE, Element};
 
@@ -19,7 +21,9 @@ use crate::types::element::{BY_VALUE, Element};
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
     name: &'static str,
+    #[cfg(feature = "scatter")]
     scatter: &'static ScatterFns,
+    #[cfg(feature = "bags")]
     bag: &'static BagFns,
     types: PhantomData<fn(T) -> T>,
 }
@@ -36,14 +40,22 @@ impl<T> Reducer<T> {
             size_of::<T>() <= BY_VALUE,
             "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
-        let (scatter, bag) = const { (&ScatterFns::cold::<C>(), &BagFns::plain::<C>()) };
-        Reducer { name: C::NAME, scatter, bag, types: PhantomData }
+        Reducer {
+            name: C::NAME,
+            #[cfg(feature = "scatter")]
+            scatter: const { &ScatterFns::cold::<C>() },
+            #[cfg(feature = "bags")]
+            bag: const { &BagFns::plain::<C>() },
+            types: PhantomData,
+        }
     }
 
+    #[cfg(feature = "scatter")]
     pub(crate) fn scatter_fns(&self) -> &'static ScatterFns {
         self.scatter
     }
 
+    #[cfg(feature = "bags")]
     pub(crate) fn bag_fns(&self) -> &'static BagFns {
         self.bag
     }

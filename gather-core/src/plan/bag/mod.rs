@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod explain;
 
 pub(crate) use bounds::Bounds;
 

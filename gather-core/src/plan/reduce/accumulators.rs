@@ -5,7 +5,8 @@
 use crate::kernels::reduce::scatter::{AccumulatorFns, COUNT};
 use crate::kernels::{Component, Loop};
 use crate::plan::fold::{Loops, count};
-use crate::plan::reduce::{ReduceRequest, is_free};
+use crate::plan::nest::is_free;
+use crate::plan::reduce::ReduceRequest;
 
 /// Records or counts for the rows of a destination (`kernels/reduce/scatter/accumulators.rs`,
 /// `kernels/reduce/scatter/counts.rs`).

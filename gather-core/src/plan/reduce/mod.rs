@@ -9,6 +9,7 @@
 
 mod accumulators;
 mod counted;
+mod explain;
 mod method;
 
 use core::num::NonZero;
@@ -22,7 +23,7 @@ use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, count, put_inside};
 use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Panels, has_adjacent_tuples};
-use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
+use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, is_free, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::RecordKind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
@@ -303,11 +304,6 @@ impl ReducePlan {
             Way::Sorted => Method::Grouped,
         }
     }
-}
-
-/// Whether a loop may be cut for threads and stand anywhere.
-pub(crate) fn is_free(along: &Loop) -> bool {
-    along.data != 0
 }
 
 /// How elements may be taken by their indices, in elements.

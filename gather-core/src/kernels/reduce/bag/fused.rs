@@ -27,11 +27,13 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::Eight as Columns;
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::Combine;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::bag::fused_avx2::{Eight as Columns, sums};
+use crate::kernels::reduce::bag::fused_avx2::sums;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Max, Min};

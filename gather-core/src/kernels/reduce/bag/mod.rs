@@ -35,6 +35,7 @@
 //! - **B6** There are positions for all rows, and `distance` more.
 
 mod batch;
+mod finders;
 mod fused;
 #[cfg(target_arch = "x86_64")]
 mod fused_avx2;
@@ -48,8 +49,6 @@ mod rows;
 pub(in crate::kernels::reduce) mod vectors;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use fused_avx2::{Eight, Tail};
 pub(crate) use positions::{BagIndices, BagRule, CompiledPositionsFn, IndexRuns, PositionsFn, positions, positions_of};
 pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
 

@@ -8,6 +8,8 @@ use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+#[cfg(feature = "half")]
+use crate::kernels::convert::bf16_to_256;
 use crate::kernels::level_fn::{Avx2, Avx512, Token};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::Half;
@@ -259,15 +261,7 @@ fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// The bits of a `bf16` are the upper ones of its `f32`. Signalling NaNs stay as they are: what is added or multiplied
-/// becomes quiet.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(in crate::kernels::reduce) fn bf16_to_256(bits: __m128i) -> __m256 {
-    _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits)))
-}
-
-/// As [`bf16_to_256`].
+/// As [`bf16_to_256`](crate::kernels::convert::bf16_to_256).
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]

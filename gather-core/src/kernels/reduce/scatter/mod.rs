@@ -44,6 +44,7 @@ pub(in crate::kernels::reduce) mod accumulators;
 pub(in crate::kernels::reduce) mod by_index;
 pub(in crate::kernels::reduce) mod counts;
 mod entries;
+mod finders;
 mod indexed;
 mod one_update;
 mod read;
