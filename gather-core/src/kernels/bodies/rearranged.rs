@@ -20,7 +20,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, Step, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
@@ -136,53 +136,48 @@ impl LevelFn for InterleaveRows {
 /// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), period by period; whole
 /// periods by `whole` as far as it takes them.
 ///
-/// Each iteration of the outer loop begins with the same phase of the inner one. The sizes are in registers: for all
-/// that the compiler knows, a copy could change what lies in memory.
+/// The sizes are in registers: for all that the compiler knows, a copy could change what lies in memory.
 #[inline(always)]
 fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(Periods<'_>) -> usize) {
     let Streams { at, ref outer, ref inner, row } = *streams;
-    let (block, step, period) = (inner.block, inner.step, inner.period());
-    let head = if inner.phase == 0 { 0 } else { (block - inner.phase).min(inner.n) };
-    let (periods, rest) = ((inner.n - head) / block, (inner.n - head) % block);
-    let carry = inner.wrap.and(step.times(-1));
-    let is_long = block > 1 && periods.saturating_mul(row) >= LEAST_STREAM;
-    let rows = |mut at: SpaceCursor, n: usize, step: Step| {
-        for _ in 0..n {
-            copy(at.data(), at.out());
-            at = at.after(step);
-        }
-        at
-    };
+    let (n, block, step, wrap) = (inner.n, inner.block, inner.step, inner.wrap);
+    let (first, carry) = ((block - inner.phase).min(n), wrap.and(step.times(-1)));
+    let is_long = (n / block).saturating_mul(row) >= LEAST_STREAM;
     let mut cursor = at.enter(outer);
     for _ in 0..outer.n {
-        let mut at = cursor.at();
-        if head > 0 {
-            // The last step of the first period goes to the next one.
-            at = rows(at, head, step).after(carry);
-        }
-        let mut left = periods;
-        if is_long {
-            // SAFETY: the loop is one of the plane, and has `periods` periods from here on.
-            let done = whole(unsafe { Periods::new(inner, at, periods) });
-            at = at.after(period.times(done as isize));
-            left -= done;
-        }
-        match block {
-            1 => at = rows(at, left, period),
-            2 => {
-                for _ in 0..left {
-                    rows(at, 2, step);
-                    at = at.after(period);
-                }
-            }
-            _ => {
-                for _ in 0..left {
-                    rows(at, block, step);
-                    at = at.after(period);
-                }
-            }
-        }
-        rows(at, rest, step);
+        let (mut at, mut left, mut rows, mut is_long) = (cursor.at(), n, first, is_long);
         cursor = cursor.step(outer);
+        if block == 1 {
+            for _ in 0..n {
+                copy(at.data(), at.out());
+                at = at.after(wrap);
+            }
+            continue;
+        }
+        while left > 0 {
+            if is_long && rows == block {
+                // SAFETY: the loop is one of the plane, and has `left` rows left here, at the first of a period.
+                let done = whole(unsafe { Periods::new(inner, at, left / block) });
+                at = at.after(inner.period().times(done as isize));
+                left -= done * block;
+                (rows, is_long) = (block.min(left), false);
+                continue;
+            }
+            // Two rows a period are the usual block.
+            if rows == 2 {
+                let second = at.after(step);
+                copy(at.data(), at.out());
+                copy(second.data(), second.out());
+                at = second.after(wrap);
+            } else {
+                for _ in 0..rows {
+                    copy(at.data(), at.out());
+                    at = at.after(step);
+                }
+                at = at.after(carry);
+            }
+            left -= rows;
+            rows = block.min(left);
+        }
     }
 }
