@@ -3,7 +3,7 @@
 # release binary. They do not depend on the load of the machine.
 #
 #     benches/weight.sh            # prints figures beside benches/record/weight.txt; fails where one is 2 percent more
-#     benches/weight.sh --quick    # default features, those without `registry`, and programs alone
+#     benches/weight.sh --quick    # default features, those without `registry`, gathers, and programs alone
 #     benches/weight.sh --bless    # writes them down
 #
 # Builds the library and the programs of benches/weight in target/weight, and fetches nothing. User seconds of building
@@ -34,7 +34,8 @@ mkdir -p "$work/src/bin"
 {
     printf '[package]\nname = "weight"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[dependencies]\n'
     printf 'gather-core = { path = "%s", default-features = false, features = [' "$root/gather-core"
-    printf '"std", "rayon", "huge-pages"] }\n\n[features]\ndefault = ["gather-core/registry"]\n'
+    printf '"std", "rayon", "huge-pages"] }\n\n[features]\ndefault = ["gather-core/registry", "families"]\n'
+    printf 'families = ["gather-core/scatter", "gather-core/bags"]\n'
     printf 'all-elements = ["gather-core/half", "gather-core/num-complex"]\n\n[profile.release]\nstrip = true\n\n[workspace]\n'
 } > "$work/Cargo.toml"
 cp "$root/Cargo.lock" "$work/Cargo.lock"
@@ -72,11 +73,16 @@ for program in "${programs[@]}"; do
 done
 # Without the feature `registry`: the library, and what a gather whose kernels it holds adds.
 rm -rf "$work"/typed/release/deps/libgather_core-*
-seconds=$(build --target-dir "$work/typed" --no-default-features --bin loop --bin gather)
+seconds=$(build --target-dir "$work/typed" --no-default-features --features families --bin loop --bin gather)
 echo "without \`registry\`, and a gather: $seconds s of user time"
 library typed "$work/typed" >> "$figures"
 base=$(wc -c < "$work/typed/release/loop")
 echo "added_gather_typed $(($(wc -c < "$work/typed/release/gather") - base))" >> "$figures"
+# Without scatters and bags either.
+rm -rf "$work"/gathers/release/deps/libgather_core-*
+seconds=$(build --target-dir "$work/gathers" --no-default-features --bin loop --bin gather)
+echo "without \`registry\`, \`scatter\` and \`bags\`, and a gather: $seconds s of user time"
+library gathers "$work/gathers" >> "$figures"
 if ! $quick; then
     seconds=$(build --target-dir "$work/all" --features all-elements --bin loop)
     echo "all element types: $seconds s of user time"

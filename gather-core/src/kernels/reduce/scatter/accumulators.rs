@@ -33,7 +33,7 @@ use crate::kernels::reduce::scatter::IndexedJob;
 use crate::kernels::reduce::scatter::by_index::{
     self, CONTIGUOUS, Elements, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
 };
-use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
+use crate::kernels::reduce::scatter::read::{Exact, FourOrEight, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow};
 use crate::kernels::reduce::scatter::stepped::one_by_one;
 use crate::kernels::reduce::scatter::values::{RowPair, Values};
@@ -453,18 +453,25 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn fo
     }
 }
 
-/// Reduces rows of a few elements into records by indices of a size.
+/// Reduces rows of a few elements into records by indices of a size. Rows in place have one loop for both sizes, and
+/// rows of one element have others.
 pub(super) fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<&'static IndexedFns> {
     macro_rules! fixed {
-        ($($elements:literal)*) => {
-            match (index, elements) {
-                $((4, $elements) => Some(const { &by_index::<A, Exact<4>, NOTE, $elements>() }),
-                (8, $elements) => Some(const { &by_index::<A, Exact<8>, NOTE, $elements>() }),)*
+        ($R:ty, $($elements:literal)*) => {
+            match elements {
+                $($elements => Some(const { &by_index::<A, $R, NOTE, $elements>() }),)*
                 _ => None,
             }
         };
     }
-    fixed!(1 2 3 4)
+    if const { NOTE == UNNOTED && !A::WIDENS } {
+        return if matches!(index, 4 | 8) { fixed!(FourOrEight, 2 3 4) } else { None };
+    }
+    match index {
+        4 => fixed!(Exact<4>, 1 2 3 4),
+        8 => fixed!(Exact<8>, 1 2 3 4),
+        _ => None,
+    }
 }
 
 /// Elements of the rows that are reduced by their indices.
@@ -506,7 +513,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
 fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (bytes, wide) = (ELEMENTS * size_of::<A::Item>(), Elements { n: ELEMENTS, size: size_of::<A::Sum>() });
     let (mut done, row) = (0, Noted::<Widened<A>, ByIntegers, NOTE, SCALAR_CHUNK>(ELEMENTS, ByIntegers, PhantomData));
-    let job = job.contiguous(R::BYTES, bytes);
+    let job = job.contiguous(R::bytes(job.index_bytes), bytes);
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);
         let these = job.rest(done).up_to(n);

@@ -256,12 +256,12 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     let bytes = row.n * row.size;
     // Copied: for all that the compiler knows, a store might change the job.
     let mut job = match PLACES {
-        PACKED => job.contiguous(R::BYTES, bytes).packed(bytes),
-        CONTIGUOUS => job.contiguous(R::BYTES, bytes),
+        PACKED => job.contiguous(R::bytes(job.index_bytes), bytes).packed(bytes),
+        CONTIGUOUS => job.contiguous(R::bytes(job.index_bytes), bytes),
         _ => *job,
     };
     let (Some(n), planes) = (NonZero::new(job.n).map(NonZero::get), job.outer.n) else { return 0 };
-    let ahead = if n < GROUP { [1; 2] } else { [GROUP * R::BYTES, GROUP * bytes] };
+    let ahead = if n < GROUP { [1; 2] } else { [GROUP * R::bytes(job.index_bytes), GROUP * bytes] };
     for plane in 0..planes {
         let mut done = 0;
         while done < n {

@@ -155,8 +155,12 @@ impl IndexedJob {
     /// The index of element `at` of the first inner loop, as an unsigned number.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn index<R: ReadIndex>(&self, at: usize) -> u64 {
-        debug_assert!(at < self.n && self.outer.n > 0 && R::BYTES == self.index_bytes, "K3");
+        debug_assert!(at < self.n && self.outer.n > 0, "K3");
         let index = self.index.wrapping_offset(self.index_step.wrapping_mul(at as isize));
+        if R::bytes(self.index_bytes) > R::BYTES {
+            // SAFETY: K3: one of the `n` indices of a loop, which have 8 bytes, at any alignment.
+            return unsafe { index.cast::<u64>().read_unaligned() };
+        }
         // SAFETY: K3: one of the `n` indices of a loop, at any alignment.
         unsafe { index.cast::<R::Value>().read_unaligned() }.into()
     }

@@ -12,6 +12,26 @@ pub(in crate::kernels::reduce) trait ReadIndex: 'static {
 
     /// An index as an unsigned number.
     type Value: Copy + Into<u64>;
+
+    /// Bytes of an index of a job whose indices have `of_job` bytes.
+    #[inline(always)]
+    fn bytes(of_job: usize) -> usize {
+        debug_assert_eq!(of_job, Self::BYTES, "K3");
+        Self::BYTES
+    }
+}
+
+/// Indices of 4 or 8 bytes, as a job says: one loop for both.
+pub(in crate::kernels::reduce) struct FourOrEight;
+
+impl ReadIndex for FourOrEight {
+    type Value = u32;
+
+    #[inline(always)]
+    fn bytes(of_job: usize) -> usize {
+        debug_assert!(matches!(of_job, 4 | 8), "K3");
+        of_job
+    }
 }
 
 /// Indices of `BYTES` bytes: 1, 2, 4 or 8.
