@@ -56,6 +56,8 @@ const TABLE_FROM: usize = 64;
 const GATHER_FROM: usize = 8;
 /// The same for rows that would else be moved one by one, in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
+/// Rows that are converted one by one: to resolve a block takes as long as two of them.
+const CONVERTED_ONE_BY_ONE: usize = 2;
 /// The most bytes of a row for which a short loop in one pass is better than a long one in blocks.
 const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
@@ -148,7 +150,7 @@ impl Nest<'_> {
         }
         if self.converts.is_some() {
             return match () {
-                () if n <= GATHER_FROM => Method::Direct,
+                () if n <= CONVERTED_ONE_BY_ONE => Method::Direct,
                 () if self.streams_made() => Method::Streamed,
                 () => Method::Blocks,
             };

@@ -112,8 +112,9 @@ impl DecodeFns {
     }
 }
 
-/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then with slices for
-/// arguments, so that the compiler knows them to be apart.
+/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then as slices. Where these
+/// functions are inlined, the compiler does not know that the two slices do not overlap: decoders write into arrays of
+/// their own, which are stored when they are whole.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
@@ -182,7 +183,8 @@ fn each_row<D: Decode>(
     given: &D::Given<'_>,
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
-    let (Conversion { elements, size_in, .. }, params) = (conversion(args), D::erased(given));
+    // A copy of the job: the compiler need not load its fields again after each store.
+    let (Conversion { elements, size_in, .. }, params, job) = (conversion(args), D::erased(given), *job);
     let results = D::results(given, elements);
     for i in 0..job.n() {
         let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());

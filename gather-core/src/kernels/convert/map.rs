@@ -415,11 +415,41 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 }
 
+/// Elements of a chunk, which is converted in registers.
+const CHUNK: usize = 16;
+/// Elements of a chunk of a shorter row.
+const SHORT_CHUNK: usize = 4;
+
 /// Converts elements by a function.
 #[inline(always)]
-fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
-    for (to, &value) in to.iter_mut().zip(from) {
-        convert_one(to, || convert(value));
+fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+    let is_wide = const { size_of::<T>() > WIDE_ELEMENT || size_of::<U>() > WIDE_ELEMENT };
+    match from.len() {
+        CHUNK.. if !is_wide => convert_chunks::<CHUNK, T, U>(from, to, convert),
+        SHORT_CHUNK.. if !is_wide => convert_chunks::<SHORT_CHUNK, T, U>(from, to, convert),
+        _ => to.iter_mut().zip(from).for_each(|(to, &value)| convert_one(to, || convert(value))),
+    }
+}
+
+/// Converts `N` or more elements, `N` at a time, the last `N` of which overlap the others. Each chunk is made in an
+/// array, which is stored when it is whole: of two slices the compiler does not know that they do not overlap.
+#[inline(always)]
+fn convert_chunks<const N: usize, T: Copy, U: Copy>(
+    from: &[T],
+    to: &mut [MaybeUninit<U>],
+    convert: impl Fn(T) -> U,
+) {
+    let (mut at, last) = (0, from.len() - N);
+    while let (Some(chunk), Some(to)) = (from[at..].first_chunk::<N>(), to[at..].first_chunk_mut::<N>()) {
+        let mut made = [const { MaybeUninit::uninit() }; N];
+        for (made, &value) in made.iter_mut().zip(chunk) {
+            made.write(convert(value));
+        }
+        *to = made;
+        if at == last {
+            break;
+        }
+        at = (at + N).min(last);
     }
 }
 

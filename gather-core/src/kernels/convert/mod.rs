@@ -96,6 +96,7 @@ fn direct<I: Index>(state: &mut State, plane: Plane<'_>) {
     direct_converted::<I>(state, plane, convert_fn(plane.args()));
 }
 
+#[inline(always)]
 fn conversion(args: &IndexArgs<'_>) -> Conversion {
     args.spec().conversion.expect("K8: the plan of a map has a conversion")
 }
