@@ -434,11 +434,7 @@ fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert
 /// Converts `N` or more elements, `N` at a time, the last `N` of which overlap the others. Each chunk is made in an
 /// array, which is stored when it is whole: of two slices the compiler does not know that they do not overlap.
 #[inline(always)]
-fn convert_chunks<const N: usize, T: Copy, U: Copy>(
-    from: &[T],
-    to: &mut [MaybeUninit<U>],
-    convert: impl Fn(T) -> U,
-) {
+fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     let (mut at, last) = (0, from.len() - N);
     while let (Some(chunk), Some(to)) = (from[at..].first_chunk::<N>(), to[at..].first_chunk_mut::<N>()) {
         let mut made = [const { MaybeUninit::uninit() }; N];
