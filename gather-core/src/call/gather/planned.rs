@@ -8,7 +8,7 @@ use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, ot
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{Operands, Prepared, Written, pool_threads};
-use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{Action, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -36,7 +36,7 @@ impl Converting<'_> {
     /// Fills rows that are out of range by these bytes, where they are filled.
     pub(super) fn fill_by(&mut self, fill: &[u8]) {
         if !self.prepared.running().fills_by(fill) {
-            self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).set_fill(fill);
+            self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).change(|plan| plan.set_fill(fill));
         }
     }
 }
@@ -97,14 +97,9 @@ impl Planned {
         Ok((prepared, out))
     }
 
-    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled.
-    pub(super) fn set_fill(&mut self, fill: &[u8]) {
-        self.prepared.change(|plan| plan.set_fill(fill));
-    }
-
-    /// Decodes rows first, for the row function that reads them.
-    pub(super) fn decode_rows(&mut self, decoding: Decoding) {
-        self.prepared.change(|plan| plan.decode_rows(decoding));
+    /// Changes all plans, whatever the number of indices.
+    pub(super) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
+        self.prepared.change(change);
     }
 
     /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
