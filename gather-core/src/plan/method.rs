@@ -66,7 +66,7 @@ const GATHER_12_FROM: usize = 6 << 20;
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
 /// The least bytes of an output that is written by non-temporal stores.
-const STREAMED_FROM: usize = 24 << 20;
+pub(super) const STREAMED_FROM: usize = 24 << 20;
 /// Bytes of an output from which on rows are written past a cache of any size: a very large one is far away, and shared
 /// with many (workload `gather/embedding_50257x768_8k`).
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
@@ -115,6 +115,11 @@ impl Short<'_> {
     }
 }
 
+/// The method of `n` rows that are converted, unless they are streamed.
+pub(super) fn converted_method(n: usize) -> Method {
+    if n <= CONVERTED_ONE_BY_ONE { Method::Direct } else { Method::Blocks }
+}
+
 /// A folded loop nest for which a method is to be chosen; it has rows to move.
 pub(crate) struct Nest<'a> {
     pub(crate) op: Op,
@@ -149,11 +154,8 @@ impl Nest<'_> {
             return Method::Direct;
         }
         if self.converts.is_some() {
-            return match () {
-                () if n <= CONVERTED_ONE_BY_ONE => Method::Direct,
-                () if self.streams_made() => Method::Streamed,
-                () => Method::Blocks,
-            };
+            let streams = n > CONVERTED_ONE_BY_ONE && self.streams_made();
+            return if streams { Method::Streamed } else { converted_method(n) };
         }
         if n > 1 && self.takes(Method::StridedCopy) {
             return Method::StridedCopy;

@@ -26,7 +26,7 @@ use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
 use crate::kernels::convert::{DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
-use crate::plan::{Converting, Decoding, Functions, IndexPlan};
+use crate::plan::{Axis, Converting, Decoding, Functions, IndexPlan};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -67,6 +67,9 @@ pub(super) struct Reads {
     /// The shapes of rows that are taken whole.
     rows: Option<RowShape>,
 }
+
+/// An operator, and the axes that its indices name positions of.
+type OpAndAxes<'a> = (Op, &'a [Axis]);
 
 /// The format of the data that a plan was made for.
 #[derive(Clone)]
@@ -257,13 +260,13 @@ impl<'a> Converter<'a> {
         shape.and_then(|shape| shape.decoding).inspect(|&decoding| plan.decode_rows(decoding));
     }
 
-    /// Compares arguments with the shapes of a plan, and hands them to `run`. The shape of the output is `output`.
+    /// Compares arguments with the shapes of a call, and hands them to `run`. The shape of the output is `output`.
     ///
     /// # Errors
     /// Those of the arguments for decoding, then of those for the row function, then those of `run`.
     fn give(
         &self,
-        (plan, reads): (&IndexPlan, &Reads),
+        ((op, axes), reads): (OpAndAxes<'_>, &Reads),
         output: &[usize],
         run: &mut dyn FnMut(&mut ArgsFor<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -271,7 +274,7 @@ impl<'a> Converter<'a> {
             let (Some((function, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
                 return run(&mut |_| decoding.given);
             };
-            shape.with(plan, function.erased, output, args, |placed, place| {
+            shape.with((op, axes), function.erased, output, args, |placed, place| {
                 let mut both = None;
                 run(&mut |out| {
                     let rows = place(Placed { out, ..placed });
@@ -285,12 +288,12 @@ impl<'a> Converter<'a> {
         let (start, layout) = (self.reader.start.addr(), self.reader.layout);
         match (self.reader.format, &reads.format) {
             (Format::Mapped(map, Some(args)), _) => {
-                maps::check_params(plan.op(), (map.name, map.params), plan.axes(), layout, args.counts())?;
+                maps::check_params(op, (map.name, map.params), axes, layout, args.counts())?;
                 args.with(start, &mut compute)
             }
             (Format::Fused(table), _) => compute(decode_fused::erased(&table.row())),
             (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
-                args.with(blocks, plan.op(), (start, layout.shape()), &mut compute)
+                args.with(blocks, op, (start, layout.shape()), &mut compute)
             }
             (Format::Plain, _) => compute(ErasedParams::NONE),
             _ => unreachable!("a reader of a call, and the plan of its kind"),
@@ -304,7 +307,7 @@ impl<'a> Converter<'a> {
     #[inline(always)]
     fn write(
         &self,
-        planned: (&IndexPlan, &Reads),
+        planned: (OpAndAxes<'_>, &Reads),
         (output, len): (&[usize], usize),
         operands: Operands<'_, Target<'_>>,
         run: impl Fn(Operands<'_>) -> Result<Written, Error>,
@@ -362,6 +365,22 @@ pub(super) fn run(
         check_aligned(converter.reader.dtype, *out, layout)?;
     }
     converter.with_request(op, fns, operands.indices(), |request, shape| {
+        if let (Format::Mapped(map, _), None) = (converter.reader.format, shape)
+            && let Some((few, leading)) = request.few_rows(operands.out_layout())
+        {
+            let (mut output, mut len) = (Shape::default(), 0);
+            if operands.out_layout().is_none() {
+                output = leading.output_shape(request.data, request.indices);
+                len = Shape::checked_len(&output)?;
+            }
+            let axes = few.axes(request.data.shape());
+            let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
+            return converter.write(((op.op(), &axes), &reads), (&output, len), operands, |operands| {
+                // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
+                // shape of the result. K8, as below.
+                unsafe { exec::run_few_rows(&few, request.planned, operands) }
+            });
+        }
         let mut made = match operands.out_layout().filter(|_| !converter.writes_arrays()) {
             Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
             None => request.plan().map(|(plan, layout)| (plan, layout.len())),
@@ -373,7 +392,7 @@ pub(super) fn run(
             Some(blocks) => (&blocks.output[..], Shape::checked_len(&blocks.output)?),
             None => (&plan.output()[..], *len),
         };
-        converter.write((plan, &reads), output, operands, |operands| {
+        converter.write(((plan.op(), plan.axes()), &reads), output, operands, |operands| {
             // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
             // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
             // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
@@ -426,16 +445,20 @@ pub(super) fn run_plan(
     let of_rows = converter.function().zip(reads.rows.as_ref());
     let by = converter.functions(planned.plan().spec().level);
     let mut runs = planned.converting_by(by, || {
-        let names = |(Function { erased, .. }, shape): (_, &RowShape)| (erased.name, erased.params, shape.params);
-        of_rows.map(names).map_or(Ok(()), |(name, got, expected)| maps::check_names(op, (name, got), expected))
+        let Some((Function { erased, .. }, shape)) = of_rows else { return Ok(()) };
+        maps::check_names(op, (erased.name, erased.params), shape.params)
     })?;
     let count = planned.check_operands(&operands)?;
-    of_rows.map_or(Ok(()), |(_, shape)| shape.check_results(converter, planned.output_shape()))?;
+    if let Some((_, shape)) = of_rows {
+        shape.check_results(converter, planned.output_shape())?;
+    }
     let (mut buffer, values) = (Shape::default(), reads.blocks().and_then(|blocks| blocks.output.last()));
     let output = match (values, out) {
         (Some(&values), out) => {
             let values = with_last(planned.fresh(count, &mut buffer)?.0, values);
-            out.map_or(Ok(()), |out| check_values(op, &values, out))?;
+            if let Some(out) = out {
+                check_values(op, &values, out)?;
+            }
             buffer = values;
             (&buffer[..], Shape::checked_len(&buffer)?)
         }
@@ -450,7 +473,7 @@ pub(super) fn run_plan(
         Some((_, RowShape { filled: true, .. })) => runs.fill_by(&converter.made.zero()?),
         _ => {}
     }
-    converter.write((planned.plan(), reads), output, operands, |operands| {
+    converter.write(((op, planned.plan().axes()), reads), output, operands, |operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }
