@@ -162,8 +162,8 @@ pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use moves::{MOST_ELEMENT, table_entries};
 pub(crate) use nest::args::{
-    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, MoveFn, Outcome,
-    fits_i32, start_of_part,
+    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, Outcome, fits_i32,
+    start_of_part,
 };
 pub(crate) use nest::plane::{Indices, OutputRows};
 pub(crate) use nest::positions::BLOCK;

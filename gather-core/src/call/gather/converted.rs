@@ -23,10 +23,10 @@ use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
-use crate::kernels::convert::{DecodeFns, ErasedParams, fused as decode_fused};
+use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
-use crate::plan::{Axis, Converting, Decoding, Functions, IndexPlan};
+use crate::plan::{Axis, Converting, Decoding, IndexPlan};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -68,8 +68,23 @@ pub(super) struct Reads {
     rows: Option<RowShape>,
 }
 
-/// An operator, and the axes that its indices name positions of.
-type OpAndAxes<'a> = (Op, &'a [Axis]);
+/// What the arguments of a call are compared with, and the level of the functions that read them.
+#[derive(Clone, Copy)]
+struct PreparedFor<'a> {
+    op: Op,
+    /// The axes that indices name positions of.
+    axes: &'a [Axis],
+    level: Available,
+    reads: &'a Reads,
+}
+
+impl<'a> PreparedFor<'a> {
+    /// The calls of a plan.
+    #[inline(always)]
+    fn new(plan: &'a IndexPlan, reads: &'a Reads) -> Self {
+        PreparedFor { op: plan.op(), axes: plan.axes(), level: plan.spec().level, reads }
+    }
+}
 
 /// The format of the data that a plan was made for.
 #[derive(Clone)]
@@ -211,7 +226,7 @@ impl<'a> Converter<'a> {
     /// Rows of `elements` that are decoded first, for a row function.
     pub(super) fn decoding(&self, elements: usize) -> Option<Decoding> {
         let decoder = self.first()?;
-        Some(Decoding { fns: decoder.fns, numbers: self.numbers(elements), size: decoder.size })
+        Some(Decoding { numbers: self.numbers(elements), size: decoder.size })
     }
 
     /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
@@ -226,11 +241,6 @@ impl<'a> Converter<'a> {
         self.takes_rows().then(|| lead.chain(last).collect())
     }
 
-    /// The functions of a level.
-    fn functions(&self, level: Available) -> Functions {
-        Functions { rows: self.rows.at(level), row_fn: self.first().map(|decoder| *decoder.fns.row.get(*level)) }
-    }
-
     /// Calls `run` with the request for elements, or for rows that are taken whole, and with the shapes of these.
     ///
     /// # Errors
@@ -243,11 +253,11 @@ impl<'a> Converter<'a> {
         (indices, index): (&Layout, IndexType),
         run: impl FnOnce(&Request<'_>, Option<RowShape>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let Converter { reader, rows, made, size_in, .. } = *self;
+        let Converter { reader, made, size_in, .. } = *self;
         let shape = RowShape::new(op.attributes, self, reader.layout)?;
         let kernels = kernels(op, made, index)?;
         let Some(kernel) = converts(index) else { unreachable!("kernels that move and none that convert") };
-        let converting = Converting { rows, size_in, kernel, whole: shape.map(|shape| shape.rows) };
+        let converting = Converting { size_in, kernel, whole: shape.map(|shape| shape.rows) };
         let planned = op.request((kernels, index), made, Some(converting));
         let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
         let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
@@ -266,22 +276,26 @@ impl<'a> Converter<'a> {
     /// Those of the arguments for decoding, then of those for the row function, then those of `run`.
     fn give(
         &self,
-        ((op, axes), reads): (OpAndAxes<'_>, &Reads),
+        prepared: &PreparedFor<'_>,
         output: &[usize],
         run: &mut dyn FnMut(&mut ArgsFor<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut compute = |decoding: ErasedParams<'_>| {
-            let (Some((function, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
-                return run(&mut |_| decoding.given);
+        let PreparedFor { op, axes, level, reads } = *prepared;
+        let rows = self.rows.at(level);
+        let mut compute = |decoder: ErasedParams<'_>| {
+            let (Some((Function { erased, .. }, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
+                let args = ConversionArgs { rows, given: decoder.given };
+                return run(&mut |_| (&raw const args).cast());
             };
-            shape.with((op, axes), function.erased, output, args, |placed, place| {
-                let mut both = None;
+            shape.with((op, axes), erased, output, args, |placed, place| {
+                let (mut given, mut args) = (None, None);
                 run(&mut |out| {
-                    let rows = place(Placed { out, ..placed });
-                    if let PlannedFormat::Plain = reads.format {
-                        return rows;
-                    }
-                    (&raw const *both.insert(GivenDecoded { rows, decoder: decoding })).cast()
+                    let rows = ConversionArgs { rows, given: place(Placed { out, ..placed }) };
+                    let decoded = self.first().map(|Decoder { fns, .. }| {
+                        let row_fn = *fns.row.get(*level);
+                        ConversionArgs::decode_first(given.insert(GivenDecoded { rows, row_fn, decoder }))
+                    });
+                    (&raw const *args.insert(decoded.unwrap_or(rows))).cast()
                 })
             })
         };
@@ -304,21 +318,21 @@ impl<'a> Converter<'a> {
     ///
     /// # Errors
     /// Those of [`Converter::give`], [`Error::AllocationFailed`], then those of `run`.
-    #[inline(always)]
+    #[inline(never)]
     fn write(
         &self,
-        planned: (OpAndAxes<'_>, &Reads),
+        prepared: &PreparedFor<'_>,
         (output, len): (&[usize], usize),
         operands: Operands<'_, Target<'_>>,
-        run: impl Fn(Operands<'_>) -> Result<Written, Error>,
+        run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
         let run =
             |operands: Operands<'_>, params: &mut ArgsFor<'_>| run(operands.given(params(operands.memory().addr())));
         match operands.fixed() {
-            Ok((operands, _)) => self.give(planned, output, &mut |params| run(operands, params).map(Written::all)),
+            Ok((operands, _)) => self.give(prepared, output, &mut |params| run(operands, params).map(Written::all)),
             Err(operands) => {
                 let mut operands = Some(operands);
-                self.give(planned, output, &mut |params| {
+                self.give(prepared, output, &mut |params| {
                     let Some(operands) = operands.take() else { unreachable!("called once") };
                     operands.fill(output, len, |operands| run(operands, params))
                 })
@@ -375,7 +389,8 @@ pub(super) fn run(
             }
             let axes = few.axes(request.data.shape());
             let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
-            return converter.write(((op.op(), &axes), &reads), (&output, len), operands, |operands| {
+            let prepared = PreparedFor { op: op.op(), axes: &axes, level: few.level(), reads: &reads };
+            return converter.write(&prepared, (&output, len), operands, &|operands| {
                 // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
                 // shape of the result. K8, as below.
                 unsafe { exec::run_few_rows(&few, request.planned, operands) }
@@ -392,7 +407,7 @@ pub(super) fn run(
             Some(blocks) => (&blocks.output[..], Shape::checked_len(&blocks.output)?),
             None => (&plan.output()[..], *len),
         };
-        converter.write(((plan.op(), plan.axes()), &reads), output, operands, |operands| {
+        converter.write(&PreparedFor::new(plan, &reads), output, operands, &|operands| {
             // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
             // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
             // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
@@ -443,11 +458,9 @@ pub(super) fn run_plan(
     }
     reads.check(converter.reader, op)?;
     let of_rows = converter.function().zip(reads.rows.as_ref());
-    let by = converter.functions(planned.plan().spec().level);
-    let mut runs = planned.converting_by(by, || {
-        let Some((Function { erased, .. }, shape)) = of_rows else { return Ok(()) };
-        maps::check_names(op, (erased.name, erased.params), shape.params)
-    })?;
+    if let Some((Function { erased, .. }, shape)) = of_rows {
+        maps::check_names(op, (erased.name, erased.params), shape.params)?;
+    }
     let count = planned.check_operands(&operands)?;
     if let Some((_, shape)) = of_rows {
         shape.check_results(converter, planned.output_shape())?;
@@ -468,12 +481,13 @@ pub(super) fn run_plan(
         }
         (None, None) => planned.fresh(count, &mut buffer)?,
     };
-    match of_rows {
-        Some((Function { fill: Some(fill), .. }, _)) => runs.fill_by(fill),
-        Some((_, RowShape { filled: true, .. })) => runs.fill_by(&converter.made.zero()?),
-        _ => {}
-    }
-    converter.write(((op, planned.plan().axes()), reads), output, operands, |operands| {
+    let mut copy = None;
+    let runs = match of_rows {
+        Some((Function { fill: Some(fill), .. }, _)) => planned.filled_by(fill, &mut copy),
+        Some((_, RowShape { filled: true, .. })) => planned.filled_by(&converter.made.zero()?, &mut copy),
+        _ => planned,
+    };
+    converter.write(&PreparedFor::new(planned.plan(), reads), output, operands, &|operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }

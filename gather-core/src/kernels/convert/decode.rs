@@ -11,10 +11,10 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::conversion;
 use crate::kernels::convert::pieces::{Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
+use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
@@ -112,9 +112,10 @@ impl DecodeFns {
     }
 }
 
-/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then as slices. Where these
-/// functions are inlined, the compiler does not know that the two slices do not overlap: decoders write into arrays of
-/// their own, which are stored when they are whole.
+/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then as slices. That what is
+/// given does not change the compiler knows of the arguments of this last function, and loads it once for all rows. It
+/// does not know that the two slices do not overlap once the function is inlined: decoders write into arrays of their
+/// own, which are stored when they are whole.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
@@ -208,7 +209,7 @@ fn decode_rows<D: Decode>(
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
-    let given = unsafe { &*args.params().cast::<D::Given<'_>>() };
+    let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
     if D::one_by_one(given, args, job) {
     } else if const { size_of::<D::Out>() <= SHORT_ELEMENT } && job.prefetch_distance() == 0 && !is_streamed(args) {
         each_row::<D>(args, job, given, decode_row);

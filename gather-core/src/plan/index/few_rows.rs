@@ -154,6 +154,12 @@ impl FewRows {
         if request.policy.fills() { request.dtype.zero() } else { Ok(ElementBytes::new()) }
     }
 
+    /// The level of the kernel.
+    #[inline(always)]
+    pub(crate) fn level(&self) -> Available {
+        self.level
+    }
+
     /// P1. The only loop, in bytes.
     #[inline(always)]
     pub(crate) fn inner(&self, request: &IndexRequest) -> Loop {
@@ -179,7 +185,7 @@ impl FewRows {
             }
         }
         let elements = self.row / request.dtype.size().max(1);
-        let conversion = |map: Converting| Conversion { rows: map.rows.at(self.level), elements, size_in: map.size_in };
+        let conversion = |map: Converting| Conversion { elements, size_in: map.size_in };
         KernelSpec {
             method: self.method,
             level: self.level,

@@ -18,8 +18,9 @@ mod params;
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::conversion_args;
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded, decode_first};
+pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded};
 pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -225,7 +226,7 @@ levels! {
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
-    let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
+    let given = unsafe { *conversion_args(args).given.cast::<GivenRows<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
