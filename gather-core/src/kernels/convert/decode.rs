@@ -52,12 +52,6 @@ pub(crate) trait Decode: 'static {
         elements
     }
 
-    /// Decodes the rows of a job in one loop, where that is better than row by row. Returns whether it did.
-    #[inline(always)]
-    fn one_by_one(_: &Self::Given<'_>, _: &IndexArgs<'_>, _: &MoveJob<'_>) -> bool {
-        false
-    }
-
     /// The parameters without their types.
     fn erased<'g>(given: &'g Self::Given<'_>) -> ErasedParams<'g>;
 }
@@ -166,8 +160,8 @@ levels! {
     rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
 }
 
-/// Bytes of the longest element whose decoding is compiled once more, for rows that are near: a call for each would
-/// take as long as the conversion of 64 of them (bench `tables`).
+/// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one element: a call
+/// for each would take as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
 /// Whether rows are written by non-temporal stores.
@@ -176,7 +170,7 @@ fn is_streamed(args: &IndexArgs<'_>) -> bool {
     args.spec().method == Method::Streamed
 }
 
-/// Decodes resolved rows that are near, in one loop.
+/// Decodes resolved rows that are near, or of one element, in one loop.
 #[inline(always)]
 fn each_row<D: Decode>(
     args: &IndexArgs<'_>,
@@ -210,8 +204,8 @@ fn decode_rows<D: Decode>(
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
     let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
-    if D::one_by_one(given, args, job) {
-    } else if const { size_of::<D::Out>() <= SHORT_ELEMENT } && job.prefetch_distance() == 0 && !is_streamed(args) {
+    let is_near = job.prefetch_distance() == 0 && !is_streamed(args);
+    if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || conversion(args).elements <= 1) {
         each_row::<D>(args, job, given, decode_row);
     } else {
         let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };

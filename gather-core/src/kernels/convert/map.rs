@@ -5,13 +5,11 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::given::Given;
+use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::vectors;
-use crate::kernels::convert::{conversion, prefetch_given};
 use crate::kernels::level_fn::Token;
-use crate::kernels::nest::args::IndexArgs;
 pub(crate) use crate::kernels::nest::args::Place;
-use crate::kernels::nest::rows::MoveJob;
 use crate::types::element::{BY_VALUE, Element};
 
 /// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather
@@ -355,28 +353,6 @@ impl<C: Convert> Decode for EachElement<C> {
             let _ = level;
             convert_each(from, to, |value| C::convert(value, params));
         }
-    }
-
-    /// Rows of one element of a few bytes: a call for each would take longer than the conversion.
-    #[inline(always)]
-    fn one_by_one(given: &GivenParams<'_, C::Params>, args: &IndexArgs<'_>, job: &MoveJob<'_>) -> bool {
-        if const { size_of::<C::Out>() > WIDE_ELEMENT } || conversion(args).elements > 1 {
-            return false;
-        }
-        for i in 0..job.n() {
-            let (from, to): (*const C::In, *mut C::Out) = (job.source(i).cast(), job.target(i).cast());
-            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-            // Valid for row-major data; unused otherwise.
-            let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-            // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies
-            // (K2).
-            let params = unsafe { given.at(Place { row: job.row_of_data(i), element }) };
-            // SAFETY: K2 and K8: a value of the map's input, aligned for it.
-            let value = unsafe { from.read() };
-            // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
-            unsafe { to.write(C::convert(value, params)) };
-        }
-        true
     }
 
     #[inline(always)]

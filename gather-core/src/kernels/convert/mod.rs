@@ -13,8 +13,8 @@
 //!
 //! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the
 //! loop nests, here) and what depends on the map (two functions for each level, where the map is made) meet at a
-//! pointer, so that a map costs no function for each index type. Rows of one element of a few bytes have a loop of
-//! their own where the map is made: a call for each would take longer than the conversion.
+//! pointer, so that a map costs no function for each index type. Rows that are near, and those of one element, are
+//! converted in a loop where the map is made: a call for each would take longer than the conversion.
 //!
 //! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
 //! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
