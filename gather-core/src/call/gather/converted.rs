@@ -22,11 +22,11 @@ use crate::call::source::block_shapes::{BlockShapes, with_last};
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
+use crate::kernels::convert::row::{DecodedRows, Function, GivenDecoded, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
-use crate::plan::{Axis, Converting, Decoding, IndexPlan};
+use crate::plan::{Axis, Converting, IndexPlan};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -224,9 +224,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Rows of `elements` that are decoded first, for a row function.
-    pub(super) fn decoding(&self, elements: usize) -> Option<Decoding> {
-        let decoder = self.first()?;
-        Some(Decoding { numbers: self.numbers(elements), size: decoder.size })
+    pub(super) fn decoding(&self, elements: usize) -> Option<DecodedRows> {
+        self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
     }
 
     /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
@@ -267,7 +266,7 @@ impl<'a> Converter<'a> {
     /// Fills rows as the row function says, and decodes them before it.
     fn complete(&self, shape: Option<&RowShape>, plan: &mut IndexPlan) {
         self.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
-        shape.and_then(|shape| shape.decoding).inspect(|&decoding| plan.decode_rows(decoding));
+        shape.and_then(|shape| shape.decoding).inspect(|&decoded| plan.decode_rows(decoded));
     }
 
     /// Compares arguments with the shapes of a call, and hands them to `run`. The shape of the output is `output`.
@@ -382,14 +381,11 @@ pub(super) fn run(
         if let (Format::Mapped(map, _), None) = (converter.reader.format, shape)
             && let Some((few, leading)) = request.few_rows(operands.out_layout())
         {
-            let (mut output, mut len) = (Shape::default(), 0);
-            if operands.out_layout().is_none() {
-                output = leading.output_shape(request.data, request.indices);
-                len = Shape::checked_len(&output)?;
-            }
+            let output = leading.output_shape(request.data, request.indices);
+            let len = Shape::checked_len(&output)?;
             let axes = few.axes(request.data.shape());
             let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
-            let prepared = PreparedFor { op: op.op(), axes: &axes, level: few.level(), reads: &reads };
+            let prepared = PreparedFor { op: op.op(), axes: &axes, level: few.level, reads: &reads };
             return converter.write(&prepared, (&output, len), operands, &|operands| {
                 // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
                 // shape of the result. K8, as below.

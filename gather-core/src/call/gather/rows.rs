@@ -14,8 +14,8 @@ use crate::call::gather::kinds::{Gathered, GatheredBy};
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::{ByRow, Fused, ReadByRow};
 use crate::call::source::rows::{PlaceRows, RowArgs};
-use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
-use crate::plan::{Axis, Decoding, IndexLowered, IndexPlan, WholeRows};
+use crate::kernels::convert::row::{DecodedRows, Erased, Misfit, Placed, RowShapes};
+use crate::plan::{Axis, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Any;
 use crate::types::codes::Float;
@@ -37,7 +37,7 @@ pub(super) struct RowShape {
     lead: usize,
     pub(super) rows: WholeRows,
     /// The numbers that the function reads, where rows are decoded first.
-    pub(super) decoding: Option<Decoding>,
+    pub(super) decoding: Option<DecodedRows>,
     /// The names of the function's parameters.
     pub(super) params: Params,
     /// Whether a row becomes one value, which is no dimension of the result.

@@ -361,16 +361,18 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 }
 
-/// Elements of a chunk, which is converted in registers.
+/// Elements of a chunk, which is converted in registers; of elements of one or two bytes; and of a shorter row.
 const CHUNK: usize = 16;
-/// Elements of a chunk of a shorter row.
+const LONG_CHUNK: usize = 64;
 const SHORT_CHUNK: usize = 4;
 
 /// Converts elements by a function.
 #[inline(always)]
 fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     let is_wide = const { size_of::<T>() > WIDE_ELEMENT || size_of::<U>() > WIDE_ELEMENT };
+    let is_narrow = const { size_of::<T>() <= 2 && size_of::<U>() <= 2 };
     match from.len() {
+        LONG_CHUNK.. if is_narrow => convert_chunks::<LONG_CHUNK, T, U>(from, to, convert),
         CHUNK.. if !is_wide => convert_chunks::<CHUNK, T, U>(from, to, convert),
         SHORT_CHUNK.. if !is_wide => convert_chunks::<SHORT_CHUNK, T, U>(from, to, convert),
         _ => to.iter_mut().zip(from).for_each(|(to, &value)| convert_one(to, || convert(value))),

@@ -77,7 +77,8 @@ pub(crate) struct FewRows {
     /// Bytes of a row of the output, at least 1, and of data.
     row: usize,
     row_in: usize,
-    level: Available,
+    /// The level of the kernel.
+    pub(crate) level: Available,
     method: Method,
     prefetch_distance: usize,
     /// P2.
@@ -152,12 +153,6 @@ impl FewRows {
     #[inline(always)]
     pub(crate) fn fill(request: &IndexRequest) -> Result<ElementBytes, Error> {
         if request.policy.fills() { request.dtype.zero() } else { Ok(ElementBytes::new()) }
-    }
-
-    /// The level of the kernel.
-    #[inline(always)]
-    pub(crate) fn level(&self) -> Available {
-        self.level
     }
 
     /// P1. The only loop, in bytes.

@@ -11,7 +11,6 @@ pub(crate) use few_rows::{FewRows, LeadingAxes};
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
-use crate::kernels::LINE;
 use crate::kernels::convert::row::DecodedRows;
 use crate::kernels::select::Kernels;
 use crate::plan::method::Panels;
@@ -57,27 +56,6 @@ pub(crate) struct WholeRows {
     pub(crate) elements: usize,
     /// Elements of a row of the output.
     pub(crate) results: usize,
-}
-
-/// A map or a format that decodes rows for a row function.
-#[derive(Clone, Copy)]
-pub(crate) struct Decoding {
-    /// The numbers of a row, and bytes of one.
-    pub(crate) numbers: usize,
-    pub(crate) size: usize,
-}
-
-/// Bytes of rows that are decoded at a time: a part of the first-level cache; and the most rows.
-const DECODED: usize = 4 << 10;
-const MOST_DECODED: usize = 16;
-
-impl Decoding {
-    /// The rows that a function reads.
-    fn rows(&self) -> DecodedRows {
-        let stride = self.numbers.saturating_mul(self.size).div_ceil(LINE).saturating_mul(LINE);
-        let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
-        DecodedRows { rows, stride }
-    }
 }
 
 /// The plan of an operator on indices.
@@ -126,9 +104,9 @@ impl IndexPlan {
     }
 
     /// Decodes rows first, for the row function that reads them (K8).
-    pub(crate) fn decode_rows(&mut self, decoding: Decoding) {
+    pub(crate) fn decode_rows(&mut self, decoded: DecodedRows) {
         if self.spec.conversion.is_some() {
-            self.decoded = Some(decoding.rows());
+            self.decoded = Some(decoded);
             self.whole = false;
         }
     }

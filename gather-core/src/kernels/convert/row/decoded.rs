@@ -15,7 +15,7 @@ use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::convert::{ConversionArgs, conversion, conversion_args};
 use crate::kernels::nest::args::{Conversion, IndexArgs, Place, RowFn};
 use crate::kernels::nest::rows::MoveJob;
-use crate::kernels::prefetch::prefetch;
+use crate::kernels::prefetch::{LINE, prefetch};
 
 /// The row function of a run and what decodes its rows, at the plan's level, with the parameters of both.
 #[derive(Clone, Copy)]
@@ -25,12 +25,27 @@ pub(crate) struct GivenDecoded<'a> {
     pub(crate) decoder: ErasedParams<'a>,
 }
 
+/// Bytes of rows that are decoded at a time: a part of the first-level cache; and the most rows.
+const DECODED: usize = 4 << 10;
+const MOST_DECODED: usize = 16;
+
 /// Rows of data as a row function reads them: decoded, some at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodedRows {
+    /// The numbers of a row.
+    pub(crate) numbers: usize,
     /// The most rows that are decoded at a time, and bytes from one to the next: whole lines.
     pub(crate) rows: usize,
     pub(crate) stride: usize,
+}
+
+impl DecodedRows {
+    /// Rows of numbers of `size` bytes.
+    pub(crate) fn new(numbers: usize, size: usize) -> Self {
+        let stride = numbers.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+        let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
+        DecodedRows { numbers, rows, stride }
+    }
 }
 
 /// The parameters of a kernel that decodes rows, which one worker has.
@@ -73,7 +88,7 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
     // SAFETY: K8: the parameters where rows are decoded.
     let DecodingJob { given, decoded, room } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
-    let (GivenDecoded { rows, row_fn, decoder }, DecodedRows { rows: most, stride }) = (given, *decoded);
+    let (GivenDecoded { rows, row_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: the parameters of the row function.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n()).step_by(most) {
