@@ -39,6 +39,7 @@ mod quantized;
 mod rearrange;
 mod regressions;
 mod resources;
+mod row_lengths;
 mod short_loops;
 mod sources;
 #[cfg(not(target_family = "wasm"))]

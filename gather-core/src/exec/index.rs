@@ -475,8 +475,9 @@ impl<'a> IndexPart<'a> {
         // SAFETY: K8: the arguments and the rows are those of the plan, for which there are rooms: this one is for the
         // worker alone.
         let job = unsafe { DecodingJob::new(&self.args, *decoded, room) };
+        let args = job.args();
         // SAFETY: K8: the parameters of a kernel that decodes rows.
-        let args = unsafe { self.args.given((&raw const job).cast()) };
+        let args = unsafe { self.args.given((&raw const args).cast()) };
         IndexPart { plan: self.plan, args }.run()
     }
 

@@ -82,15 +82,15 @@
 //! - **K7** A kernel of a level runs on a machine that has the level.
 //! - **K8** A kernel of a map is given a `conversion` of that map. `row` is what its `elements` take in the output,
 //!   and K2 holds for what they take in data. Data and output are aligned for the types of the map, and data holds
-//!   values of its input. `params` points to what is given for the map's parameters, which threads may share and which
-//!   outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
+//!   values of its input. `params` points to `ConversionArgs`: a function of the map at the plan's level, and what is
+//!   given for the map's parameters, which threads may share and which outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
 //!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
 //!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major
 //!   order;
-//!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
+//!   what is given is its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
 //!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
-//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`. Where rows are decoded first, K8
-//!   holds for what does so, and `params` points to a `DecodingJob`, whose room this thread alone uses.
+//!   holds for the `elements` of one in data, and what is given is its `GivenRows`. Where rows are decoded first, K8
+//!   holds for what does so, and what is given is a `DecodingJob`, whose room this thread alone uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component; along the inner loop indices are contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
 //!   elements are contiguous as well.
@@ -163,8 +163,8 @@ pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use moves::{MOST_ELEMENT, table_entries};
 pub(crate) use nest::args::{
-    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, MoveFn, Outcome,
-    fits_i32, start_of_part,
+    CompiledMoveFn, Component, Conversion, Cursor, IndexArgs, IndexKernel, KernelSpec, Loop, Loops, Outcome, fits_i32,
+    start_of_part,
 };
 pub(crate) use nest::plane::{Indices, OutputRows};
 pub(crate) use nest::positions::BLOCK;

@@ -56,6 +56,8 @@ const TABLE_FROM: usize = 64;
 const GATHER_FROM: usize = 8;
 /// The same for rows that would else be moved one by one, in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
+/// Rows that are converted one by one: to resolve a block takes as long as two of them.
+const CONVERTED_ONE_BY_ONE: usize = 2;
 /// The most bytes of a row for which a short loop in one pass is better than a long one in blocks.
 const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
@@ -64,7 +66,7 @@ const GATHER_12_FROM: usize = 6 << 20;
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
 /// The least bytes of an output that is written by non-temporal stores.
-const STREAMED_FROM: usize = 24 << 20;
+pub(super) const STREAMED_FROM: usize = 24 << 20;
 /// Bytes of an output from which on rows are written past a cache of any size: a very large one is far away, and shared
 /// with many (workload `gather/embedding_50257x768_8k`).
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
@@ -113,6 +115,11 @@ impl Short<'_> {
     }
 }
 
+/// The method of `n` rows that are converted, unless they are streamed.
+pub(super) fn converted_method(n: usize) -> Method {
+    if n <= CONVERTED_ONE_BY_ONE { Method::Direct } else { Method::Blocks }
+}
+
 /// A folded loop nest for which a method is to be chosen; it has rows to move.
 pub(crate) struct Nest<'a> {
     pub(crate) op: Op,
@@ -147,11 +154,8 @@ impl Nest<'_> {
             return Method::Direct;
         }
         if self.converts.is_some() {
-            return match () {
-                () if n <= GATHER_FROM => Method::Direct,
-                () if self.streams_made() => Method::Streamed,
-                () => Method::Blocks,
-            };
+            let streams = n > CONVERTED_ONE_BY_ONE && self.streams_made();
+            return if streams { Method::Streamed } else { converted_method(n) };
         }
         if n > 1 && self.takes(Method::StridedCopy) {
             return Method::StridedCopy;

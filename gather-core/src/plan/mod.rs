@@ -21,7 +21,7 @@ mod tasks;
 #[cfg(feature = "bags")]
 pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagFused, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
 pub use explain::Explain;
-pub(crate) use index::{Converting, Decoding, FewRows, Functions, IndexPlan, IndexRequest, LeadingAxes, WholeRows};
+pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, LeadingAxes, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim, Dim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;

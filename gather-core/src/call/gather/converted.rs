@@ -4,7 +4,7 @@
 //! ```text
 //! a reader       its decoder, its row function, or one after the other          `Converter`
 //! a plan         of elements; or of whole rows, which are one element each      `RowShape`
-//!                the format of the data that it was made for                    `PlannedFormat`
+//!                the format of data, which a run compares                        `Reads`
 //! a call         arguments against these shapes, then the run                   `Converter::write`
 //! ```
 
@@ -14,7 +14,7 @@ use crate::call::gather::Operation;
 use crate::call::gather::blocks::check_values;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
-use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::plan::GatherPlan;
 use crate::call::gather::planned::{Params, Planned};
 use crate::call::gather::rows::{RowShape, WholeRow, elements};
 use crate::call::gather::{fused, maps};
@@ -22,11 +22,11 @@ use crate::call::source::block_shapes::{BlockShapes, with_last};
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::row::{Function, GivenDecoded, Placed};
-use crate::kernels::convert::{DecodeFns, ErasedParams, fused as decode_fused};
+use crate::kernels::convert::row::{DecodedRows, Function, GivenDecoded, Placed};
+use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
-use crate::plan::{Converting, Decoding, Functions, IndexPlan, IndexRequest};
+use crate::plan::{Axis, Converting, IndexPlan};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -60,33 +60,81 @@ pub(super) type ConvertingFns = (
 /// Takes the address of the output, and returns that of the arguments which the functions of a run read (K8).
 type ArgsFor<'a> = dyn FnMut(usize) -> *const () + 'a;
 
+/// How a plan reads data: what the kind of its data says, and what a run compares.
+#[derive(Clone)]
+pub(super) struct Reads {
+    format: PlannedFormat,
+    /// The shapes of rows that are taken whole.
+    rows: Option<RowShape>,
+}
+
+/// What the arguments of a call are compared with, and the level of the functions that read them.
+#[derive(Clone, Copy)]
+struct PreparedFor<'a> {
+    op: Op,
+    /// The axes that indices name positions of.
+    axes: &'a [Axis],
+    level: Available,
+    reads: &'a Reads,
+}
+
+impl<'a> PreparedFor<'a> {
+    /// The calls of a plan.
+    #[inline(always)]
+    fn new(plan: &'a IndexPlan, reads: &'a Reads) -> Self {
+        PreparedFor { op: plan.op(), axes: plan.axes(), level: plan.spec().level, reads }
+    }
+}
+
 /// The format of the data that a plan was made for.
 #[derive(Clone)]
-pub(super) enum PlannedFormat {
+enum PlannedFormat {
     Plain,
     /// Elements of a map with these parameters.
     Mapped(Params),
     Fused(FusedRow),
-    Blocks(BlockShapes),
+    Blocks(Box<BlockShapes>),
 }
 
-impl PlannedFormat {
-    /// The format of the data that a plan converts, with the values of an output that is planned in arrays.
+impl Reads {
+    /// Elements that are moved as they are.
+    pub(super) const PLAIN: Self = Reads { format: PlannedFormat::Plain, rows: None };
+
+    /// The format of data that a plan converts, and its rows. Of a fixed output the layout is compared with values that
+    /// are planned in arrays, and rows are found in it.
     ///
     /// # Errors
-    /// Those of [`BlockShapes::new`].
+    /// Those of [`BlockShapes::new`], those of [`check_values`], then those of [`RowShape::space`].
     #[inline(always)]
-    fn new(converter: &Converter<'_>, plan: &IndexPlan) -> Result<Self, Error> {
-        let Converter { reader, .. } = converter;
-        Ok(match reader.format {
+    fn new(
+        converter: &Converter<'_>,
+        plan: &IndexPlan,
+        rows: Option<RowShape>,
+        out: Option<&Layout>,
+    ) -> Result<Self, Error> {
+        let layout = converter.reader.layout;
+        let format = match converter.reader.format {
             Format::Mapped(map, _) => PlannedFormat::Mapped(map.params),
             Format::Fused(table) => PlannedFormat::Fused(table.row()),
             Format::Blocks(format, _) => {
                 let bytes = converter.writes_arrays().then(|| &plan.output()[..]);
-                PlannedFormat::Blocks(BlockShapes::new(plan, reader.layout, format, bytes)?)
+                PlannedFormat::Blocks(Box::new(BlockShapes::new(plan, layout, format, bytes)?))
             }
             Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
-        })
+        };
+        let mut reads = Reads { format, rows };
+        if let (Some(blocks), Some(out)) = (reads.blocks(), out) {
+            check_values(plan.op(), &blocks.output, out)?;
+        }
+        if let Some(rows) = &mut reads.rows {
+            rows.space(plan, converter.made.size(), layout, out)?;
+        }
+        Ok(reads)
+    }
+
+    /// The blocks whose values are the output: planned in arrays.
+    pub(super) fn blocks(&self) -> Option<&BlockShapes> {
+        if let (PlannedFormat::Blocks(blocks), None) = (&self.format, &self.rows) { Some(blocks) } else { None }
     }
 
     /// Checks that a reader has the planned format.
@@ -94,8 +142,9 @@ impl PlannedFormat {
     /// # Errors
     /// [`Error::PlanParametersMismatch`]; [`Error::FusedFormatMismatch`] and [`Error::PlanMismatch`];
     /// [`Error::PlanBlocksMismatch`].
+    #[inline(always)]
     fn check(&self, reader: &Reader<'_>, op: Op) -> Result<(), Error> {
-        match (self, reader.format) {
+        match (&self.format, reader.format) {
             (PlannedFormat::Plain, Format::Plain) => Ok(()),
             (PlannedFormat::Mapped(expected), Format::Mapped(map, _)) => {
                 maps::check_names(op, (map.name, map.params), expected)
@@ -106,11 +155,6 @@ impl PlannedFormat {
             (PlannedFormat::Blocks(blocks), Format::Blocks(format, _)) => blocks.check_format(op, format),
             _ => unreachable!("a plan of another kind"),
         }
-    }
-
-    /// The shape of the values that the output has, where it is planned in arrays.
-    fn values(&self) -> Option<&Shape> {
-        if let PlannedFormat::Blocks(blocks) = self { Some(&blocks.output) } else { None }
     }
 }
 
@@ -180,9 +224,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Rows of `elements` that are decoded first, for a row function.
-    pub(super) fn decoding(&self, elements: usize) -> Option<Decoding> {
-        let decoder = self.first()?;
-        Some(Decoding { fns: decoder.fns, numbers: self.numbers(elements), size: decoder.size })
+    pub(super) fn decoding(&self, elements: usize) -> Option<DecodedRows> {
+        self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
     }
 
     /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
@@ -197,83 +240,75 @@ impl<'a> Converter<'a> {
         self.takes_rows().then(|| lead.chain(last).collect())
     }
 
-    /// The functions of a level.
-    fn functions(&self, level: Available) -> Functions {
-        Functions { rows: self.rows.at(level), row_fn: self.first().map(|decoder| *decoder.fns.row.get(*level)) }
-    }
-
-    /// The request for elements, or for whole rows of a shape.
+    /// Calls `run` with the request for elements, or for rows that are taken whole, and with the shapes of these.
     ///
     /// # Errors
-    /// [`Error::KernelsNotCompiled`].
+    /// Those of [`RowShape::new`], [`Error::KernelsNotCompiled`], then those of `run`.
     #[inline(always)]
-    fn planned(
+    fn with_request<R>(
         &self,
         op: &Operation<'_>,
         (kernels, converts): ConvertingFns,
-        index: IndexType,
-        shape: Option<&RowShape>,
-    ) -> Result<IndexRequest, Error> {
-        let Converter { rows, made, size_in, .. } = *self;
+        (indices, index): (&Layout, IndexType),
+        run: impl FnOnce(&Request<'_>, Option<RowShape>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let Converter { reader, made, size_in, .. } = *self;
+        let shape = RowShape::new(op.attributes, self, reader.layout)?;
         let kernels = kernels(op, made, index)?;
         let Some(kernel) = converts(index) else { unreachable!("kernels that move and none that convert") };
-        let whole = shape.map(|shape| shape.rows);
-        Ok(op.request((kernels, index), made, Some(Converting { rows, size_in, kernel, whole })))
+        let converting = Converting { size_in, kernel, whole: shape.map(|shape| shape.rows) };
+        let planned = op.request((kernels, index), made, Some(converting));
+        let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
+        let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
+        run(&Request { attributes, planned: &planned, data: reader.layout, indices }, shape)
     }
 
-    /// Checks an output of values, and finds the spacing of whole rows.
-    ///
-    /// # Errors
-    /// Those of [`check_values`], then of [`RowShape::space`].
-    #[inline(always)]
-    fn check_output(
-        &self,
-        (plan, format): (&IndexPlan, &PlannedFormat),
-        shape: Option<&mut RowShape>,
-        out: Option<&Layout>,
-    ) -> Result<(), Error> {
-        if let (Some(values), Some(out)) = (format.values().filter(|_| self.writes_arrays()), out) {
-            check_values(plan.op(), values, out)?;
-        }
-        shape.map_or(Ok(()), |shape| shape.space(plan, self.made.size(), self.reader.layout, out))
+    /// Fills rows as the row function says, and decodes them before it.
+    fn complete(&self, shape: Option<&RowShape>, plan: &mut IndexPlan) {
+        self.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
+        shape.and_then(|shape| shape.decoding).inspect(|&decoded| plan.decode_rows(decoded));
     }
 
-    /// Compares arguments with the shapes of a plan, and hands them to `run`. The shape of the output is `output`.
+    /// Compares arguments with the shapes of a call, and hands them to `run`. The shape of the output is `output`.
     ///
     /// # Errors
     /// Those of the arguments for decoding, then of those for the row function, then those of `run`.
     fn give(
         &self,
-        (plan, format): (&IndexPlan, &PlannedFormat),
-        (shape, output): (Option<&RowShape>, &[usize]),
+        prepared: &PreparedFor<'_>,
+        output: &[usize],
         run: &mut dyn FnMut(&mut ArgsFor<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut compute = |decoding: Option<ErasedParams<'_>>| {
-            let (Some((function, Some(args))), Some(shape)) = (self.reader.function, shape) else {
-                return run(&mut |_| decoding.map_or(core::ptr::null(), |decoding| decoding.given));
+        let PreparedFor { op, axes, level, reads } = *prepared;
+        let rows = self.rows.at(level);
+        let mut compute = |decoder: ErasedParams<'_>| {
+            let (Some((Function { erased, .. }, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
+                let args = ConversionArgs { rows, given: decoder.given };
+                return run(&mut |_| (&raw const args).cast());
             };
-            shape.with(plan, function.erased, output, args, |placed, place| {
-                let mut both = None;
+            shape.with((op, axes), erased, output, args, |placed, place| {
+                let (mut given, mut args) = (None, None);
                 run(&mut |out| {
-                    let rows = place(Placed { out, ..placed });
-                    match decoding {
-                        Some(decoder) => (&raw const *both.insert(GivenDecoded { rows, decoder })).cast(),
-                        None => rows,
-                    }
+                    let rows = ConversionArgs { rows, given: place(Placed { out, ..placed }) };
+                    let decoded = self.first().map(|Decoder { fns, .. }| {
+                        let row_fn = *fns.row.get(*level);
+                        ConversionArgs::decode_first(given.insert(GivenDecoded { rows, row_fn, decoder }))
+                    });
+                    (&raw const *args.insert(decoded.unwrap_or(rows))).cast()
                 })
             })
         };
         let (start, layout) = (self.reader.start.addr(), self.reader.layout);
-        match (self.reader.format, format) {
+        match (self.reader.format, &reads.format) {
             (Format::Mapped(map, Some(args)), _) => {
-                maps::check_params(plan.op(), (map.name, map.params), plan.axes(), layout, args.counts())?;
-                args.with(start, &mut |params| compute(Some(params)))
+                maps::check_params(op, (map.name, map.params), axes, layout, args.counts())?;
+                args.with(start, &mut compute)
             }
-            (Format::Fused(table), _) => compute(Some(decode_fused::erased(&table.row()))),
+            (Format::Fused(table), _) => compute(decode_fused::erased(&table.row())),
             (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
-                args.with(blocks, plan.op(), (start, layout.shape()), &mut |params| compute(Some(params)))
+                args.with(blocks, op, (start, layout.shape()), &mut compute)
             }
-            (Format::Plain, _) => compute(None),
+            (Format::Plain, _) => compute(ErasedParams::NONE),
             _ => unreachable!("a reader of a call, and the plan of its kind"),
         }
     }
@@ -282,25 +317,26 @@ impl<'a> Converter<'a> {
     ///
     /// # Errors
     /// Those of [`Converter::give`], [`Error::AllocationFailed`], then those of `run`.
-    #[inline(always)]
+    #[inline(never)]
     fn write(
         &self,
-        planned: (&IndexPlan, &PlannedFormat),
-        (shape, output, len): (Option<&RowShape>, &[usize], usize),
+        prepared: &PreparedFor<'_>,
+        (output, len): (&[usize], usize),
         operands: Operands<'_, Target<'_>>,
-        run: impl Fn(Operands<'_>) -> Result<Written, Error>,
+        run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let mut operands = Some(operands);
-        self.give(planned, (shape, output), &mut |params| {
-            let Some(operands) = operands.take() else { unreachable!("called once") };
-            operands.write(
-                || Ok((output, len)),
-                |operands| {
-                    let params = params(operands.memory().addr());
-                    run(operands.given(params))
-                },
-            )
-        })
+        let run =
+            |operands: Operands<'_>, params: &mut ArgsFor<'_>| run(operands.given(params(operands.memory().addr())));
+        match operands.fixed() {
+            Ok((operands, _)) => self.give(prepared, output, &mut |params| run(operands, params).map(Written::all)),
+            Err(operands) => {
+                let mut operands = Some(operands);
+                self.give(prepared, output, &mut |params| {
+                    let Some(operands) = operands.take() else { unreachable!("called once") };
+                    operands.fill(output, len, |operands| run(operands, params))
+                })
+            }
+        }
     }
 }
 
@@ -328,8 +364,8 @@ pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), 
 /// Runs a call.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, those of [`RowShape::new`], of [`Converter::planned`], of the plan, of
-/// [`PlannedFormat::new`] and of [`Converter::check_output`], then those of [`Converter::write`].
+/// [`Error::Misaligned`] of an output, those of [`Converter::with_request`], of the plan, of [`Reads::new`], then those
+/// of [`Converter::write`].
 #[inline(never)]
 pub(super) fn run(
     op: &Operation<'_>,
@@ -341,101 +377,99 @@ pub(super) fn run(
         // One whose type is known at run time may lie anywhere.
         check_aligned(converter.reader.dtype, *out, layout)?;
     }
-    let (indices, index) = operands.indices();
-    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
-    let planned = converter.planned(op, fns, index, shape.as_ref())?;
-    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
-    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
-    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
-    let arrays = converter.writes_arrays();
-    let mut made = match operands.out_layout().filter(|_| !arrays) {
-        Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
-        None => request.plan().map(|(plan, layout)| (plan, layout.len())),
-    };
-    let Ok((plan, len)) = &mut made else { return made.map(drop) };
-    converter.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
-    shape.and_then(|shape| shape.decoding).inspect(|&decoding| plan.decode_rows(decoding));
-    let (plan, len) = (&*plan, *len);
-    let format = PlannedFormat::new(converter, plan)?;
-    converter.check_output((plan, &format), shape.as_mut(), operands.out_layout())?;
-    let (output, len) = match format.values().filter(|_| arrays) {
-        Some(values) => (&values[..], Shape::checked_len(values)?),
-        None => (&plan.output()[..], len),
-    };
-    converter.write((plan, &format), (shape.as_ref(), output, len), operands, |operands| {
-        // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of arrays,
-        // which are aligned as values are. Data and output are aligned for the types of what converts. The arguments
-        // are of its parameters, `Sync`, and reach a value for every position, element or row, as has been checked;
-        // rows that are taken whole are contiguous (K8).
-        unsafe { exec::run_index(plan, operands) }
+    converter.with_request(op, fns, operands.indices(), |request, shape| {
+        if let (Format::Mapped(map, _), None) = (converter.reader.format, shape)
+            && let Some((few, leading)) = request.few_rows(operands.out_layout())
+        {
+            let output = leading.output_shape(request.data, request.indices);
+            let len = Shape::checked_len(&output)?;
+            let axes = few.axes(request.data.shape());
+            let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
+            let prepared = PreparedFor { op: op.op(), axes: &axes, level: few.level, reads: &reads };
+            return converter.write(&prepared, (&output, len), operands, &|operands| {
+                // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
+                // shape of the result. K8, as below.
+                unsafe { exec::run_few_rows(&few, request.planned, operands) }
+            });
+        }
+        let mut made = match operands.out_layout().filter(|_| !converter.writes_arrays()) {
+            Some(layout) => request.plan_into(layout).map(|plan| (plan, layout.len())),
+            None => request.plan().map(|(plan, layout)| (plan, layout.len())),
+        };
+        let Ok((plan, len)) = &mut made else { return made.map(drop) };
+        converter.complete(shape.as_ref(), plan);
+        let reads = Reads::new(converter, plan, shape, operands.out_layout())?;
+        let output = match reads.blocks() {
+            Some(blocks) => (&blocks.output[..], Shape::checked_len(&blocks.output)?),
+            None => (&plan.output()[..], *len),
+        };
+        converter.write(&PreparedFor::new(plan, &reads), output, operands, &|operands| {
+            // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
+            // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
+            // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
+            // been checked; rows that are taken whole are contiguous (K8).
+            unsafe { exec::run_index(plan, operands) }
+        })
     })
 }
 
 /// Makes a plan.
 ///
 /// # Errors
-/// Those of [`RowShape::new`], of [`Converter::planned`], of [`Planned::new`], of [`PlannedFormat::new`], and of
-/// [`Converter::check_output`].
+/// Those of [`Converter::with_request`], of [`Planned::new`], then those of [`Reads::new`].
 #[inline(never)]
 pub(super) fn plan(
     op: &Operation<'_>,
     converter: &Converter<'_>,
     fns: ConvertingFns,
-    (indices, index): (&Layout, IndexType),
+    indices: (&Layout, IndexType),
     outputs: Outputs<'_>,
 ) -> Result<GatherPlan, Error> {
-    let mut shape = RowShape::new(op.attributes, converter, converter.reader.layout)?;
-    let planned = converter.planned(op, fns, index, shape.as_ref())?;
-    let whole = shape.map(|shape| WholeRow { attributes: op.attributes, shape });
-    let attributes = whole.as_ref().map_or(op.attributes, |whole| whole);
-    let request = Request { attributes, planned: &planned, data: converter.reader.layout, indices };
-    let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
-    // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
-    let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
-    let mut planned = Planned::new(&request, of)?;
-    converter.function().and_then(|function| function.fill).inspect(|fill| planned.set_fill(fill));
-    shape.and_then(|shape| shape.decoding).inspect(|&decoding| planned.decode_rows(decoding));
-    let format = Box::new(PlannedFormat::new(converter, planned.plan())?);
-    converter.check_output((planned.plan(), &format), shape.as_mut(), out)?;
-    let reads = Reads { format: Some(format), rows: shape };
-    Ok(GatherPlan { planned, dtype: converter.reader.dtype, index, reads })
+    converter.with_request(op, fns, indices, |request, shape| {
+        let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
+        // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
+        let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
+        let mut planned = Planned::new(request, of)?;
+        planned.change(|plan| converter.complete(shape.as_ref(), plan));
+        let reads = Reads::new(converter, planned.plan(), shape, out)?;
+        Ok(GatherPlan { planned, dtype: converter.reader.dtype, index: indices.1, reads })
+    })
 }
 
 /// Runs a plan on what converts as planned, or on another map or function of the planned types.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, those of [`PlannedFormat::check`], [`Error::PlanParametersMismatch`],
+/// [`Error::Misaligned`] of an output, those of [`Reads::check`], [`Error::PlanParametersMismatch`],
 /// [`Error::PlanMismatch`]; for an output of arrays [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; then those of
 /// [`Converter::write`].
 #[inline(never)]
 pub(super) fn run_plan(
-    plan: &GatherPlan,
+    GatherPlan { planned, reads, dtype, .. }: &GatherPlan,
     converter: &Converter<'_>,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    let GatherPlan { planned, reads: Reads { format, rows: shape }, dtype, .. } = plan;
-    let (op, format) = (planned.plan().op(), format.as_deref().unwrap_or(&PlannedFormat::Plain));
+    let (op, out) = (planned.plan().op(), operands.out_layout());
     if let Target::Fixed(out, layout) = operands.out() {
         check_aligned(*dtype, *out, layout)?;
     }
-    format.check(converter.reader, op)?;
-    let (function, by) = (converter.function(), converter.functions(planned.plan().spec().level));
-    let mut runs = planned.converting_by(by, || match (&function, shape) {
-        (Some(Function { erased, .. }), Some(shape)) => {
-            maps::check_names(op, (erased.name, erased.params), shape.params)
-        }
-        _ => Ok(()),
-    })?;
+    reads.check(converter.reader, op)?;
+    let of_rows = converter.function().zip(reads.rows.as_ref());
+    if let Some((Function { erased, .. }, shape)) = of_rows {
+        maps::check_names(op, (erased.name, erased.params), shape.params)?;
+    }
     let count = planned.check_operands(&operands)?;
-    shape.as_ref().map_or(Ok(()), |shape| shape.check_results(converter, planned.output_shape()))?;
-    let (values, mut buffer, out);
-    (buffer, out) = (Shape::default(), operands.out_layout());
-    let (output, len) = match (plan.reads.blocks(), out) {
-        (Some(blocks), out) => {
-            let (arrays, _) = planned.fresh(count, &mut buffer)?;
-            values = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
-            out.map_or(Ok(()), |out| check_values(op, &values, out))?;
-            (&values[..], Shape::checked_len(&values)?)
+    if let Some((_, shape)) = of_rows {
+        shape.check_results(converter, planned.output_shape())?;
+    }
+    let (mut buffer, values) = (Shape::default(), reads.blocks().and_then(|blocks| blocks.output.last()));
+    let output = match (values, out) {
+        (Some(&values), out) => {
+            let values = with_last(planned.fresh(count, &mut buffer)?.0, values);
+            if let Some(out) = out {
+                check_values(op, &values, out)?;
+            }
+            buffer = values;
+            (&buffer[..], Shape::checked_len(&buffer)?)
         }
         (None, Some(out)) => {
             planned.check_output(out, count)?;
@@ -443,15 +477,13 @@ pub(super) fn run_plan(
         }
         (None, None) => planned.fresh(count, &mut buffer)?,
     };
-    if let (Some(function), Some(shape)) = (&function, shape)
-        && (shape.filled || function.fill.is_some())
-    {
-        match function.fill {
-            Some(fill) => runs.fill_by(fill),
-            None => runs.fill_by(&converter.made.zero()?),
-        }
-    }
-    converter.write((planned.plan(), format), (shape.as_ref(), output, len), operands, |operands| {
+    let mut copy = None;
+    let runs = match of_rows {
+        Some((Function { fill: Some(fill), .. }, _)) => planned.filled_by(fill, &mut copy),
+        Some((_, RowShape { filled: true, .. })) => planned.filled_by(&converter.made.zero()?, &mut copy),
+        _ => planned,
+    };
+    converter.write(&PreparedFor::new(planned.plan(), reads), output, operands, &|operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }

@@ -47,10 +47,14 @@ impl<'a> Request<'a> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
-    /// The leading axes of data that an index names, where the call moves rows of data.
+    /// The few rows that the call moves into an output of a layout or into a fresh one, if it does no more.
     #[inline(always)]
-    fn leading_axes(&self) -> Option<LeadingAxes> {
-        self.attributes.leading_axes(self.data, self.indices)
+    pub(super) fn few_rows(&self, out: Option<&Layout>) -> Option<(FewRows, LeadingAxes)> {
+        let leading = self.attributes.leading_axes(self.data, self.indices)?;
+        if !out.is_none_or(|out| leading.fits_output(out, self.data, self.indices)) {
+            return None;
+        }
+        Some((FewRows::of(self.planned, leading, self.data, self.indices)?, leading))
     }
 
     /// Plans for an output of the row-major layout that comes back with the plan.
@@ -104,10 +108,7 @@ fn run_fixed(
     layout: &Layout,
 ) -> Result<(), Error> {
     let request = Request::of(attributes, planned, operands);
-    if let Some(leading) = request.leading_axes()
-        && leading.fits_output(layout, request.data, request.indices)
-        && let Some(rows) = FewRows::of(planned, leading, request.data, request.indices)
-    {
+    if let Some((rows, _)) = request.few_rows(Some(layout)) {
         // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the shape of
         // the result, as just checked.
         return unsafe { exec::run_few_rows(&rows, planned, *operands) }.map(Written::all);
@@ -126,9 +127,7 @@ fn run_resized(
     operands: Operands<'_, &mut dyn Resize>,
 ) -> Result<(), Error> {
     let request = Request::of(attributes, planned, &operands);
-    if let Some(leading) = request.leading_axes()
-        && let Some(rows) = FewRows::of(planned, leading, request.data, request.indices)
-    {
+    if let Some((rows, leading)) = request.few_rows(None) {
         let shape = leading.output_shape(request.data, request.indices);
         let len = Shape::checked_len(&shape)?;
         // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major, of this shape.

@@ -3,9 +3,9 @@
 use core::borrow::Borrow;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::converted::{self, Converter, Decoder};
+use crate::call::gather::converted::{self, Converter, Decoder, Reads};
 use crate::call::gather::erased::{self, Request};
-use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::plan::GatherPlan;
 use crate::call::gather::planned::Planned;
 use crate::call::gather::{IndexOperator, Operation};
 use crate::call::source::Source;

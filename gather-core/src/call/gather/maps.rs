@@ -40,25 +40,28 @@ pub(in crate::call) fn check_params(
     data: &Layout,
     counts: [Count; MAX_PARAMS],
 ) -> Result<(), Error> {
-    for (&parameter, count) in names.iter().zip(counts) {
+    let fits = |count: &Count| match *count {
+        Count::One => true,
         // Tuples of several components stand for no one row of the table.
-        let (one, axis, dim) = match axes {
-            [axis] if axis.is_of_data() => (true, axis.axis, axis.dim),
-            _ => (false, 0, 0),
-        };
-        match count {
-            Count::Rows(len) if !one || len != dim => {
-                return Err(Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim });
-            }
-            Count::Elements(len) if len != data.len() || !data.is_contiguous() => {
-                let (elements, row_major) = (data.len(), data.is_contiguous());
-                return Err(Error::MapParameterPerElement { op, map, parameter, len, elements, row_major });
-            }
-            Count::Indices => {
-                return Err(Error::ParameterUnavailable { op, function: map, parameter, per: Per::Index });
-            }
-            _ => {}
+        Count::Rows(len) => matches!(axes, [axis] if axis.is_of_data() && len == axis.dim),
+        Count::Elements(len) => len == data.len() && data.is_contiguous(),
+        Count::Indices => false,
+    };
+    let Some(number) = counts.iter().position(|count| !fits(count)) else { return Ok(()) };
+    let (parameter, elements) = (names[number], data.len());
+    let (axis, dim) = if let [axis] = axes
+        && axis.is_of_data()
+    {
+        (axis.axis, axis.dim)
+    } else {
+        (0, 0)
+    };
+    Err(match counts[number] {
+        Count::Rows(len) => Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim },
+        Count::Elements(len) => {
+            let row_major = data.is_contiguous();
+            Error::MapParameterPerElement { op, map, parameter, len, elements, row_major }
         }
-    }
-    Ok(())
+        Count::One | Count::Indices => Error::ParameterUnavailable { op, function: map, parameter, per: Per::Index },
+    })
 }

@@ -1,18 +1,15 @@
 //! Plans of gathers, by kinds: what a caller holds.
 
-use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks;
-use crate::call::gather::converted::PlannedFormat;
+use crate::call::gather::converted::Reads;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::planned::Planned;
-use crate::call::gather::rows::RowShape;
 use crate::call::gather::{IndexOperator, kinds, will_need};
 use crate::call::plan_type::plan_type;
-use crate::call::source::block_shapes::BlockShapes;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, Ids, Operands, Written};
@@ -85,28 +82,6 @@ pub(in crate::call) struct GatherPlan {
     pub(super) dtype: DType,
     pub(super) index: IndexType,
     pub(super) reads: Reads,
-}
-
-/// How a plan reads data: what the kind of its data says.
-#[derive(Clone)]
-pub(super) struct Reads {
-    /// `None` for elements as they are.
-    pub(super) format: Option<Box<PlannedFormat>>,
-    /// The shapes of rows that are taken whole.
-    pub(super) rows: Option<RowShape>,
-}
-
-impl Reads {
-    /// Elements that are moved as they are.
-    pub(super) const PLAIN: Self = Reads { format: None, rows: None };
-
-    /// The blocks whose values are the output.
-    pub(super) fn blocks(&self) -> Option<&BlockShapes> {
-        match (self.format.as_deref(), &self.rows) {
-            (Some(PlannedFormat::Blocks(blocks)), None) => Some(blocks),
-            _ => None,
-        }
-    }
 }
 
 impl GatherPlan {

@@ -2,13 +2,12 @@
 //! share. Nothing here depends on a type, so it is compiled once and not for each pair of types.
 
 use alloc::boxed::Box;
-use core::ops::Deref;
 
 use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{Operands, Prepared, Written, pool_threads};
-use crate::plan::{Action, Decoding, Dim, Explain, Functions, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -16,30 +15,6 @@ use crate::types::op::Argument;
 
 /// The names of the parameters of a map or row function.
 pub(in crate::call) type Params = &'static [&'static str];
-
-/// A plan that converts by the functions of a run: its own, or those of a copy.
-pub(super) struct Converting<'p> {
-    planned: &'p Planned,
-    copy: Option<Box<Planned>>,
-}
-
-impl Deref for Converting<'_> {
-    type Target = Planned;
-
-    #[inline(always)]
-    fn deref(&self) -> &Planned {
-        self.copy.as_deref().unwrap_or(self.planned)
-    }
-}
-
-impl Converting<'_> {
-    /// Fills rows that are out of range by these bytes, where they are filled.
-    pub(super) fn fill_by(&mut self, fill: &[u8]) {
-        if !self.prepared.running().fills_by(fill) {
-            self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).set_fill(fill);
-        }
-    }
-}
 
 #[derive(Clone)]
 pub(super) struct Planned {
@@ -97,39 +72,19 @@ impl Planned {
         Ok((prepared, out))
     }
 
-    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled.
-    pub(super) fn set_fill(&mut self, fill: &[u8]) {
-        self.prepared.change(|plan| plan.set_fill(fill));
+    /// Changes all plans, whatever the number of indices.
+    pub(super) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
+        self.prepared.change(change);
     }
 
-    /// Decodes rows first, for the row function that reads them.
-    pub(super) fn decode_rows(&mut self, decoding: Decoding) {
-        self.prepared.change(|plan| plan.decode_rows(decoding));
-    }
-
-    /// The plan, if it converts by these functions; else a copy that does, where `check` finds that others have the
-    /// same parameters.
-    ///
-    /// # Errors
-    /// Those of `check`.
-    #[inline(always)]
-    pub(super) fn converting_by(
-        &self,
-        by: Functions,
-        check: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Converting<'_>, Error> {
-        if self.prepared.running().converts_by(by) {
-            return Ok(Converting { planned: self, copy: None });
+    /// The plan, if it fills rows that are out of range by these bytes, or fills none; else a copy that does, in `copy`.
+    pub(super) fn filled_by<'p>(&'p self, fill: &[u8], copy: &'p mut Option<Box<Self>>) -> &'p Self {
+        if self.prepared.running().fills_by(fill) {
+            return self;
         }
-        check()?;
-        Ok(Converting { planned: self, copy: Some(self.copy_converting_by(by)) })
-    }
-
-    #[cold]
-    fn copy_converting_by(&self, by: Functions) -> Box<Self> {
-        let mut copy = Box::new(self.clone());
-        copy.prepared.change(|plan| plan.set_conversion(by));
-        copy
+        let filled = copy.insert(Box::new(self.clone()));
+        filled.change(|plan| plan.set_fill(fill));
+        filled
     }
 
     /// The plan that describes calls.

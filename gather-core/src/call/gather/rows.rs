@@ -14,8 +14,8 @@ use crate::call::gather::kinds::{Gathered, GatheredBy};
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::{ByRow, Fused, ReadByRow};
 use crate::call::source::rows::{PlaceRows, RowArgs};
-use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
-use crate::plan::{Decoding, IndexLowered, IndexPlan, WholeRows};
+use crate::kernels::convert::row::{DecodedRows, Erased, Misfit, Placed, RowShapes};
+use crate::plan::{Axis, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Any;
 use crate::types::codes::Float;
@@ -37,7 +37,7 @@ pub(super) struct RowShape {
     lead: usize,
     pub(super) rows: WholeRows,
     /// The numbers that the function reads, where rows are decoded first.
-    pub(super) decoding: Option<Decoding>,
+    pub(super) decoding: Option<DecodedRows>,
     /// The names of the function's parameters.
     pub(super) params: Params,
     /// Whether a row becomes one value, which is no dimension of the result.
@@ -181,15 +181,14 @@ impl RowShape {
     /// spaced where indices have values of their own; then those of `run`.
     pub(super) fn with(
         &self,
-        plan: &IndexPlan,
+        (op, axes): (Op, &[Axis]),
         function: &Erased,
         output: &[usize],
         args: &dyn RowArgs,
         mut run: impl FnMut(Placed, &mut PlaceRows<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let op = plan.op();
         let lead = &output[..output.len() - usize::from(!self.one)];
-        let dim = plan.axes().first().map_or(0, |axis| axis.dim);
+        let dim = axes.first().map_or(0, |axis| axis.dim);
         let shapes = RowShapes { row: self.numbers(), dim, lead };
         let ran = args.with(&shapes, &mut |by_index, place| {
             let out_step = match self.spacing {

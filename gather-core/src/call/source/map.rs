@@ -109,8 +109,7 @@ impl<T: Element> View<'_, T> {
     /// stand for rows or for bags are not.
     ///
     /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
-    /// by one loop, compiled for the level. A plan converts by the map that it was made with as fast as a call does;
-    /// by another map of these types a run of a gather copies the plan first.
+    /// by one loop, compiled for the level. A plan converts by any map of these types.
     ///
     /// # Errors
     /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),

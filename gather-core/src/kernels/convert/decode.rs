@@ -11,10 +11,10 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::conversion;
 use crate::kernels::convert::pieces::{Pieces, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
+use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
@@ -50,12 +50,6 @@ pub(crate) trait Decode: 'static {
     #[inline(always)]
     fn results(_: &Self::Given<'_>, elements: usize) -> usize {
         elements
-    }
-
-    /// Decodes the rows of a job in one loop, where that is better than row by row. Returns whether it did.
-    #[inline(always)]
-    fn one_by_one(_: &Self::Given<'_>, _: &IndexArgs<'_>, _: &MoveJob<'_>) -> bool {
-        false
     }
 
     /// The parameters without their types.
@@ -112,8 +106,10 @@ impl DecodeFns {
     }
 }
 
-/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then with slices for
-/// arguments, so that the compiler knows them to be apart.
+/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then as slices. That what is
+/// given does not change the compiler knows of the arguments of this last function, and loads it once for all rows. It
+/// does not know that the two slices do not overlap once the function is inlined: decoders write into arrays of their
+/// own, which are stored when they are whole.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
@@ -164,8 +160,8 @@ levels! {
     rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
 }
 
-/// Bytes of the longest element whose decoding is compiled once more, for rows that are near: a call for each would
-/// take as long as the conversion of 64 of them (bench `tables`).
+/// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one element: a call
+/// for each would take as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
 /// Whether rows are written by non-temporal stores.
@@ -174,7 +170,7 @@ fn is_streamed(args: &IndexArgs<'_>) -> bool {
     args.spec().method == Method::Streamed
 }
 
-/// Decodes resolved rows that are near, in one loop.
+/// Decodes resolved rows that are near, or of one element, in one loop.
 #[inline(always)]
 fn each_row<D: Decode>(
     args: &IndexArgs<'_>,
@@ -182,7 +178,8 @@ fn each_row<D: Decode>(
     given: &D::Given<'_>,
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
-    let (Conversion { elements, size_in, .. }, params) = (conversion(args), D::erased(given));
+    // A copy of the job: the compiler need not load its fields again after each store.
+    let (Conversion { elements, size_in, .. }, params, job) = (conversion(args), D::erased(given), *job);
     let results = D::results(given, elements);
     for i in 0..job.n() {
         let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());
@@ -206,9 +203,9 @@ fn decode_rows<D: Decode>(
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
-    let given = unsafe { &*args.params().cast::<D::Given<'_>>() };
-    if D::one_by_one(given, args, job) {
-    } else if const { size_of::<D::Out>() <= SHORT_ELEMENT } && job.prefetch_distance() == 0 && !is_streamed(args) {
+    let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
+    let is_near = job.prefetch_distance() == 0 && !is_streamed(args);
+    if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || conversion(args).elements <= 1) {
         each_row::<D>(args, job, given, decode_row);
     } else {
         let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };

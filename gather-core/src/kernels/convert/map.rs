@@ -3,17 +3,13 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::given::Given;
-use crate::kernels::convert::pieces::PIECE;
+use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::vectors;
 use crate::kernels::level_fn::Token;
-use crate::kernels::nest::args::IndexArgs;
 pub(crate) use crate::kernels::nest::args::Place;
-use crate::kernels::nest::rows::MoveJob;
-use crate::kernels::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, Element};
 
 /// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather
@@ -100,6 +96,7 @@ named!(Map);
 
 impl<V: Copy> Given<'_, V> {
     /// For a parameter whose [`Count`] was checked: what is per index is refused then.
+    #[inline(always)]
     fn lookup(&self) -> Lookup<'_, V> {
         match self {
             Given::All(value) => Lookup { values: core::slice::from_ref(value), row_step: 0, element_step: 0 },
@@ -140,9 +137,13 @@ pub struct Lookup<'a, V> {
 }
 
 impl<V: Copy> Lookup<'_, V> {
-    fn ahead(&self) -> Ahead {
-        let Lookup { values, row_step, element_step } = *self;
-        Ahead { values: values.as_ptr().cast(), bytes: size_of::<V>(), row_step, element_step }
+    /// Prefetches the values of a row, or of elements, if these have values of their own: all of them, or the first.
+    #[inline(always)]
+    fn prefetch(&self, row: usize, element: usize, elements: usize) {
+        if self.row_step + self.element_step > 0 {
+            let at = row.wrapping_mul(self.row_step).wrapping_add(element.wrapping_mul(self.element_step));
+            prefetch_given(self.values, at, if self.element_step > 0 { elements } else { 1 });
+        }
     }
 
     /// The value for an element of a row.
@@ -158,41 +159,6 @@ impl<V: Copy> Lookup<'_, V> {
     }
 }
 
-/// Where the values of a parameter lie, so that they can be prefetched.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Ahead {
-    values: *const u8,
-    /// Bytes of a value.
-    bytes: usize,
-    row_step: usize,
-    element_step: usize,
-}
-
-impl Ahead {
-    /// Of a parameter that is not given, or whose one value is at hand.
-    const NONE: Ahead = Ahead { values: core::ptr::null(), bytes: 0, row_step: 0, element_step: 0 };
-
-    /// Whether rows have values of their own, or elements.
-    pub(crate) fn is_some(&self) -> bool {
-        self.row_step + self.element_step > 0
-    }
-
-    /// Whether elements have values of their own.
-    pub(crate) fn is_by_element(&self) -> bool {
-        self.element_step > 0
-    }
-
-    /// Prefetches the values of a number of elements, or the first of them.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, row: usize, element: usize, elements: usize) {
-        let at = row.wrapping_mul(self.row_step).wrapping_add(element.wrapping_mul(self.element_step));
-        let n = if self.is_by_element() { elements } else { 1 };
-        let first = self.values.wrapping_add(at.wrapping_mul(self.bytes));
-        prefetch(first, n.saturating_mul(self.bytes).min(PIECE));
-    }
-}
-
 /// The parameters of a map, as its kernel takes them.
 pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
@@ -200,17 +166,13 @@ pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) data: usize,
     /// Whether elements of a row have values of their own.
     pub(crate) by_element: bool,
-    /// Where values of rows and of elements lie.
-    pub(crate) ahead: [Ahead; MAX_PARAMS],
 }
 
 impl<'a, P: Params> GivenParams<'a, P> {
     /// For a call on data that begins at an address.
     pub(crate) fn new(given: &'a P::Given<'_>, data: usize) -> Self {
-        let by_element = P::counts(given).iter().any(|count| matches!(count, Count::Elements(_)));
         let lookups = P::lookups(given);
-        let ahead = P::ahead(&lookups);
-        GivenParams { lookups, data, by_element, ahead }
+        GivenParams { by_element: P::by_element(&lookups), lookups, data }
     }
 
     /// The values for an element.
@@ -233,9 +195,7 @@ impl<'a, P: Params> GivenParams<'a, P> {
 
 impl<P: Params> PrefetchGiven for GivenParams<'_, P> {
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
-        for ahead in self.ahead[..P::COUNT].iter().filter(|ahead| ahead.is_some()) {
-            ahead.prefetch(row, element, elements);
-        }
+        P::prefetch(&self.lookups, row, element, elements);
     }
 }
 
@@ -271,9 +231,12 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self;
 
-    /// Where the values of each lie.
+    /// Whether elements have values of their own.
     #[doc(hidden)]
-    fn ahead(lookups: &Self::Lookups<'_>) -> [Ahead; MAX_PARAMS];
+    fn by_element(lookups: &Self::Lookups<'_>) -> bool;
+
+    #[doc(hidden)]
+    fn prefetch(lookups: &Self::Lookups<'_>, row: usize, element: usize, elements: usize);
 }
 
 macro_rules! params {
@@ -290,6 +253,7 @@ macro_rules! params {
             type Given<'a> = ($(Given<'a, $ty>,)*);
             type Lookups<'a> = ($(Lookup<'a, $ty>,)*);
 
+            #[inline(always)]
             fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a> {
                 ($(given.$field.lookup(),)*)
             }
@@ -300,10 +264,14 @@ macro_rules! params {
                 counts
             }
 
-            fn ahead(lookups: &Self::Lookups<'_>) -> [Ahead; MAX_PARAMS] {
-                let mut ahead = [Ahead::NONE; MAX_PARAMS];
-                $(ahead[$field] = lookups.$field.ahead();)*
-                ahead
+            #[inline(always)]
+            fn by_element(lookups: &Self::Lookups<'_>) -> bool {
+                false $(|| lookups.$field.element_step > 0)*
+            }
+
+            #[inline(always)]
+            fn prefetch(lookups: &Self::Lookups<'_>, row: usize, element: usize, elements: usize) {
+                $(lookups.$field.prefetch(row, element, elements);)*
             }
 
             #[inline(always)]
@@ -387,39 +355,45 @@ impl<C: Convert> Decode for EachElement<C> {
         }
     }
 
-    /// Rows of one element of a few bytes: a call for each would take longer than the conversion.
-    #[inline(always)]
-    fn one_by_one(given: &GivenParams<'_, C::Params>, args: &IndexArgs<'_>, job: &MoveJob<'_>) -> bool {
-        if const { size_of::<C::Out>() > WIDE_ELEMENT } || conversion(args).elements > 1 {
-            return false;
-        }
-        for i in 0..job.n() {
-            let (from, to): (*const C::In, *mut C::Out) = (job.source(i).cast(), job.target(i).cast());
-            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-            // Valid for row-major data; unused otherwise.
-            let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-            // SAFETY: K8: the call has compared what is given with the axis and with data, in which the place lies
-            // (K2).
-            let params = unsafe { given.at(Place { row: job.row_of_data(i), element }) };
-            // SAFETY: K2 and K8: a value of the map's input, aligned for it.
-            let value = unsafe { from.read() };
-            // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
-            unsafe { to.write(C::convert(value, params)) };
-        }
-        true
-    }
-
     #[inline(always)]
     fn erased<'g>(given: &'g GivenParams<'_, C::Params>) -> ErasedParams<'g> {
         given.erased()
     }
 }
 
+/// Elements of a chunk, which is converted in registers; of elements of one or two bytes; and of a shorter row.
+const CHUNK: usize = 16;
+const LONG_CHUNK: usize = 64;
+const SHORT_CHUNK: usize = 4;
+
 /// Converts elements by a function.
 #[inline(always)]
-fn convert_each<T: Copy, U>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
-    for (to, &value) in to.iter_mut().zip(from) {
-        convert_one(to, || convert(value));
+fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+    let is_wide = const { size_of::<T>() > WIDE_ELEMENT || size_of::<U>() > WIDE_ELEMENT };
+    let is_narrow = const { size_of::<T>() <= 2 && size_of::<U>() <= 2 };
+    match from.len() {
+        LONG_CHUNK.. if is_narrow => convert_chunks::<LONG_CHUNK, T, U>(from, to, convert),
+        CHUNK.. if !is_wide => convert_chunks::<CHUNK, T, U>(from, to, convert),
+        SHORT_CHUNK.. if !is_wide => convert_chunks::<SHORT_CHUNK, T, U>(from, to, convert),
+        _ => to.iter_mut().zip(from).for_each(|(to, &value)| convert_one(to, || convert(value))),
+    }
+}
+
+/// Converts `N` or more elements, `N` at a time, the last `N` of which overlap the others. Each chunk is made in an
+/// array, which is stored when it is whole: of two slices the compiler does not know that they do not overlap.
+#[inline(always)]
+fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
+    let (mut at, last) = (0, from.len() - N);
+    while let (Some(chunk), Some(to)) = (from[at..].first_chunk::<N>(), to[at..].first_chunk_mut::<N>()) {
+        let mut made = [const { MaybeUninit::uninit() }; N];
+        for (made, &value) in made.iter_mut().zip(chunk) {
+            made.write(convert(value));
+        }
+        *to = made;
+        if at == last {
+            break;
+        }
+        at = (at + N).min(last);
     }
 }
 

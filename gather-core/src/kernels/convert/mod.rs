@@ -13,8 +13,8 @@
 //!
 //! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the
 //! loop nests, here) and what depends on the map (two functions for each level, where the map is made) meet at a
-//! pointer, so that a map costs no function for each index type. Rows of one element of a few bytes have a loop of
-//! their own where the map is made: a call for each would take longer than the conversion.
+//! pointer, so that a map costs no function for each index type. Rows that are near, and those of one element, are
+//! converted in a loop where the map is made: a call for each would take longer than the conversion.
 //!
 //! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
 //! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
@@ -95,19 +95,31 @@ fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, convert_fn(plane.args()), None, level.resolve_fns::<I>());
+    run_blocks(level, state, plane, conversion_args(plane.args()).rows, None, level.resolve_fns::<I>());
 }
 
 fn direct<I: Index>(state: &mut State, plane: Plane<'_>) {
-    direct_converted::<I>(state, plane, convert_fn(plane.args()));
+    direct_converted::<I>(state, plane, conversion_args(plane.args()).rows);
 }
 
+#[inline(always)]
 fn conversion(args: &IndexArgs<'_>) -> Conversion {
     args.spec().conversion.expect("K8: the plan of a map has a conversion")
 }
 
-fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
-    conversion(args).rows
+/// The parameters of a kernel that converts: the function of a run, and what is given for it (K8).
+#[derive(Clone, Copy)]
+pub(crate) struct ConversionArgs {
+    /// The map, or the row function, at the plan's level; or what decodes rows for one.
+    pub(crate) rows: MoveFn,
+    /// What the function reads: a [`Decode::Given`](decode::Decode::Given), a `GivenRows` or a `DecodingJob`.
+    pub(crate) given: *const (),
+}
+
+#[inline(always)]
+fn conversion_args(args: &IndexArgs<'_>) -> ConversionArgs {
+    // SAFETY: K8: the parameters of a kernel that converts.
+    unsafe { *args.params().cast() }
 }
 
 /// Whether elements of a size and an alignment are written by non-temporal stores: whether some of them fit in the

@@ -421,11 +421,9 @@ pub struct Place {
 /// uses, and both are aligned. K7. All that they become is written.
 pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
 
-/// Converts the rows of a plan.
+/// The rows of a plan that converts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// The map, or the row function, at the plan's level; or what decodes rows for one.
-    pub(crate) rows: MoveFn,
     /// Elements of a row of data.
     pub(crate) elements: usize,
     /// Bytes of an element of data.

@@ -66,9 +66,9 @@ impl IndexPlan {
             row: whole.map(|rows| rows.results),
         };
         let (elements, reused) = plan.fold_loops(lowered, request, out, sizes);
-        if let Some(map) = request.converting {
+        if request.converting.is_some() {
             let elements = whole.map_or(elements, |rows| rows.elements);
-            let conversion = Conversion { rows: map.rows.at(level), elements, size_in };
+            let conversion = Conversion { elements, size_in };
             if whole.is_some() {
                 plan.work.read = plan.work.rows.saturating_mul(conversion.bytes_in());
             }

@@ -6,11 +6,11 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, Loop, RowSize, table_entries};
-use crate::plan::index::IndexRequest;
+use crate::kernels::{Component, Conversion, FEW, IndexKernel, KernelSpec, Loop, RowSize, table_entries};
 use crate::plan::index::build::far_rows_ahead;
+use crate::plan::index::{Converting, IndexRequest};
 use crate::plan::lowered::Axis;
-use crate::plan::method::{FAR_AWAY, ONE_PASS_ROW};
+use crate::plan::method::{FAR_AWAY, ONE_PASS_ROW, STREAMED_FROM, converted_method};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::ElementBytes;
@@ -74,9 +74,11 @@ pub(crate) struct FewRows {
     axes: usize,
     /// Rows, 1 to [`FEW`], or to [`MOST_ELEMENTS`] of 4 and 8 bytes by one index each.
     n: usize,
-    /// Bytes of a row, at least 1.
+    /// Bytes of a row of the output, at least 1, and of data.
     row: usize,
-    level: Available,
+    row_in: usize,
+    /// The level of the kernel.
+    pub(crate) level: Available,
     method: Method,
     prefetch_distance: usize,
     /// P2.
@@ -84,8 +86,9 @@ pub(crate) struct FewRows {
 }
 
 impl FewRows {
-    /// The rows that a gather along leading axes of data moves. `None` where they are too many or none, lie otherwise,
-    /// or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
+    /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` where they are
+    /// too many or none, lie otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or
+    /// refuses.
     #[inline(always)]
     pub(crate) fn of(
         request: &IndexRequest,
@@ -104,7 +107,8 @@ impl FewRows {
         }
         let knows = policy.remap.is_none();
         let has_shapes = !request.kernels.shaped().is_empty();
-        if !knows || has_shapes || options.method.is_some() || request.converting.is_some() {
+        if !knows || has_shapes || options.method.is_some() || request.converting.is_some_and(|map| map.whole.is_some())
+        {
             return None;
         }
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
@@ -116,11 +120,21 @@ impl FewRows {
             return None;
         }
         let Ok(level) = Level::resolve(options.level) else { return None };
+        let row_in = request.converting.map_or(row, |map| elements.saturating_mul(map.size_in));
+        let reach = dims.iter().fold(row_in, |bytes, &dim| bytes.saturating_mul(dim));
+        let prefetch_distance = far_rows_ahead(row_in, reach);
+        if let Some(map) = request.converting {
+            // K2: positions of near data fit in 32 bits. Large outputs may be streamed.
+            if !is_few || row_in == 0 || reach > FAR_AWAY || bytes >= STREAMED_FROM {
+                return None;
+            }
+            let method = converted_method(n);
+            let kernel = (map.kernel)(*level, method);
+            return Some(FewRows { axes, n, row, row_in, level, method, prefetch_distance, kernel });
+        }
         if level.is_fallback() {
             return None;
         }
-        let reach = dims.iter().fold(row, |bytes, &dim| bytes.saturating_mul(dim));
-        let prefetch_distance = far_rows_ahead(row, reach);
         let entry = request.kernels.index_kernel(op, row, index, 1, *level);
         let one_pass = axes == 1 && is_few && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
         let prefetch_distance = if one_pass { 0 } else { prefetch_distance };
@@ -129,7 +143,7 @@ impl FewRows {
         // More rows may have a better method, if they are not gathered.
         let is_gathered = || level.gathers() && dims[0] > table_entries(*level, row) && reach <= FAR_AWAY;
         let is_known = is_few || is_gathered();
-        if is_known { Some(FewRows { axes, n, row, level, method, prefetch_distance, kernel }) } else { None }
+        if is_known { Some(FewRows { axes, n, row, row_in, level, method, prefetch_distance, kernel }) } else { None }
     }
 
     /// The fill of rows out of range; empty where they are errors.
@@ -150,7 +164,7 @@ impl FewRows {
     /// P2. Bytes of data from one position to the next.
     #[inline(always)]
     pub(crate) fn stride(&self) -> isize {
-        self.row as isize
+        self.row_in as isize
     }
 
     /// P2. For the shape of data, and with the fill that [`FewRows::fill`] makes.
@@ -165,6 +179,8 @@ impl FewRows {
                 scale = scale.wrapping_mul(dim);
             }
         }
+        let elements = self.row / request.dtype.size().max(1);
+        let conversion = |map: Converting| Conversion { elements, size_in: map.size_in };
         KernelSpec {
             method: self.method,
             level: self.level,
@@ -172,21 +188,25 @@ impl FewRows {
             row: self.row,
             policy: request.policy,
             fill,
-            packed: true,
+            packed: self.row_in == self.row,
             adjacent_tuples: self.axes > 1,
             prefetch_distance: self.prefetch_distance,
             outer_prefetch_distance: 0,
             offsets_first: false,
             next_slice_bytes: 0,
             table_entries: 0,
-            conversion: None,
+            conversion: request.converting.map(conversion),
         }
     }
 
     /// The axes of data, of this shape, that each index names.
     pub(crate) fn axes(&self, data: &[usize]) -> SmallVec<[Axis; MOST_AXES]> {
-        let step = |axis: usize| data[axis + 1..].iter().product::<usize>() as isize;
-        (0..self.axes).map(|axis| Axis { axis, dim: data[axis], data: step(axis), index: axis as isize }).collect()
+        let mut axes = SmallVec::new();
+        for (axis, &dim) in data[..self.axes].iter().enumerate() {
+            let data = data[axis + 1..].iter().product::<usize>() as isize;
+            axes.push(Axis { axis, dim, data, index: axis as isize });
+        }
+        axes
     }
 }
 

@@ -8,22 +8,18 @@ mod shaped;
 
 pub(crate) use few_rows::{FewRows, LeadingAxes};
 
-use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::row::{DecodedRows, decode_first};
-use crate::kernels::convert::{DecodeFns, RowFn};
+use crate::kernels::convert::row::DecodedRows;
 use crate::kernels::select::Kernels;
-use crate::kernels::{CompiledMoveFn, LINE, MoveFn};
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Shape;
 use crate::types::element::DType;
 use crate::types::index::IndexType;
-use crate::types::level::{Available, Level};
+use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Options};
@@ -45,8 +41,6 @@ pub(crate) struct IndexRequest {
 /// A map or a row function, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
-    /// The functions that convert the rows of a job, by level.
-    pub(crate) rows: ByLevel<CompiledMoveFn>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.
@@ -62,35 +56,6 @@ pub(crate) struct WholeRows {
     pub(crate) elements: usize,
     /// Elements of a row of the output.
     pub(crate) results: usize,
-}
-
-/// A map or a format that decodes rows for a row function.
-#[derive(Clone, Copy)]
-pub(crate) struct Decoding {
-    pub(crate) fns: &'static DecodeFns,
-    /// The numbers of a row, and bytes of one.
-    pub(crate) numbers: usize,
-    pub(crate) size: usize,
-}
-
-/// The functions that convert the rows of a plan: those of a map or a row function, and of what decodes for it.
-#[derive(Clone, Copy)]
-pub(crate) struct Functions {
-    pub(crate) rows: MoveFn,
-    pub(crate) row_fn: Option<RowFn>,
-}
-
-/// Bytes of rows that are decoded at a time: a part of the first-level cache; and the most rows.
-const DECODED: usize = 4 << 10;
-const MOST_DECODED: usize = 16;
-
-impl Decoding {
-    /// The rows that a function reads, at a level.
-    fn rows(&self, level: Available, function: MoveFn) -> DecodedRows {
-        let stride = self.numbers.saturating_mul(self.size).div_ceil(LINE).saturating_mul(LINE);
-        let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
-        DecodedRows { row_fn: *self.fns.row.get(*level), function, rows, stride }
-    }
 }
 
 /// The plan of an operator on indices.
@@ -112,7 +77,7 @@ pub(crate) struct IndexPlan {
     /// P3.
     panels: Option<Panels>,
     /// The rows that a row function reads, where those of data are decoded first (K8).
-    decoded: Option<Box<DecodedRows>>,
+    decoded: Option<DecodedRows>,
     /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
@@ -139,40 +104,17 @@ impl IndexPlan {
     }
 
     /// Decodes rows first, for the row function that reads them (K8).
-    pub(crate) fn decode_rows(&mut self, decoding: Decoding) {
-        let level = self.spec.level;
-        if let Some(conversion) = &mut self.spec.conversion {
-            let function = core::mem::replace(&mut conversion.rows, decode_first);
-            self.decoded = Some(Box::new(decoding.rows(level, function)));
+    pub(crate) fn decode_rows(&mut self, decoded: DecodedRows) {
+        if self.spec.conversion.is_some() {
+            self.decoded = Some(decoded);
             self.whole = false;
-        }
-    }
-
-    /// Converts by other functions of the same types and lengths (K8).
-    pub(crate) fn set_conversion(&mut self, by: Functions) {
-        debug_assert!(self.spec.conversion.is_some(), "K8");
-        match (&mut self.decoded, by.row_fn) {
-            (Some(decoded), Some(row_fn)) => (decoded.function, decoded.row_fn) = (by.rows, row_fn),
-            _ => self.spec.conversion.iter_mut().for_each(|conversion| conversion.rows = by.rows),
-        }
-    }
-
-    /// Whether the plan converts by these functions.
-    #[inline]
-    pub(crate) fn converts_by(&self, by: Functions) -> bool {
-        match (&self.decoded, by.row_fn, &self.spec.conversion) {
-            (Some(decoded), Some(row_fn), _) => {
-                core::ptr::fn_addr_eq(decoded.function, by.rows) && core::ptr::fn_addr_eq(decoded.row_fn, row_fn)
-            }
-            (None, None, Some(conversion)) => core::ptr::fn_addr_eq(conversion.rows, by.rows),
-            _ => false,
         }
     }
 
     /// The rows that a row function reads, where those of data are decoded first.
     #[inline]
     pub(crate) fn decoded(&self) -> Option<&DecodedRows> {
-        self.decoded.as_deref()
+        self.decoded.as_ref()
     }
 
     /// Whether rows that are out of range are filled by these bytes, where they are filled.

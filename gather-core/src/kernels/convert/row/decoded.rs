@@ -10,30 +10,42 @@
 //!
 //! The row function is that of rows as they are: its job alone says where rows lie.
 
-use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::row::MOST_AHEAD;
-use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Place, RowFn};
+use crate::kernels::convert::{ConversionArgs, conversion, conversion_args};
+use crate::kernels::nest::args::{Conversion, IndexArgs, Place, RowFn};
 use crate::kernels::nest::rows::MoveJob;
-use crate::kernels::prefetch::prefetch;
+use crate::kernels::prefetch::{LINE, prefetch};
 
-/// The parameters of a row function, and those of what decodes its rows.
+/// The row function of a run and what decodes its rows, at the plan's level, with the parameters of both.
 #[derive(Clone, Copy)]
 pub(crate) struct GivenDecoded<'a> {
-    /// The `GivenRows` of the row function.
-    pub(crate) rows: *const (),
+    pub(crate) rows: ConversionArgs,
+    pub(crate) row_fn: RowFn,
     pub(crate) decoder: ErasedParams<'a>,
 }
+
+/// Bytes of rows that are decoded at a time: a part of the first-level cache; and the most rows.
+const DECODED: usize = 4 << 10;
+const MOST_DECODED: usize = 16;
 
 /// Rows of data as a row function reads them: decoded, some at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodedRows {
-    /// The map or the format that decodes a row, and the row function, at the plan's level.
-    pub(crate) row_fn: RowFn,
-    pub(crate) function: MoveFn,
+    /// The numbers of a row.
+    pub(crate) numbers: usize,
     /// The most rows that are decoded at a time, and bytes from one to the next: whole lines.
     pub(crate) rows: usize,
     pub(crate) stride: usize,
+}
+
+impl DecodedRows {
+    /// Rows of numbers of `size` bytes.
+    pub(crate) fn new(numbers: usize, size: usize) -> Self {
+        let stride = numbers.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+        let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
+        DecodedRows { numbers, rows, stride }
+    }
 }
 
 /// The parameters of a kernel that decodes rows, which one worker has.
@@ -48,24 +60,37 @@ impl<'a> DecodingJob<'a> {
     /// The job of a worker for a part of a plan whose rows are decoded thus.
     ///
     /// # Safety
-    /// K8: `args` are those of the plan, with a `GivenDecoded` for parameters, of what the rows are decoded by. The room
-    /// has memory for `decoded`, is aligned to a line, and nothing else uses it.
+    /// K8: `args` are those of the plan, with a `GivenDecoded` for what is given. The room has memory for `decoded`, is
+    /// aligned to a line, and nothing else uses it.
     #[inline(always)]
     pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, room: *mut u8) -> Self {
-        // SAFETY: K8: the parameters of a plan whose rows are decoded.
-        let given = unsafe { *args.params().cast::<GivenDecoded<'a>>() };
+        // SAFETY: K8: what is given where rows are decoded.
+        let given = unsafe { *conversion_args(args).given.cast::<GivenDecoded<'a>>() };
         DecodingJob { given, decoded, room }
+    }
+
+    /// The parameters of the kernel.
+    #[inline(always)]
+    pub(crate) fn args(&self) -> ConversionArgs {
+        ConversionArgs { rows: decode_first, given: (&raw const *self).cast() }
+    }
+}
+
+impl ConversionArgs {
+    /// The parameters of a run whose rows are decoded first, of which each worker makes a [`DecodingJob`].
+    pub(crate) fn decode_first(given: &GivenDecoded<'_>) -> Self {
+        ConversionArgs { rows: decode_first, given: (&raw const *given).cast() }
     }
 }
 
 /// Decodes the rows of a job, and calls the row function on them.
-pub(crate) fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
     // SAFETY: K8: the parameters where rows are decoded.
-    let DecodingJob { given, decoded, room } = unsafe { &*args.params().cast::<DecodingJob<'_>>() };
-    let (GivenDecoded { rows, decoder }, DecodedRows { row_fn, function, rows: most, stride }) = (*given, *decoded);
+    let DecodingJob { given, decoded, room } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
+    let (GivenDecoded { rows, row_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: the parameters of the row function.
-    let args = unsafe { args.given(rows) };
+    let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n()).step_by(most) {
         let some = job.from(first).first(most.min(job.n() - first));
         for i in 0..some.n() {
@@ -87,6 +112,6 @@ pub(crate) fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         }
         // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay
         // there until the function returns.
-        function(&args, &unsafe { some.read_at(*room, stride as isize) });
+        (rows.rows)(&args, &unsafe { some.read_at(*room, stride as isize) });
     }
 }

@@ -18,8 +18,9 @@ mod params;
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::conversion_args;
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded, decode_first};
+pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded};
 pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -200,6 +201,9 @@ pub trait Rowwise: 'static {
 /// The most bytes that are prefetched of a row: of a longer one, the processor sees the rest coming (bench `rows`).
 const MOST_AHEAD: usize = 1 << 10;
 
+/// Bytes of the largest elements of which a short row is made in registers, and then stored.
+const MOST_IN_REGISTERS: usize = 8;
+
 /// The rows of a job at a level.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
@@ -222,10 +226,12 @@ levels! {
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
-    let given = unsafe { *args.params().cast::<GivenRows<'_, R::Params>>() };
+    let given = unsafe { *conversion_args(args).given.cast::<GivenRows<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
+    let for_all = R::Params::for_all(&given.lookups);
+    let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
     // A copy: the compiler need not load its fields again after each store.
-    let rows = JobRows::<R> { given, job: *job, elements, results };
+    let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
@@ -233,57 +239,62 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         for i in 0..job.n() {
             // SAFETY: `i < n`. K9: a row fits in the buffer, which is aligned as its place in the output is, and
             // nothing else uses the buffer.
-            unsafe { rows.run(i, pending.next()) };
+            unsafe { rows.run::<0>(i, pending.next()) };
             // SAFETY: the row has just been written to the buffer, all of it.
             unsafe { pending.take(job.row()) };
         }
         return;
     }
-    // Values of short rows: to find what is given for a row takes longer than the function.
-    if let (true, Some(lookups)) = (const { R::ONE }, R::Params::for_all(&given.lookups)) {
-        let placed = Placed { by_index: false, ..given.placed };
-        let rows = JobRows::<R> { given: GivenRows { lookups, placed, ..given }, ..rows };
+    if let Some(lookups) = for_all {
         // A loop for each length, in which the function of such a row is a few instructions.
-        macro_rules! short {
+        macro_rules! lengths {
             ($($len:literal)*) => {
                 match elements {
-                    $($len => return rows.of_len::<$len>().each(0),)*
+                    $($len => return rows.of_len::<$len>(&lookups).each::<$len>(0),)*
                     _ => {}
                 }
             };
         }
-        short!(1 2 3 4 5 6 7 8);
-        // Three rows have 12 vectors of sums at AVX2, of its 16 registers. Smaller vectors have more: one by one.
-        let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 }
-            && elements
-                >= const { R::THREE_FROM.div_ceil(if size_of::<R::In>() == 0 { 1 } else { size_of::<R::In>() }) };
-        return rows.each(if long { rows.threes() } else { 0 });
+        if const { R::ONE } {
+            lengths!(1 2 3 4 5 6 7 8);
+            // Three rows have 12 vectors of sums at AVX2, of its 16 registers. Smaller vectors have more: one by one.
+            let bytes = elements.saturating_mul(size_of::<R::In>());
+            let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 } && bytes >= R::THREE_FROM;
+            return rows.each::<0>(if long { rows.threes() } else { 0 });
+        }
+        if const { size_of::<R::Out>() <= MOST_IN_REGISTERS } && elements == results {
+            lengths!(8 16 24 32 48 64);
+        }
     }
-    rows.each(0);
+    rows.each::<0>(0);
 }
 
 /// The rows of a job.
 struct JobRows<'a, R: Rowwise> {
     given: GivenRows<'a, R::Params>,
+    /// The arguments of every row, where they are the same.
+    args: Option<<R::Params as RowParams>::Args<'a>>,
     job: MoveJob<'a>,
     /// Elements of a row that is read, and of the output.
     elements: usize,
     results: usize,
 }
 
-impl<R: Rowwise> JobRows<'_, R> {
-    /// The same rows, of `LEN` elements and with the same arguments: the compiler sees their length.
+impl<'a, R: Rowwise> JobRows<'a, R> {
+    /// The same rows, of `LEN` elements and of lookups that give them the same arguments: the compiler sees their
+    /// length.
     #[inline(always)]
-    fn of_len<const LEN: usize>(&self) -> Self {
+    fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
         debug_assert_eq!(self.elements, LEN);
-        let lookups = R::Params::of_len(&self.given.lookups, LEN);
-        JobRows { given: GivenRows { lookups, elements: LEN, ..self.given }, job: self.job, elements: LEN, results: 1 }
+        let args = R::Params::args(&R::Params::of_len(lookups, LEN), Place { row: 0, index: 0 });
+        JobRows { args: Some(args), elements: LEN, results: if R::ONE { 1 } else { LEN }, ..*self }
     }
 
     /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows
     /// are done: all but two at most.
     #[inline(always)]
     fn threes(&self) -> usize {
+        let Some(args) = self.args else { return 0 };
         let n = self.job.n() / 3 * 3;
         for i in (0..n).step_by(3) {
             let mut rows: [&[R::In]; 3] = [&[]; 3];
@@ -292,8 +303,6 @@ impl<R: Rowwise> JobRows<'_, R> {
                 // SAFETY: a row of the job, as `n` is at most their number.
                 *row = unsafe { self.elements(i + at) };
             }
-            // Any place: the arguments are the same for all.
-            let args = R::Params::args(&self.given.lookups, Place { row: 0, index: 0 });
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
                 let to = self.job.target(i + at).cast::<R::Out>();
                 debug_assert!(to.is_aligned() && size_of::<R::Out>() == self.job.row(), "K8: a row of the output");
@@ -304,12 +313,12 @@ impl<R: Rowwise> JobRows<'_, R> {
         n
     }
 
-    /// Runs the row function on all rows from `first` on.
+    /// Runs the row function on all rows from `first` on, of `LEN` results, or of any number where that is 0.
     #[inline(always)]
-    fn each(&self, first: usize) {
+    fn each<const LEN: usize>(&self, first: usize) {
         for i in first..self.job.n() {
             // SAFETY: K1 and K8: row `i < n`, and that of the output, aligned for its elements.
-            unsafe { self.run(i, self.job.target(i)) };
+            unsafe { self.run::<LEN>(i, self.job.target(i)) };
         }
     }
 
@@ -319,31 +328,47 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// `i` is below the number of rows of the job. `to` may be written for a row of the output, is aligned, and nothing
     /// else uses it.
     #[inline(always)]
-    unsafe fn run(&self, i: usize, to: *mut u8) {
-        let JobRows { given, job, results, .. } = self;
+    unsafe fn run<const LEN: usize>(&self, i: usize, to: *mut u8) {
         self.prefetch(i);
-        let mut index = 0;
-        let Placed { out, out_step, by_index } = given.placed;
-        if by_index {
-            let offset = job.target(i).addr().wrapping_sub(out) as isize;
-            index = offset.wrapping_div(out_step) as usize;
-        }
-        let params = R::Params::args(&given.lookups, Place { row: job.row_of_data(i), index });
         // SAFETY: `i < n`, by the contract.
-        let from = unsafe { self.elements(i) };
-        let to = to.cast::<R::Out>();
-        debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row(), "K8: a row of the output");
+        let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
+        debug_assert!(
+            to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row(),
+            "K8: a row of the output"
+        );
         if R::ONE {
             // SAFETY: the one element of the row that `to` may be written for.
-            return unsafe { to.write(R::value(from, params)) };
+            return unsafe { to.write(R::value(from, args)) };
         }
-        for at in 0..*results {
+        if LEN > 0 && self.results == LEN {
+            // An array, which is stored when it is made: of two slices the compiler does not know that they do not
+            // overlap.
+            let mut made = [R::Out::ZERO; LEN];
+            R::write(from, &mut made, args);
+            // SAFETY: the `LEN` elements of the row that `to` may be written for.
+            return unsafe { to.cast::<[R::Out; LEN]>().write(made) };
+        }
+        for at in 0..self.results {
             // SAFETY: one of the elements of the row that `to` may be written for.
             unsafe { to.wrapping_add(at).write(R::Out::ZERO) };
         }
         // SAFETY: the elements of the row, which have just been initialised, and which nothing else uses.
-        let out = unsafe { core::slice::from_raw_parts_mut(to, *results) };
-        R::write(from, out, params);
+        let out = unsafe { core::slice::from_raw_parts_mut(to, self.results) };
+        R::write(from, out, args);
+    }
+
+    /// The arguments of row `i`.
+    #[inline(always)]
+    fn args_of(&self, i: usize) -> <R::Params as RowParams>::Args<'a> {
+        let (JobRows { given, job, .. }, mut index) = (self, 0);
+        if let Some(args) = self.args {
+            return args;
+        }
+        if given.placed.by_index {
+            let offset = job.target(i).addr().wrapping_sub(given.placed.out) as isize;
+            index = offset.wrapping_div(given.placed.out_step) as usize;
+        }
+        R::Params::args(&given.lookups, Place { row: job.row_of_data(i), index })
     }
 
     /// Prefetches a row after row `i`, and what is given for it.
@@ -353,7 +378,9 @@ impl<R: Rowwise> JobRows<'_, R> {
         if later > i && later < self.job.n() {
             let (from, row) = self.row(later);
             prefetch(from.cast(), (self.elements * size_of::<R::In>()).min(MOST_AHEAD));
-            R::Params::prefetch(&self.given.lookups, row);
+            if self.args.is_none() {
+                R::Params::prefetch(&self.given.lookups, row);
+            }
         }
     }
 
