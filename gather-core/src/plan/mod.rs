@@ -23,6 +23,6 @@ pub(crate) use lowered::{Axis, BlockDim, Dim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
 pub(crate) use nest::{Action, NestPlan};
-pub(crate) use reduce::{Accumulators, CountedReducePlan, ReducePlan, ReduceRequest, Way, is_free};
+pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Way, is_free};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

@@ -35,6 +35,10 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
         self.0.lower(data, indices, lowered)?;
         check_updates(lowered.op, [data, indices, updates], &lowered.output)
     }
+
+    fn rows_by(&self, data: &Layout, indices: &Layout) -> Option<usize> {
+        self.0.takes_rows(data).then_some(indices.rank())
+    }
 }
 
 impl<A> IndexOperator<A> {

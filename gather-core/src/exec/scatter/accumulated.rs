@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{PerTask, ScatterLoops, ScatterPart};
+use crate::exec::scatter::part::{PerTask, ScatterPart};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -127,7 +127,8 @@ impl<'a> Records<'a> {
     /// # Panics
     /// Where the place has fewer bytes than the records.
     fn new(part: &'a ScatterPart<'a>, record: usize, place: &'a mut [MaybeUninit<u8>]) -> Self {
-        let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
+        let (mut loops, mut components) =
+            (SmallVec::<[Loop; 6]>::from_slice(part.loops()), part.spec().components.clone());
         // What moves the destination: loops, then components.
         let mut moving = SmallVec::<[(usize, RecordDim); 6]>::new();
         for (k, along) in loops.iter().enumerate().filter(|(_, along)| is_free(along)) {
@@ -171,11 +172,11 @@ impl<'a> Records<'a> {
     /// Reduces the rows of the part into records, and makes rows of them.
     fn take(&self, fns: &AccumulatorFns) -> Outcome {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
-        let level = self.part.spec.level;
+        let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
         let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
-        let outcome = unsafe { self.call(ScatterLoops { loops: &self.loops, ..**self.part }, take) };
+        let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
             self.each(fns.end.at(level));
         }
@@ -186,7 +187,7 @@ impl<'a> Records<'a> {
     fn count(&self) -> Outcome {
         debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
-        let (plan, spec) = (part.plan, part.spec);
+        let (plan, spec) = (part.plan, part.spec());
         let ScatterFns { identity, divide, .. } = plan.reducer();
         // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
@@ -199,11 +200,9 @@ impl<'a> Records<'a> {
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);
-        let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..part.origin };
         let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
         // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
-        let outcome =
-            unsafe { self.call(ScatterLoops { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
+        let outcome = unsafe { self.call(ones, &loops, ((&raw const one).cast_mut().cast(), 1), take) };
         if !outcome.is_complete() {
             return outcome;
         }
@@ -219,17 +218,23 @@ impl<'a> Records<'a> {
         outcome
     }
 
-    /// Calls the kernel with records for the destination: the loops of `nest`, which move those, and the components
-    /// reach a record where the part's reach a row.
+    /// Calls the kernel with records for the destination: loops that move those, and components that reach a record
+    /// where the part's reach a row; with updates from `out` on, in rows of some elements.
     ///
     /// # Safety
-    /// S1 for the updates of `nest`, whose indices are the part's. S3 and S4 for `take`, with records for rows.
-    unsafe fn call(&self, nest: ScatterLoops<'_>, take: Take<'_>) -> Outcome {
-        let spec = KernelSpec { components: self.components.clone(), ..nest.spec.clone() };
-        let origin = Cursor { data: self.first, ..nest.origin };
+    /// S1 for the updates. S3 and S4 for `take`, with records for rows.
+    unsafe fn call(
+        &self,
+        spec: KernelSpec,
+        loops: &[Loop],
+        (out, elements): (*mut u8, usize),
+        take: Take<'_>,
+    ) -> Outcome {
+        let spec = KernelSpec { components: self.components.clone(), ..spec };
+        let origin = Cursor { out, data: self.first, ..*self.part.origin() };
         // SAFETY: S1 and K3 as the caller and the part say. S2 and K4: the records are this thread's, and have one for
         // each row that a position in range names.
-        let part = unsafe { ScatterPart::new(ScatterLoops { origin, spec: &spec, stride: self.stride, ..nest }) };
+        let part = unsafe { ScatterPart::new((self.part.plan, elements), &spec, origin, loops, self.stride) };
         // SAFETY: the caller says S3 and S4.
         unsafe { part.call(take) }
     }
@@ -241,7 +246,7 @@ impl<'a> Records<'a> {
         let rows = RecordedRows {
             n: 1,
             records: self.first,
-            destination: part.origin.data.cast_mut(),
+            destination: part.origin().data.cast_mut(),
             step: 0,
             elements: part.elements,
             include_self: part.plan.includes_self(),

@@ -93,8 +93,8 @@ pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch) -> Outcome {
     let records = PerTask::new(&mut scratch.records, record_bytes(whole.plan));
     // All pieces count from where the lowest rows of the whole begin.
     let [to, from] = scratch.below;
-    let destination = whole.origin.data.cast_mut().wrapping_sub(to);
-    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin.out.wrapping_sub(from), records };
+    let destination = whole.origin().data.cast_mut().wrapping_sub(to);
+    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin().out.wrapping_sub(from), records };
     if scratch.cut.pieces() == 1 {
         let entries = &mut scratch.rooms[0];
         let outcome = run.collect(whole, entries);

@@ -9,6 +9,7 @@
 
 mod accumulators;
 mod counted;
+mod few;
 mod method;
 
 use core::num::NonZero;
@@ -26,6 +27,7 @@ use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::RecordKind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
+pub(crate) use crate::plan::reduce::few::FewUpdates;
 use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -108,6 +110,8 @@ pub(crate) struct ReducePlan {
     skips_negative: bool,
     /// Whether targets that ascend are to be found: where no method was asked for.
     may_ascend: bool,
+    /// All of the plan, where it is no more.
+    few: Option<FewUpdates>,
     /// Elements of a row; of elements of several numbers, these.
     elements: usize,
     /// Bytes of an element of updates.
@@ -133,7 +137,7 @@ impl ReducePlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`] for updates and then for the
     /// destination, [`Error::MethodUnavailable`].
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(
         lowered: &IndexLowered,
         request: &ReduceRequest,
@@ -154,8 +158,9 @@ impl ReducePlan {
             reducer: request.reducer,
             by_index: None,
             include_self: request.include_self,
-            skips_negative: request.skips_negative && request.index.is_signed() && request.policy.fails(),
+            skips_negative: skips_negative(request),
             may_ascend: request.options.method.is_none(),
+            few: None,
             elements: 0,
             size,
             way: Way::RowByRow,
@@ -206,8 +211,14 @@ impl ReducePlan {
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
         let nest = ScatterNest { components: parts, loops, stride, row, reach, by_index };
-        let accumulators = [RecordKind::Records, RecordKind::Counts]
-            .map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
+        if let (Action::Run, [axis]) = (action, lowered.axes.as_slice()) {
+            made.few = nest.few(request, level, elements, axis.axis);
+        }
+        // Rows that are reduced where they lie want none, unless they are asked for.
+        let accumulates = !request.is_in_place() || request.options.method == Some(Method::Accumulated);
+        let accumulators = [RecordKind::Records, RecordKind::Counts].map(|kind| {
+            if accumulates { accumulators::of(request, kind, parts, loops, stride, elements) } else { None }
+        });
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, *level);
@@ -276,6 +287,12 @@ impl ReducePlan {
         self.skips_negative
     }
 
+    /// The few updates that the plan is, if it is no more.
+    #[inline(always)]
+    pub(crate) fn few(&self) -> Option<&FewUpdates> {
+        self.few.as_ref()
+    }
+
     pub(crate) fn may_ascend(&self) -> bool {
         self.may_ascend
     }
@@ -303,6 +320,11 @@ impl ReducePlan {
             Way::Sorted => Method::Grouped,
         }
     }
+}
+
+/// Whether updates with a negative index are skipped, and indices that are not negative may be errors.
+fn skips_negative(request: &ReduceRequest) -> bool {
+    request.skips_negative && request.index.is_signed() && request.policy.fails()
 }
 
 /// Whether a loop may be cut for threads and stand anywhere.
