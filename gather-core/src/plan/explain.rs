@@ -170,7 +170,7 @@ impl Explain<'_> {
         if let Some(block) = plan.block() {
             write!(f, ", in blocks of {block}")?;
         }
-        if let Way::Accumulated(Accumulators { bytes, record, .. }) = plan.way() {
+        if let Way::Accumulated(Accumulators { bytes, record, .. }) = &plan.way {
             write!(f, " by {}, {record} bytes a row of the output, {bytes} in all", spec.method)?;
         }
         if spec.prefetch_distance > 0 {

@@ -42,8 +42,7 @@ impl<'a> ScatterCallRequest<'a> {
     /// Those of the operator and of [`ReducePlan::new`].
     #[inline(never)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
-        let mut lowered = IndexLowered::new(self.planned.op);
-        self.attributes.lower(destination, self.indices, self.updates, &mut lowered)?;
+        let lowered = lower(self.attributes, destination, self.indices, self.updates)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 

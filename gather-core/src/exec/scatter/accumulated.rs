@@ -17,12 +17,11 @@
 //!     divide the rows with updates by their counts              (means)
 //! ```
 
-use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{PerTask, ScatterPart};
+use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -36,44 +35,23 @@ use crate::types::order::sort_by_key;
 /// Bytes of the records of a piece, where there may be fewer: in the second-level cache.
 const WINDOW: usize = 256 << 10;
 
-/// How a plan is cut, and memory for the records of the pieces that are worked on at a time.
-pub(super) struct Scratch {
-    memory: Vec<MaybeUninit<u8>>,
-    /// Bytes of a piece.
-    bytes: usize,
-    tasks: usize,
-    cut: ScatterCut,
-}
-
-impl Scratch {
-    /// The memory that `tasks` tasks need for a plan.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Self, Error> {
-        let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        let cut = ScatterCut::new(plan, tasks, pieces);
-        let axes =
-            plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
-        let free = rows_of_a_piece(plan, &cut)
-            / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
-        let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
-        let elements = match cut {
-            ScatterCut::Free(_) => plan.elements(),
-            ScatterCut::Columns(tasks) => (plan.elements().div_ceil(tasks) + LINE).min(plan.elements()),
-        };
-        let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
-        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks));
-        memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
-        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
-        unsafe { memory.set_len(total) };
-        Ok(Scratch { memory, bytes, tasks, cut })
-    }
-
-    /// Whether all indices are looked at before anything is written.
-    pub(super) fn writes_last(&self) -> bool {
-        self.cut.pieces() == 1
-    }
+/// The scratch that `tasks` tasks need for a plan: the records of the pieces that are worked on at a time.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Scratch, Error> {
+    let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+    let cut = ScatterCut::new(plan, tasks, pieces);
+    let axes = plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
+    let free = rows_of_a_piece(plan, &cut)
+        / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
+    let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
+    let elements = match cut {
+        ScatterCut::Free(_) => plan.elements,
+        ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),
+    };
+    let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
+    Scratch::new(cut, tasks, bytes)
 }
 
 /// Bytes of a record, or of a count where there are no records.
@@ -83,7 +61,7 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 
 /// Runs a plan. No row is written of a piece that is not complete.
 pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch) -> Outcome {
-    let places = PerTask::new(&mut scratch.memory, scratch.bytes);
+    let places = PerTask::new(&mut scratch.records, scratch.bytes);
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
         let first = places.of(worker);
         // SAFETY: `of` has found as many bytes in the memory, which need not be initialised. A worker runs one piece
@@ -206,7 +184,7 @@ impl<'a> Records<'a> {
         if !outcome.is_complete() {
             return outcome;
         }
-        if let Some(identity) = identity.filter(|_| !plan.includes_self()) {
+        if let Some(identity) = identity.filter(|_| !plan.include_self) {
             let line = identity();
             // SAFETY: the records are counts; rows have as many bytes, and the elements of the reduction.
             self.each(|job| unsafe { begin_rows(job, &line, spec.row) });
@@ -249,7 +227,7 @@ impl<'a> Records<'a> {
             destination: part.origin().data.cast_mut(),
             step: 0,
             elements: part.elements,
-            include_self: part.plan.includes_self(),
+            include_self: part.plan.include_self,
             uncounted: 0,
         };
         // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.

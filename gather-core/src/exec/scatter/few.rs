@@ -13,7 +13,7 @@ use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::scatter::ScatterOperands;
 use crate::kernels::reduce::scatter::{Ends, ReduceJob};
 use crate::kernels::{Indices, Positions, ResolveJob, prefetch, remap};
-use crate::plan::FewUpdates;
+use crate::plan::{Axis, FewUpdates};
 use crate::types::error::Error;
 use crate::types::policy::{KernelPolicy, Missing, NegativeIndex};
 
@@ -113,6 +113,7 @@ fn by_passes(
 /// Calls `run` on the sizes and policies that indices are compared with.
 #[cold]
 fn with_check<R>(few: &FewUpdates, run: impl FnOnce(&IndexCheck<'_>) -> R) -> R {
-    let &FewUpdates { op, policy, index, skips_negative, .. } = few;
-    run(&IndexCheck { op, axes: &[few.checked_axis()], policy, index, skips_negative })
+    let &FewUpdates { op, policy, index, skips_negative, axis, dim, .. } = few;
+    let axis = Axis { axis, dim: dim as usize, data: 0, index: 0 };
+    run(&IndexCheck { op, axes: &[axis], policy, index, skips_negative })
 }

@@ -25,16 +25,15 @@ mod runs;
 
 pub(crate) use copy::Original;
 
-use smallvec::SmallVec;
-
 use crate::exec::cuts::Cuts;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels;
-use crate::exec::scatter::part::ScatterPart;
+use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::{Cursor, LINE, Loop};
-use crate::plan::{Accumulators, Action, FewUpdates, ReducePlan, Way, is_free};
+use crate::kernels::{Cursor, LINE, Loop, Loops};
+use crate::plan::fold::{merge_into, put_inside};
+use crate::plan::{Action, FewUpdates, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -152,7 +151,7 @@ pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_
 /// output, and else the row-major one of the original's shape, which a fixed output has too.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
-    operands.write(|operands, destination| match plan.few() {
+    operands.write(|operands, destination| match &plan.few {
         // SAFETY: X1: these few updates are the plan.
         Some(few) => unsafe { few::run(few, operands, destination) },
         // SAFETY: the caller's promise.
@@ -166,7 +165,7 @@ pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) 
 /// As for [`run`].
 #[inline(never)]
 unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination: *mut u8) -> Result<(), Error> {
-    let checked = IndexCheck { skips_negative: plan.skips_negative(), ..index_check(plan) };
+    let checked = IndexCheck { skips_negative: plan.skips_negative, ..index_check(plan) };
     match plan.action() {
         Action::Nothing => return operands.begin(destination),
         Action::Check => {
@@ -180,35 +179,38 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     let origin = Cursor { out: operands.updates.0.cast_mut(), data: destination, index };
     // SAFETY: S1, K3 and K4 by X1: the loops are those of the operands' layouts (P1), which do not overlap. S2: any
     // position in range is an element of the destination, which holds values of the type once the run has begun.
-    let whole = unsafe { ScatterPart::new((plan, plan.elements()), plan.spec(), origin, plan.loops(), plan.stride()) };
+    let whole = unsafe { ScatterPart::new((plan, plan.elements), plan.spec(), origin, plan.loops(), plan.stride()) };
     if let Some(ascending) = runs::find(&whole) {
         operands.begin(destination)?;
         ascending.run(tasks);
         return Ok(());
     }
-    let scratch = match plan.way() {
-        Way::RowByRow => Scratch::None,
-        Way::Panels(panels) => Scratch::Panels(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
-        Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
-        Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
+    let scratch = match &plan.way {
+        Way::RowByRow | Way::Panels(_) => None,
+        Way::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
+        Way::Sorted => Some(grouped::scratch(plan, tasks)?),
+    };
+    let panels = match &plan.way {
+        Way::Panels(panels) => Some(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
+        _ => None,
     };
     let (is_kept, is_copy) = (operands.out.layout().is_some(), operands.original.is_some());
     let errors = plan.spec().policy.refuses(false, false) && may_be_out_of_range(plan);
-    let checks = errors && is_kept && (is_copy || !scratch.writes_last());
+    let checks = errors && is_kept && (is_copy || !scratch.as_ref().is_some_and(Scratch::writes_last));
     let kept = if checks && !is_copy { few_bytes(plan) } else { None };
     if checks && kept.is_none() && !whole.check(tasks).is_complete() {
         return Err(operands.first_bad_index(&checked));
     }
-    if plan.skips_negative() && !whole.check(tasks).is_complete() {
+    if plan.skips_negative && !whole.check(tasks).is_complete() {
         operands.check_each(&checked)?;
     }
     operands.begin(destination)?;
-    let reduce = || match scratch {
-        Scratch::None => whole.run(tasks),
+    let reduce = || match (&plan.way, scratch, panels) {
+        (Way::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
+        (_, Some(scratch), _) => grouped::run(&whole, scratch),
         // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
-        Scratch::Panels(scratch) => unsafe { whole.run_panels(scratch) },
-        Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch),
-        Scratch::Entries(scratch) => grouped::run(&whole, scratch),
+        (_, _, Some(scratch)) => unsafe { whole.run_panels(scratch) },
+        (_, None, None) => whole.run(tasks),
     };
     let outcome = match kept {
         Some(bytes) => whole.put_back(bytes, reduce),
@@ -246,25 +248,6 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
         let below = if plan.spec().policy.from_end { -(axis.dim as i128) } else { 0 };
         least < below || most >= axis.dim as i128
     })
-}
-
-/// Scratch memory, allocated before the first write.
-enum Scratch<'a> {
-    None,
-    Panels(panels::PanelScratch),
-    Accumulators(&'a Accumulators, accumulated::Scratch),
-    Entries(grouped::Scratch),
-}
-
-impl Scratch<'_> {
-    /// Whether all indices are looked at before anything is written.
-    fn writes_last(&self) -> bool {
-        match self {
-            Scratch::None | Scratch::Panels(..) => false,
-            Scratch::Accumulators(_, scratch) => scratch.writes_last(),
-            Scratch::Entries(scratch) => scratch.writes_last(),
-        }
-    }
 }
 
 /// How the work is cut for threads.
@@ -327,7 +310,7 @@ impl ScatterCut {
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
         let inner = plan.loops().len() - 1;
         // Records of pieces: the inner loop stays long, unless threads are to share it.
-        let least = if matches!(plan.way(), Way::Accumulated(_)) { LEAST_INNER } else { 1 };
+        let least = if matches!(plan.way, Way::Accumulated(_)) { LEAST_INNER } else { 1 };
         let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         let lengths = plan.loops().iter().enumerate().map(|(d, along)| match is_free(along) {
             true if d == inner => (along.n / least).max(along.n.min(shared)),
@@ -341,11 +324,11 @@ impl ScatterCut {
         // Few pieces, where more would be so narrow that two threads often write to one line.
         let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
         let row = plan.spec().row;
-        let columns = row / tasks >= COLUMNS_FROM && plan.elements() >= tasks;
+        let columns = row / tasks >= COLUMNS_FROM && plan.elements >= tasks;
         match cuts {
             Some(cuts) => ScatterCut::Free(cuts),
             // Threads share what has been sorted.
-            None if matches!(plan.way(), Way::Sorted) => ScatterCut::Free(cut(1)),
+            None if matches!(plan.way, Way::Sorted) => ScatterCut::Free(cut(1)),
             None if columns => ScatterCut::Columns(tasks),
             None => ScatterCut::Free(cut(1)),
         }
@@ -363,41 +346,19 @@ impl ScatterCut {
 /// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the
 /// index that `loops` begin with to the one that these do. Those along which indices follow one another become one, and
 /// a loop of some length is inside.
-fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
-    if let &[only] = loops
-        && only.index != 0
-    {
-        return (SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]), 0);
-    }
+fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
+    let mut moving: Loops = loops.iter().filter(|along| along.index != 0).copied().collect();
     let mut first = 0isize;
-    let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);
-    let mut moving: SmallVec<[Loop; 6]> = moving
-        .map(|along| {
-            if along.index < 0 {
-                first = first.wrapping_add(along.index.wrapping_mul(along.n as isize - 1));
-            }
-            Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along }
-        })
-        .collect();
+    for along in &mut moving {
+        first = first.wrapping_add(along.index.min(0).wrapping_mul(along.n as isize - 1));
+        *along = Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along };
+    }
     // The longest step first.
     sort_by_key(&mut moving, |along| !along.index.unsigned_abs());
-    let mut folded: SmallVec<[Loop; 6]> = SmallVec::from_elem(Loop::ONCE, loops.len() - moving.len());
-    for along in moving {
-        match folded.last_mut() {
-            Some(outer) if outer.n > 1 && outer.index == along.index.wrapping_mul(along.n as isize) => {
-                *outer = Loop { n: outer.n * along.n, ..along };
-            }
-            _ => folded.push(along),
-        }
-    }
-    if folded.last().is_some_and(|inner| inner.n < SHORT_CHECK)
-        && let Some((longest, _)) = folded.iter().enumerate().max_by_key(|(_, along)| along.n)
-    {
-        let longest = folded.remove(longest);
-        folded.push(longest);
-    }
-    while folded.len() < loops.len() {
-        folded.insert(0, Loop::ONCE);
-    }
+    let mut folded = Loops::new();
+    merge_into(&mut folded, moving.into_iter());
+    put_inside(&mut folded, |_| true, |inner, _| inner.n >= SHORT_CHECK);
+    let missing = loops.len() - folded.len();
+    folded.insert_many(0, core::iter::repeat_n(Loop::ONCE, missing));
     (folded, first)
 }

@@ -1,5 +1,6 @@
 //! Parts of a plan's loop nest, that threads run.
 
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 
@@ -8,10 +9,11 @@ use crate::exec::panels::{self, Panelled};
 use crate::exec::scatter::few::COUNTING;
 use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_piece, few_bytes, loops_of_indices};
 use crate::exec::threads::PIECES;
-use crate::kernels::reduce::scatter::{Sink, Take};
+use crate::kernels::reduce::scatter::{Entries, Sink, Take};
 use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome, fits_i32, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
+use crate::types::error::Error;
 use crate::types::method::Method;
 
 /// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for the sink that rows
@@ -74,7 +76,7 @@ impl<'a> ScatterPart<'a> {
     /// The scratch was made for these loops and the panels of the plan.
     pub(super) unsafe fn run_panels(&self, scratch: panels::PanelScratch) -> Outcome {
         let ScatterPart { plan, elements, .. } = *self;
-        let Way::Panels(panels) = plan.way() else { unreachable!("a plan with panels") };
+        let Way::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
         // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
@@ -107,7 +109,7 @@ impl<'a> ScatterPart<'a> {
         let origin = Cursor { index: self.origin().index.wrapping_offset(first), ..*self.origin() };
         // What the plan says of its inner loop holds for no other one; and it may reduce into records, whose positions
         // fit in 32 bits where those of the destination do not (K2).
-        let (own, skips_negative) = (loops.last().map(|inner| inner.index), self.plan.skips_negative());
+        let (own, skips_negative) = (loops.last().map(|inner| inner.index), self.plan.skips_negative);
         let fits = fits_i32(&self.spec().components);
         let other;
         let spec = if own == Some(self.inner().index) && fits && !skips_negative {
@@ -209,6 +211,38 @@ impl<'a> ScatterPart<'a> {
             start..end.max(start)
         });
         if is_empty { Outcome::NOTHING } else { run(&ScatterPart { args, ..*self }) }
+    }
+}
+
+/// How a plan is cut, and memory for the pieces that are worked on at a time.
+pub(super) struct Scratch {
+    pub(super) tasks: usize,
+    pub(super) cut: ScatterCut,
+    /// Records: `bytes` bytes for each task.
+    pub(super) records: Vec<MaybeUninit<u8>>,
+    pub(super) bytes: usize,
+    /// The rows of a piece that are sorted, for each task.
+    pub(super) entries: Vec<Entries>,
+    /// Bytes from the lowest rows of the destination and of the updates to those at coordinate 0.
+    pub(super) below: [usize; 2],
+}
+
+impl Scratch {
+    /// Records for each of the tasks.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(super) fn new(cut: ScatterCut, tasks: usize, bytes: usize) -> Result<Self, Error> {
+        let (mut records, total) = (Vec::new(), bytes.saturating_mul(tasks));
+        records.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
+        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
+        unsafe { records.set_len(total) };
+        Ok(Scratch { tasks, cut, records, bytes, entries: Vec::new(), below: [0; 2] })
+    }
+
+    /// Whether all indices are looked at before anything is written.
+    pub(super) fn writes_last(&self) -> bool {
+        self.cut.pieces() == 1
     }
 }
 

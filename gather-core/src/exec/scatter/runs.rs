@@ -45,7 +45,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer().runs?);
     let [component] = spec.components.as_slice() else { return None };
-    if plan.axes().is_empty() || !plan.may_ascend() {
+    if plan.axes().is_empty() || !plan.may_ascend {
         return None;
     }
     let mut moving = plan.loops().iter().enumerate().filter(|(_, along)| along.index != 0);
@@ -67,8 +67,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     };
     // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
     // several short rows.
-    let short = plan.elements() <= FEW_ELEMENTS;
-    let (least, unique) = match plan.way() {
+    let short = plan.elements <= FEW_ELEMENTS;
+    let (least, unique) = match &plan.way {
         Way::RowByRow | Way::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
         Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
     };
@@ -199,7 +199,7 @@ impl RunsPiece<'_> {
     /// Reduces the updates, for one coordinate of all loops around that over indices.
     fn reduce_here(&self) {
         let RunsPiece { of: &AscendingUpdates { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
-        let (elements, include_self) = (whole.elements, whole.plan.includes_self());
+        let (elements, include_self) = (whole.elements, whole.plan.include_self);
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(&along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };

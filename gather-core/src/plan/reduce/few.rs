@@ -7,7 +7,6 @@ use core::slice;
 
 use crate::kernels::reduce::scatter::{ReduceFn, Row};
 use crate::kernels::{CompiledResolveFn, Component, Loop};
-use crate::plan::lowered::Axis;
 use crate::plan::reduce::method::{FAR, ScatterNest};
 use crate::plan::reduce::{ReduceRequest, skips_negative};
 use crate::plan::tasks::Work;
@@ -85,20 +84,11 @@ impl FewUpdates {
     }
 
     /// The same rows, of which there are `n`; `None` for too many or none, or more than one thread is worth.
-    pub(super) fn resized(self, n: usize, options: Options) -> Option<Self> {
-        let few = FewUpdates { n, ..self };
-        few.is_for_one(options).then_some(few)
-    }
-
     #[inline(always)]
-    fn is_for_one(&self, options: Options) -> bool {
-        let work = Work { bytes: self.row.bytes.saturating_mul(self.n), rows: self.n, read: 0 };
-        (1..=Self::MOST).contains(&self.n) && work.is_for_one(options.par)
-    }
-
-    /// The axis that indices are compared with.
-    pub(crate) fn checked_axis(&self) -> Axis {
-        Axis { axis: self.axis, dim: self.dim as usize, data: 0, index: 0 }
+    pub(super) fn resized(self, n: usize, options: Options) -> Option<Self> {
+        let work = Work { bytes: self.row.bytes.saturating_mul(n), rows: n, read: 0 };
+        let is_few = (1..=Self::MOST).contains(&n) && work.is_for_one(options.par);
+        is_few.then_some(FewUpdates { n, ..self })
     }
 }
 
@@ -135,6 +125,6 @@ impl ScatterNest<'_> {
             steps: [along.index, along.out, along.data],
             stride: self.stride,
         };
-        few.is_for_one(options).then_some(few)
+        few.resized(along.n, options)
     }
 }

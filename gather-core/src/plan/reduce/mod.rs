@@ -105,18 +105,18 @@ pub(crate) struct ReducePlan {
     reducer: &'static ScatterFns,
     /// P3.
     by_index: Option<&'static IndexedFns>,
-    include_self: bool,
+    pub(crate) include_self: bool,
     /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
-    skips_negative: bool,
+    pub(crate) skips_negative: bool,
     /// Whether targets that ascend are to be found: where no method was asked for.
-    may_ascend: bool,
+    pub(crate) may_ascend: bool,
     /// All of the plan, where it is no more.
-    few: Option<FewUpdates>,
+    pub(crate) few: Option<FewUpdates>,
     /// Elements of a row; of elements of several numbers, these.
-    elements: usize,
+    pub(crate) elements: usize,
     /// Bytes of an element of updates.
     size: usize,
-    way: Way,
+    pub(crate) way: Way,
     /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
     /// its updates in another order then.
     block: usize,
@@ -276,33 +276,6 @@ impl ReducePlan {
     /// The function that reduces elements by their indices; `None` where there is no such function.
     pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
         self.by_index
-    }
-
-    pub(crate) fn includes_self(&self) -> bool {
-        self.include_self
-    }
-
-    /// Whether negative indices are skipped, and others out of range are errors: kernels drop both.
-    pub(crate) fn skips_negative(&self) -> bool {
-        self.skips_negative
-    }
-
-    /// The few updates that the plan is, if it is no more.
-    #[inline(always)]
-    pub(crate) fn few(&self) -> Option<&FewUpdates> {
-        self.few.as_ref()
-    }
-
-    pub(crate) fn may_ascend(&self) -> bool {
-        self.may_ascend
-    }
-
-    pub(crate) fn elements(&self) -> usize {
-        self.elements
-    }
-
-    pub(crate) fn way(&self) -> &Way {
-        &self.way
     }
 
     /// Iterations of the inner loop that outer loops come back to, one block after the other; `None` where the inner
