@@ -1,4 +1,4 @@
-//! Scatters of a few rows against plain loops: counts up to more than are few, rows of many lengths, every policy, an
+//! Scatters of a few rows against plain loops: counts up to more than a few, rows of many lengths, every policy, an
 //! error at every position, in place and on a copy, planned and not, through views with steps, in batches, by threads.
 
 use std::fmt::Debug;
@@ -150,7 +150,9 @@ fn check<T: Element + PartialEq + Debug, I: Index + TryFrom<i64>>(
             .collect();
     let reductions = [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Min, Reduction::Max, Reduction::Sub];
     let levels = available_levels();
-    for (n, width) in (0..=70).flat_map(|n| [1, 2, 3, 4, 7, 8, 16, 17, 33, 64].map(|width| (n, width))) {
+    for (n, width) in
+        (0..=66).chain([100, 127, 128, 129]).flat_map(|n| [1, 2, 3, 4, 7, 8, 16, 17, 33, 64].map(|width| (n, width)))
+    {
         let seed = (n * 100 + width) as u64;
         let random = |at: usize, below: usize| mixed(seed, at) as usize % below;
         for (k, &policy) in policies.iter().enumerate() {

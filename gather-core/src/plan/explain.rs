@@ -167,7 +167,7 @@ impl Explain<'_> {
             writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
         }
         write!(f, "  method {}", plan.method())?;
-        if let Some(block) = plan.block() {
+        if let Some(block) = plan.block {
             write!(f, ", in blocks of {block}")?;
         }
         if let Way::Accumulated(Accumulators { bytes, record, .. }) = &plan.way {

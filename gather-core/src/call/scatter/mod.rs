@@ -168,7 +168,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
-        let include_self = self.include_self || reduction.replaces();
+        let include_self = self.include_self || reducer.replaces;
         let skips_negative = self.skip_negative;
         let planned =
             ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, skips_negative, options };
@@ -280,19 +280,13 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
 /// # Errors
 /// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time; then those of `run`.
 #[inline(always)]
-fn with_copy<S, X, U, O>(
+fn with_copy<S: Source + ?Sized>(
     data: &S,
-    indices: &X,
-    updates: &U,
-    (out, options): (&mut O, Options),
+    indices: &(impl Source<Kind: IndexKind> + ?Sized),
+    updates: &(impl Source<Kind = S::Kind> + ?Sized),
+    (out, options): (&mut impl Output<<S::Kind as Kind>::Out>, Options),
     run: impl FnOnce(&mut ScatterOperands<'_>) -> Result<(), Error>,
-) -> Result<(), Error>
-where
-    S: Source + ?Sized,
-    X: Source<Kind: IndexKind> + ?Sized,
-    U: Source<Kind = S::Kind> + ?Sized,
-    O: Output<<S::Kind as Kind>::Out>,
-{
+) -> Result<(), Error> {
     let (held, ids, changes, dtype) = (data.held(), indices.held(), updates.held(), data.dtype());
     <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
     let original = Original::new(dtype, options, (data.start(), held.borrow()));
@@ -307,17 +301,12 @@ where
 /// # Errors
 /// [`Error::DTypeMismatch`] for updates, where types are known at run time; then those of `run`.
 #[inline(always)]
-fn in_place<D, X, U>(
+fn in_place<D: Destination + ?Sized>(
     destination: &mut D,
-    indices: &X,
-    updates: &U,
+    indices: &(impl Source<Kind: IndexKind> + ?Sized),
+    updates: &(impl Source<Kind = D::Kind> + ?Sized),
     run: impl FnOnce(&mut ScatterOperands<'_>) -> Result<(), Error>,
-) -> Result<(), Error>
-where
-    D: Destination + ?Sized,
-    X: Source<Kind: IndexKind> + ?Sized,
-    U: Source<Kind = D::Kind> + ?Sized,
-{
+) -> Result<(), Error> {
     <D::Kind as Kind>::Out::check(destination.dtype(), updates.dtype())?;
     let (ids, changes) = (indices.held(), updates.held());
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));

@@ -39,23 +39,13 @@ impl PlannedScatter {
         self.destination.shape()
     }
 
-    fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
+    /// A plan for a layout of the destination, of which calls may choose the size of the first dimension of indices and
+    /// updates if they are of any count.
+    fn new(request: &ScatterCallRequest<'_>, destination: &Layout, any_count: bool) -> Result<Self, Error> {
+        let plan = request.plan(destination)?;
+        let counted = if any_count { Some(Box::new(request.counted(&plan, destination)?)) } else { None };
         let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
-        Ok(PlannedScatter {
-            plan: request.plan(&destination)?,
-            request: request.planned,
-            destination,
-            indices,
-            updates,
-            counted: None,
-        })
-    }
-
-    /// A plan whose calls choose the size of the first dimension of indices and updates.
-    fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
-        let mut planned = Self::new(request, destination)?;
-        planned.counted = Some(Box::new(request.counted(&planned.plan, destination)?));
-        Ok(planned)
+        Ok(PlannedScatter { plan, request: request.planned, destination, indices, updates, counted })
     }
 
     fn explain(&self) -> Explain<'_> {
@@ -73,11 +63,11 @@ impl PlannedScatter {
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
-        let ([indices, updates], shape) = (operands.inputs(), self.destination.shape());
+        let [indices, updates] = operands.inputs();
         if let Some(data) = operands.original()
-            && shape != data.shape()
+            && self.destination.shape() != data.shape()
         {
-            return Err(mismatch(Argument::Data, shape, data.shape()));
+            return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
         }
         if let Some(counted) = &self.counted {
             return self.run_counted(counted, operands);
@@ -147,7 +137,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         self.plan_by(data, indices, updates, |request, data| {
-            PlannedScatter::new(request, &Layout::contiguous(data.shape())?)
+            PlannedScatter::new(request, &Layout::contiguous(data.shape())?, false)
         })
     }
 
@@ -170,7 +160,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         self.plan_by(data, indices, updates, |request, data| {
             request.check_output(data, out)?;
-            PlannedScatter::new(request, out)
+            PlannedScatter::new(request, out, false)
         })
     }
 
@@ -211,7 +201,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         self.plan_by(data, indices, updates, |request, data| {
-            PlannedScatter::new_any_count(request, &Layout::contiguous(data.shape())?)
+            PlannedScatter::new(request, &Layout::contiguous(data.shape())?, true)
         })
     }
 

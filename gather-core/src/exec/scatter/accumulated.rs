@@ -152,7 +152,7 @@ impl<'a> Records<'a> {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
         let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
-        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
+        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
         let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
@@ -166,7 +166,7 @@ impl<'a> Records<'a> {
         debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
         let (plan, spec) = (part.plan, part.spec());
-        let ScatterFns { identity, divide, .. } = plan.reducer();
+        let ScatterFns { identity, divide, .. } = plan.reducer;
         // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");

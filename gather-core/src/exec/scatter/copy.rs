@@ -17,7 +17,7 @@ pub(crate) struct Original<'a> {
     dtype: DType,
     kernels: Kernels,
     options: Options,
-    data: (*const u8, &'a Layout),
+    pub(super) data: (*const u8, &'a Layout),
 }
 
 impl<'a> Original<'a> {
@@ -25,11 +25,6 @@ impl<'a> Original<'a> {
     #[inline(always)]
     pub(crate) fn new(dtype: DType, options: Options, data: (*const u8, &'a Layout)) -> Self {
         Original { dtype, kernels: Kernels::of_rows::<i64>(), options, data }
-    }
-
-    #[inline(always)]
-    pub(super) fn layout(&self) -> &'a Layout {
-        self.data.1
     }
 }
 
@@ -48,14 +43,8 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&
         unsafe { copy_bytes(data.0, out, bytes, options) };
         return Ok(());
     }
-    let row_major;
-    let layout = match layout {
-        Some(layout) => layout,
-        None => {
-            row_major = Layout::contiguous(data.1.shape())?;
-            &row_major
-        }
-    };
+    let row_major = Layout::contiguous(data.1.shape())?;
+    let layout = layout.unwrap_or(&row_major);
     debug_assert_eq!(data.1.shape(), layout.shape());
     // A gather whose tuples have no components copies all of data.
     let op = Op::GatherNd;

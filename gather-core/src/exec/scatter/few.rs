@@ -38,7 +38,7 @@ pub(super) unsafe fn run(
 ) -> Result<(), Error> {
     let &FewUpdates { n, policy, row, stride, steps: [index_step, updates_step, destination_step], .. } = few;
     let mut positions = Positions::new();
-    // SAFETY: X1: the indices that the loop reaches (P4).
+    // SAFETY: X1: the indices that the loop reaches (P1).
     let indices = unsafe { Indices::new(operands.indices.0.wrapping_offset(few.first), index_step, n) };
     let is_plain = policy.remap.is_none() && !few.skips_negative;
     let missed = if is_plain {
@@ -72,7 +72,7 @@ pub(super) unsafe fn run(
     if few.is_far {
         ends.iter().for_each(|ends| prefetch(ends.destination, row.destination_bytes.min(BYTES_AHEAD)));
     }
-    // SAFETY: S1, S2, S3 and K4 by X1: rows at positions in range, for the function of their type (P4).
+    // SAFETY: S1, S2, S3 and K4 by X1: rows at positions in range, for the function of their type (P2).
     (few.take)(&unsafe { ReduceJob::new(ends, row) });
     Ok(())
 }
@@ -81,7 +81,7 @@ pub(super) unsafe fn run(
 #[inline(always)]
 fn resolve(few: &FewUpdates, indices: Indices, policy: KernelPolicy, out: &mut Positions) -> bool {
     let job = ResolveJob::to_positions(indices, few.dim, policy, out);
-    // SAFETY: P4: the indices are of the function's type; the machine has its level (K7).
+    // SAFETY: P2: the indices are of the function's type; the machine has its level (K7).
     unsafe { (few.resolve)(&job) }
 }
 

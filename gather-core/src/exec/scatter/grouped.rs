@@ -58,7 +58,7 @@ pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error>
 
 /// The records of a plan whose rows are reduced beside the destination.
 fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
-    let (fns, include_self) = (plan.reducer(), plan.include_self);
+    let (fns, include_self) = (plan.reducer, plan.include_self);
     fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
@@ -134,7 +134,7 @@ impl Group<'_> {
     fn reduce(&self) {
         let Group { run: &GroupRun { plan, destination, updates, ref records }, ref entries, worker } = *self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
-        let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
+        let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer;
         let ends = |k: usize| Ends {
             updates: updates.wrapping_add(entries.from(k)),
             destination: destination.wrapping_add(entries.to(k)),

@@ -75,7 +75,7 @@ impl<'a> ScatterOperands<'a> {
     /// The layout of the tensor that the output becomes a copy of.
     #[inline(always)]
     pub(crate) fn original(&self) -> Option<&'a Layout> {
-        self.original.as_ref().map(Original::layout)
+        self.original.as_ref().map(|original| original.data.1)
     }
 
     #[inline(always)]
@@ -86,16 +86,23 @@ impl<'a> ScatterOperands<'a> {
     /// Calls `run` on the memory of the output, which begins by [`ScatterOperands::begin`].
     #[inline(always)]
     fn write(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
-        let len = self.original().map_or(0, Layout::len);
-        let start = match &mut self.out {
-            Target::Fixed(start, _) => *start,
-            Target::Resized(tensor) => tensor.clear(len)?,
+        match self.out {
+            Target::Fixed(start, _) => run(self, start),
+            Target::Resized(_) => self.write_fresh(run),
+        }
+    }
+
+    /// As [`ScatterOperands::write`], for an output that takes the shape of the original.
+    #[inline(never)]
+    fn write_fresh(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
+        let (Some(layout), Target::Resized(tensor)) = (self.original(), &mut self.out) else {
+            unreachable!("an output that is not fixed becomes a copy");
         };
+        let start = tensor.clear(layout.len())?;
         run(self, start)?;
-        let original = self.original();
-        if let (Target::Resized(tensor), Some(layout)) = (&mut self.out, original) {
+        if let Target::Resized(tensor) = &mut self.out {
             // SAFETY: the tensor was cleared for the elements of the original, all of which have been copied to it.
-            unsafe { tensor.assume_init(layout.shape(), len) };
+            unsafe { tensor.assume_init(layout.shape(), layout.len()) };
         }
         Ok(())
     }
@@ -166,13 +173,11 @@ pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) 
 #[inline(never)]
 unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination: *mut u8) -> Result<(), Error> {
     let checked = IndexCheck { skips_negative: plan.skips_negative, ..index_check(plan) };
-    match plan.action() {
-        Action::Nothing => return operands.begin(destination),
-        Action::Check => {
-            operands.check_each(&checked)?;
-            return operands.begin(destination);
-        }
-        Action::Run => {}
+    if plan.action() == Action::Check {
+        operands.check_each(&checked)?;
+    }
+    if plan.action() != Action::Run {
+        return operands.begin(destination);
     }
     let tasks = plan.tasks(plan.work(), pool_threads);
     let index = if plan.axes().is_empty() { (&raw const NO_INDEX).cast() } else { operands.indices.0 };

@@ -78,7 +78,7 @@ impl<'a> ScatterPart<'a> {
         let ScatterPart { plan, elements, .. } = *self;
         let Way::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
-        let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
+        let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
         // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
         // sink. The panels and the kernel are the plan's, and the caller says what the scratch was made for.
         unsafe {
@@ -133,7 +133,7 @@ impl<'a> ScatterPart<'a> {
 
     /// Reduces every row into its destination, on this thread, for a plan whose rows are reduced one by one.
     pub(super) fn reduce(&self) -> Outcome {
-        let Some(block) = self.plan.block() else { return self.reduce_at_once() };
+        let Some(block) = self.plan.block else { return self.reduce_at_once() };
         let (mut loops, last, n) = (Loops::new(), self.loops().len() - 1, self.inner().n);
         (0..n).step_by(block.get()).fold(Outcome::NOTHING, |outcome, start| {
             let range = |depth, n: usize| if depth == last { start..n.min(start + block.get()) } else { 0..n };
@@ -272,6 +272,6 @@ impl<T> PerTask<T> {
 
 /// Reduces the rows of a plan, of some bytes, one by one.
 fn reducing(plan: &ReducePlan, row: usize) -> Take<'static> {
-    let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
-    Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index())
+    let rows = plan.reducer.rows.expect("a plan that groups no rows reduces them one by one");
+    Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index)
 }

@@ -43,7 +43,7 @@ const SOME: usize = 128;
 /// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
-    let (spec, run) = (plan.spec(), plan.reducer().runs?);
+    let (spec, run) = (plan.spec(), plan.reducer.runs?);
     let [component] = spec.components.as_slice() else { return None };
     if plan.axes().is_empty() || !plan.may_ascend {
         return None;

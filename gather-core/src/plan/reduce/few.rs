@@ -19,9 +19,8 @@ use crate::types::policy::{KernelPolicy, Options};
 /// Rows in one loop by one component, which are reduced one by one where they lie, on one thread: few enough for all
 /// positions to be resolved before the first row is written.
 ///
-/// - **P4** For the layouts that they were found in, they are the loop, the component and the functions that P1 and P2
-///   say of a plan: `resolve` takes indices of type `index` at `level`, `take` rows of elements of the data type. For
-///   each position in `0..dim` the destination holds a row.
+/// Made by [`ScatterNest::few`] alone. So, for the layouts that they were found in, they have what P1 and P2 say of a
+/// plan: `resolve` takes indices of the type `index` at `level`, and `take` rows of the data type.
 //
 // The fields are words: to copy a plan that has just been written would have to wait for the stores.
 #[derive(Clone, Copy)]
@@ -51,7 +50,7 @@ pub(crate) struct FewUpdates {
 
 impl FewUpdates {
     /// The most updates.
-    pub(crate) const MOST: usize = 64;
+    pub(crate) const MOST: usize = 128;
 
     /// Updates of rows of a destination along its first axis, all three tensors row-major. The first `lead` dimensions
     /// of indices are those of updates before a row. `None` where they are no [few](ScatterNest::few), lie otherwise,
@@ -105,7 +104,7 @@ impl ScatterNest<'_> {
     ) -> Option<FewUpdates> {
         let (&[along], &[component]) = (self.loops, self.components) else { return None };
         let ReduceRequest { op, index, policy, options, .. } = *request;
-        if self.row == 0 || along.index == 0 || options.method.is_some() || !request.is_in_place() {
+        if self.row == 0 || options.method.is_some() || !request.is_in_place() {
             return None;
         }
         let few = FewUpdates {

@@ -101,10 +101,10 @@ pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
     nest: NestPlan,
     /// P2. For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
-    panel_kernel: IndexKernel,
-    reducer: &'static ScatterFns,
+    pub(crate) panel_kernel: IndexKernel,
+    pub(crate) reducer: &'static ScatterFns,
     /// P3.
-    by_index: Option<&'static IndexedFns>,
+    pub(crate) by_index: Option<&'static IndexedFns>,
     pub(crate) include_self: bool,
     /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
     pub(crate) skips_negative: bool,
@@ -117,9 +117,9 @@ pub(crate) struct ReducePlan {
     /// Bytes of an element of updates.
     size: usize,
     pub(crate) way: Way,
-    /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
-    /// its updates in another order then.
-    block: usize,
+    /// Iterations of the inner loop that all outer loops are run for before the next ones; `None` for all. No element
+    /// meets its updates in another order then.
+    pub(crate) block: Option<NonZero<usize>>,
 }
 
 impl Deref for ReducePlan {
@@ -164,7 +164,7 @@ impl ReducePlan {
             elements: 0,
             size,
             way: Way::RowByRow,
-            block: 0,
+            block: None,
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
@@ -245,7 +245,7 @@ impl ReducePlan {
             _ => None,
         };
         let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));
-        made.block = if in_place && by_index.is_none() { nest.block() } else { 0 };
+        made.block = NonZero::new(nest.block()).filter(|_| in_place && by_index.is_none());
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
         (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
@@ -263,25 +263,6 @@ impl ReducePlan {
     /// Whether updates of a lowered scatter change the destination: else they are none, or all dropped or refused.
     pub(crate) fn changes(lowered: &IndexLowered, policy: KernelPolicy) -> bool {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
-    }
-
-    pub(crate) fn panel_kernel(&self) -> IndexKernel {
-        self.panel_kernel
-    }
-
-    pub(crate) fn reducer(&self) -> &'static ScatterFns {
-        self.reducer
-    }
-
-    /// The function that reduces elements by their indices; `None` where there is no such function.
-    pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
-        self.by_index
-    }
-
-    /// Iterations of the inner loop that outer loops come back to, one block after the other; `None` where the inner
-    /// loop is run whole.
-    pub(crate) fn block(&self) -> Option<NonZero<usize>> {
-        NonZero::new(self.block)
     }
 
     /// How the plan gets at the destination.
