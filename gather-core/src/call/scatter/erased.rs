@@ -3,6 +3,8 @@
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
+//!
+//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` is all of it.
 
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
@@ -15,7 +17,7 @@ use crate::types::error::Error;
 ///
 /// # Errors
 /// Those of the operator.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn lower(
     attributes: &dyn ScatterAttributes,
     destination: &Layout,

@@ -39,13 +39,18 @@ impl PlannedScatter {
         self.destination.shape()
     }
 
-    /// A plan for a layout of the destination, of which calls may choose the size of the first dimension of indices and
-    /// updates if they are of any count.
-    fn new(request: &ScatterCallRequest<'_>, destination: &Layout, any_count: bool) -> Result<Self, Error> {
-        let plan = request.plan(destination)?;
-        let counted = if any_count { Some(Box::new(request.counted(&plan, destination)?)) } else { None };
-        let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
-        Ok(PlannedScatter { plan, request: request.planned, destination, indices, updates, counted })
+    fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
+        let (plan, destination, indices) = (request.plan(destination)?, destination.clone(), request.indices.clone());
+        let (request, updates) = (request.planned, request.updates.clone());
+        Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
+    }
+
+    /// A plan whose calls choose the size of the first dimension of indices and updates. What makes it is linked by
+    /// programs that have such plans alone.
+    fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
+        let planned = Self::new(request, destination)?;
+        let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
+        Ok(PlannedScatter { counted, ..planned })
     }
 
     fn explain(&self) -> Explain<'_> {
@@ -137,7 +142,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         self.plan_by(data, indices, updates, |request, data| {
-            PlannedScatter::new(request, &Layout::contiguous(data.shape())?, false)
+            PlannedScatter::new(request, &Layout::contiguous(data.shape())?)
         })
     }
 
@@ -160,7 +165,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     {
         self.plan_by(data, indices, updates, |request, data| {
             request.check_output(data, out)?;
-            PlannedScatter::new(request, out, false)
+            PlannedScatter::new(request, out)
         })
     }
 
@@ -201,7 +206,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         self.plan_by(data, indices, updates, |request, data| {
-            PlannedScatter::new(request, &Layout::contiguous(data.shape())?, true)
+            PlannedScatter::new_any_count(request, &Layout::contiguous(data.shape())?)
         })
     }
 

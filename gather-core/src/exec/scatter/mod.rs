@@ -363,7 +363,8 @@ fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
     let mut folded = Loops::new();
     merge_into(&mut folded, moving.into_iter());
     put_inside(&mut folded, |_| true, |inner, _| inner.n >= SHORT_CHECK);
-    let missing = loops.len() - folded.len();
-    folded.insert_many(0, core::iter::repeat_n(Loop::ONCE, missing));
+    while folded.len() < loops.len() {
+        folded.insert(0, Loop::ONCE);
+    }
     (folded, first)
 }

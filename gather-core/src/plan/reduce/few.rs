@@ -67,7 +67,8 @@ impl FewUpdates {
         }
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
         let row = elements.checked_mul(request.dtype.size())?;
-        isize::try_from(row.checked_mul(dim.max(n))?).ok()?;
+        // An update for each index, and no more bytes than memory holds.
+        isize::try_from(row.checked_mul(dim.max(n))?).ok().filter(|_| updates.len() == n * elements)?;
         let level = Level::resolve(request.options.level).ok()?;
         let component = Component { dim: dim as i64, scale: 1, index: 0 };
         let along = Loop { n, out: row as isize, data: 0, index: request.index.size() as isize };
