@@ -12,6 +12,7 @@ mod engines;
 mod exhaustive;
 mod expected_counts;
 mod few_rows;
+mod few_updates;
 mod fills;
 mod fuzz;
 mod gate;

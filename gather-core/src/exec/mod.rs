@@ -45,6 +45,6 @@ pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_in
 pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
 pub(crate) use prepared::Prepared;
 #[cfg(feature = "scatter")]
-pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
+pub(crate) use scatter::{Original, ScatterOperands, run as run_scatter, run_few as run_few_updates};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

@@ -16,6 +16,7 @@ use crate::kernels::loops::{index_nest, space_nest, space_nest_any};
 use crate::kernels::moves::Rows;
 use crate::kernels::moves::placed::RowSize;
 use crate::kernels::nest::args::{IndexArgs, IndexKernel, Outcome};
+use crate::kernels::resolve::{CompiledResolveFn, ResolveJob};
 use crate::kernels::space::args::SpaceArgs;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
@@ -38,6 +39,8 @@ pub struct ScatterEntry {
     pub(crate) name: &'static str,
     /// The function.
     pub(crate) run: IndexKernel,
+    /// Resolves indices of the kernel's type, on a machine that has its level (K7).
+    pub(crate) resolve: CompiledResolveFn,
 }
 
 /// A kernel of the operators that rearrange space under its name.
@@ -120,11 +123,8 @@ impl Kernel<ScatterEntry> {
     /// The scatters' kernel for the indices `I`, the level `L` and loop nests of a rank.
     #[must_use]
     pub const fn scatter<I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
-        let entry = if L::LEVEL.is_fallback() {
-            ScatterEntry { name, run: scatter::<I, L, 0> }
-        } else {
-            ScatterEntry { name, run: scatter::<I, L, RANK> }
-        };
+        let run = if L::LEVEL.is_fallback() { scatter::<I, L, 0> } else { scatter::<I, L, RANK> };
+        let entry = ScatterEntry { name, run, resolve: resolve::<I, L> };
         Kernel { entry, place: Place { bytes: None, index: Some(I::TYPE), rank: RANK, level: L::LEVEL } }
     }
 }
@@ -167,6 +167,16 @@ unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexAr
 unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
     let nest = const { index_nest(RANK) };
     nest(args, scatter_body::<I, L>(args))
+}
+
+/// Resolves indices of a type at a level.
+///
+/// # Safety
+/// K7: the machine has the level.
+unsafe fn resolve<I: Index, L: Isa>(job: &ResolveJob<'_>) -> bool {
+    // SAFETY: the caller says that the machine has the level.
+    let level = unsafe { L::of_kernel() };
+    level.resolve::<I>()(job)
 }
 
 /// A kernel of the operators that rearrange space.

@@ -167,9 +167,9 @@ pub(crate) use nest::args::{
     start_of_part,
 };
 pub(crate) use nest::plane::{Indices, OutputRows};
-pub(crate) use nest::positions::BLOCK;
+pub(crate) use nest::positions::{BLOCK, Positions};
 pub(crate) use prefetch::{LINE, prefetch, prefetch_row};
-pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
+pub(crate) use resolve::{CompiledResolveFn, ResolveJob, Resolvers, WideJob};
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};
 pub use table::{ElementRow, IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};

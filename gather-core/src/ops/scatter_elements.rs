@@ -153,6 +153,11 @@ impl ScatterAttributes for ScatterElementsAttributes {
         let larger = indices.shape().iter().zip(updates.shape()).all(|(i, u)| i <= u);
         if larger { Ok(()) } else { check_updates(OP, given, indices.shape()) }
     }
+
+    fn rows_by(&self, data: &Layout, indices: &Layout) -> Option<usize> {
+        let is_list = data.rank() == 1 && indices.rank() == 1 && matches!(self.axis, -1 | 0);
+        is_list.then_some(1)
+    }
 }
 
 /// One update for each index: the plain form of [`ScatterElements`]. Negative indices count from the end, and

@@ -141,6 +141,10 @@ impl ScatterAttributes for ScatterNdAttributes {
         lower_tuples((Op::ScatterNd, self.batch_dims, self.least), data, indices, lowered)?;
         check_updates(Op::ScatterNd, [data, indices, updates], &lowered.output)
     }
+
+    fn rows_by(&self, _: &Layout, indices: &Layout) -> Option<usize> {
+        if let ([dims @ .., 1], 0) = (indices.shape(), self.batch_dims) { Some(dims.len()) } else { None }
+    }
 }
 
 /// Updates of elements or slices by index tuples: the plain form of [`ScatterNd`], without batch dimensions. Negative

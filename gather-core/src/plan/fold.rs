@@ -110,7 +110,7 @@ pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: 
 
 /// The rows of all coordinates. Sizes of 0 may stand beside others whose product no integer holds.
 #[inline]
-pub(crate) fn count(loops: &Loops) -> usize {
+pub(crate) fn count(loops: &[Loop]) -> usize {
     loops.iter().fold(1, |rows, along| rows.saturating_mul(along.n))
 }
 

@@ -27,6 +27,6 @@ pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
 pub(crate) use nest::{Action, NestPlan, is_free};
 #[cfg(feature = "scatter")]
-pub(crate) use reduce::{Accumulators, CountedReducePlan, ReducePlan, ReduceRequest, Way};
+pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Way};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

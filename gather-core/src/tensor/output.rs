@@ -110,7 +110,7 @@ pub trait Resize {
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     /// Calls `write` for the memory of a fixed output, which has been checked, or for that of a row-major result of the
     /// shape and length that `fresh` says.
     ///
@@ -138,7 +138,7 @@ impl Target<'_> {
 
     /// The layout of a fixed output.
     #[inline(always)]
-    pub(crate) fn layout(&self) -> Option<&Layout> {
+    pub(crate) fn layout(&self) -> Option<&'a Layout> {
         match self {
             Target::Fixed(_, layout) => Some(layout),
             Target::Resized(_) => None,

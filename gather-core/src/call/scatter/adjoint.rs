@@ -35,6 +35,11 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
         self.0.lower(data, indices, lowered)?;
         check_updates(lowered.op, [data, indices, updates], &lowered.output)
     }
+
+    fn rows_by(&self, data: &Layout, indices: &Layout) -> Option<usize> {
+        let named = self.0.leading_axes(data, indices)?;
+        (named.axes == 1).then_some(named.outer)
+    }
 }
 
 impl<A> IndexOperator<A> {

@@ -3,20 +3,21 @@
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
+//!
+//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` is all of it.
 
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
-use crate::exec::{self, Check, Original, ScatterOperands};
-use crate::plan::{CountedReducePlan, Dim, IndexLowered, ReducePlan, ReduceRequest};
+use crate::exec::{self, ScatterOperands};
+use crate::plan::{CountedReducePlan, Dim, FewUpdates, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Target;
 use crate::types::error::Error;
 
 /// Checks the attributes against the shapes.
 ///
 /// # Errors
 /// Those of the operator.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn lower(
     attributes: &dyn ScatterAttributes,
     destination: &Layout,
@@ -36,94 +37,14 @@ pub(super) struct ScatterCallRequest<'a> {
     pub(super) updates: &'a Layout,
 }
 
-/// A tensor without its type.
-pub(super) type Erased<'a> = (*const u8, &'a Layout);
-
-/// The tensors of a call: indices, updates, and what is changed by them.
-///
-/// Invariant: what [`ScatterTensors::new`] asks for.
-pub(super) struct ScatterTensors<'a, D> {
-    indices: Erased<'a>,
-    updates: Erased<'a>,
-    changes: D,
-}
-
-/// A tensor that is changed in place.
-pub(super) struct InPlace<'a>(pub(super) *mut u8, pub(super) &'a Layout);
-
-/// A tensor of which an output becomes a copy that is changed.
-pub(super) struct CopyOf<'a, 'o>(pub(super) Erased<'a>, pub(super) Target<'o>);
-
-impl<'a, D> ScatterTensors<'a, D> {
-    /// # Safety
-    /// V1, V3: indices and updates may be read along their layouts as values of the call's types, as long as they are
-    /// borrowed. So may the tensor that is copied, into an output that takes elements of its type (O1). A tensor that
-    /// is changed in place may be read and written along its layout, no two of whose coordinates share a byte, and
-    /// holds values of the data type, or bytes where the reduction takes any (Y1). What is written overlaps nothing
-    /// that is read.
-    #[inline(always)]
-    pub(super) unsafe fn new(indices: Erased<'a>, updates: Erased<'a>, changes: D) -> Self {
-        ScatterTensors { indices, updates, changes }
-    }
-
-    /// The layouts of indices and updates.
-    #[inline(always)]
-    pub(super) fn inputs(&self) -> [&'a Layout; 2] {
-        [self.indices.1, self.updates.1]
-    }
-
-    #[inline(always)]
-    pub(super) fn changes(&self) -> &D {
-        &self.changes
-    }
-
-    /// With memory that is changed.
-    #[inline(always)]
-    fn operands(&self, destination: *mut u8) -> ScatterOperands<'a> {
-        let (index, indices) = self.indices;
-        ScatterOperands { destination, updates: self.updates.0, index, indices }
-    }
-}
-
-impl<'a> ScatterTensors<'a, InPlace<'_>> {
-    #[inline(always)]
-    pub(super) fn in_place(&self) -> ScatterOperands<'a> {
-        self.operands(self.changes.0)
-    }
-}
-
-impl ScatterTensors<'_, CopyOf<'_, '_>> {
-    /// Runs a plan on a copy, in an output of a layout: that of a fixed one, or a row-major one.
-    ///
-    /// # Errors
-    /// Those of [`exec::run_scatter`]. A fixed output is untouched then.
-    ///
-    /// # Safety
-    /// X1: the plan was made by the request, for the layouts and types of the tensors and for this layout of the
-    /// output, whose shape is that of the tensor that is copied.
-    pub(super) unsafe fn run(self, plan: &ReducePlan, request: &ReduceRequest, layout: &Layout) -> Result<(), Error> {
-        let (indices, updates) = (self.indices, self.updates);
-        let CopyOf(data, out) = self.changes;
-        let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
-        let (tensors, original) =
-            (ScatterTensors { indices, updates, changes: () }, Original::new(request, data, layout));
-        // SAFETY: X1: the plan is one of these tensors and of the layout, which a fixed output has; other memory is
-        // fresh and row-major.
-        let run = |out| unsafe { exec::run_scatter(plan, tensors.operands(out), check, Some(&original)) };
-        // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
-    }
-}
-
 impl<'a> ScatterCallRequest<'a> {
     /// Plans for a destination.
     ///
     /// # Errors
     /// Those of the operator and of [`ReducePlan::new`].
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
-        let mut lowered = IndexLowered::new(self.planned.op);
-        self.attributes.lower(destination, self.indices, self.updates, &mut lowered)?;
+        let lowered = lower(self.attributes, destination, self.indices, self.updates)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
@@ -173,40 +94,34 @@ impl<'a> ScatterCallRequest<'a> {
         check_output(lowered.op, data.shape(), out.shape())
     }
 
-    /// Runs in place, on tensors of the request's types and layouts.
+    /// Runs on tensors of the request's types and layouts.
     ///
     /// # Errors
-    /// Those of [`ScatterCallRequest::plan`] and of the run. The destination is untouched then.
-    pub(super) fn run_on(&self, tensors: ScatterTensors<'_, InPlace<'_>>) -> Result<(), Error> {
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let planned = self.plan(tensors.changes.1);
-        let Ok(plan) = &planned else { return planned.map(drop) };
-        debug_assert_eq!(tensors.inputs(), [self.indices, self.updates]);
-        // SAFETY: X1: the plan was made for these layouts.
-        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
-    }
-
-    /// Runs on a copy of data, in an output, on tensors of the request's types and layouts.
-    ///
-    /// # Errors
-    /// As for [`ScatterCallRequest::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
-    pub(super) fn run(&self, tensors: ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
+    /// Those of the operator, [`Error::ShapeMismatch`] for a fixed output that becomes a copy, those of
+    /// [`ReducePlan::new`] and of the run. A fixed output is untouched then.
+    pub(super) fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+        debug_assert_eq!(operands.inputs(), [self.indices, self.updates]);
         let row_major;
-        let CopyOf((_, data), out) = tensors.changes();
-        let layout = match *out {
-            Target::Fixed(_, layout) => {
-                self.check_output(data, layout)?;
-                layout
-            }
-            Target::Resized(_) => {
-                row_major = Layout::contiguous(data.shape())?;
+        let layout = match operands.out().layout() {
+            Some(layout) => layout,
+            None => {
+                row_major = Layout::contiguous(operands.original().map_or(&[], Layout::shape))?;
                 &row_major
             }
         };
+        if let Some(data) = operands.original() {
+            self.check_output(data, layout)?;
+        }
+        let lead = self.attributes.rows_by(layout, self.indices);
+        let few = lead.and_then(|lead| FewUpdates::new(&self.planned, [layout, self.indices, self.updates], lead));
+        if let Some(few) = &few {
+            // SAFETY: X1: they were found in these layouts; that of the output has the shape of data, as just checked.
+            return unsafe { exec::run_few_updates(few, operands) };
+        }
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        debug_assert_eq!(tensors.inputs(), [self.indices, self.updates]);
         // SAFETY: X1: the plan was made for these layouts; that of the output has the shape of data, as just checked.
-        unsafe { tensors.run(plan, &self.planned, layout) }
+        unsafe { exec::run_scatter(plan, operands) }
     }
 }

@@ -15,16 +15,17 @@ use core::borrow::Borrow;
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
-use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors, lower};
+use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Source, TensorOf};
+use crate::exec::{Original, ScatterOperands};
 use crate::kernels::registry::Registry;
 use crate::plan::{IndexLowered, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{Output, written};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
 use crate::types::element::DType;
@@ -46,6 +47,13 @@ pub trait ScatterAttributes: Sealed {
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, updates: &Layout, lowered: &mut IndexLowered)
     -> Result<(), Error>;
+
+    /// The dimensions of indices, each of which names a row along the first axis of data; `None` where they name
+    /// anything else.
+    #[doc(hidden)]
+    fn rows_by(&self, _data: &Layout, _indices: &Layout) -> Option<usize> {
+        None
+    }
 }
 
 /// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements),
@@ -160,7 +168,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
         // What is replaced does not count in any case.
-        let include_self = self.include_self || reduction.replaces();
+        let include_self = self.include_self || reducer.replaces;
         let skips_negative = self.skip_negative;
         let planned =
             ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, skips_negative, options };
@@ -216,9 +224,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<S::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, data.dtype());
-        with_copy(data, indices, updates, out, |tensors| {
-            let [ids, changes] = tensors.inputs();
-            self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?.run(tensors)
+        with_copy(data, indices, updates, (out, self.options), |operands| {
+            let [ids, changes] = operands.inputs();
+            self.request::<S::Kind, X::Kind>((dtype, index), ids, changes)?.run(operands)
         })
     }
 
@@ -250,17 +258,10 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         R: Reduces<D::Kind>,
     {
         let (index, dtype) = (X::Kind::index(indices.dtype())?, destination.dtype());
-        <D::Kind as Kind>::Out::check(dtype, updates.dtype())?;
-        let (ids, changes) = (indices.held(), updates.held());
-        let request = self.request::<D::Kind, X::Kind>((dtype, index), ids.borrow(), changes.borrow())?;
-        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-        let (start, held) = destination.parts();
-        // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and
-        // these are their layouts. A destination may be read and written along its own, and is borrowed mutably, so
-        // that it overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there
-        // is no other one then (Y1).
-        let tensors = unsafe { ScatterTensors::new(indices, updates, InPlace(start, held.borrow())) };
-        request.run_on(tensors)
+        in_place(destination, indices, updates, |operands| {
+            let [ids, changes] = operands.inputs();
+            self.request::<D::Kind, X::Kind>((dtype, index), ids, changes)?.run(operands)
+        })
     }
 
     /// The shape of the result, which is that of data, without touching data.
@@ -279,27 +280,42 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
 /// # Errors
 /// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time; then those of `run`.
 #[inline(always)]
-fn with_copy<S, X, U, O>(
+fn with_copy<S: Source + ?Sized>(
     data: &S,
-    indices: &X,
-    updates: &U,
-    out: &mut O,
-    run: impl FnOnce(ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error>,
-) -> Result<(), Error>
-where
-    S: Source + ?Sized,
-    X: Source<Kind: IndexKind> + ?Sized,
-    U: Source<Kind = S::Kind> + ?Sized,
-    O: Output<<S::Kind as Kind>::Out>,
-{
-    let (held, ids, changes) = (data.held(), indices.held(), updates.held());
-    let [data, indices, updates] =
-        [data.reader(held.borrow()), indices.reader(ids.borrow()), updates.reader(changes.borrow())];
-    <S::Kind as Kind>::Out::check(data.dtype, updates.dtype)?;
-    let copy = CopyOf(data.parts(), out.target_of(data.dtype)?);
+    indices: &(impl Source<Kind: IndexKind> + ?Sized),
+    updates: &(impl Source<Kind = S::Kind> + ?Sized),
+    (out, options): (&mut impl Output<<S::Kind as Kind>::Out>, Options),
+    run: impl FnOnce(&mut ScatterOperands<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (held, ids, changes, dtype) = (data.held(), indices.held(), updates.held(), data.dtype());
+    <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
+    let original = Original::new(dtype, options, (data.start(), held.borrow()));
+    let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
     // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of
     // data. O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
-    run(unsafe { ScatterTensors::new(indices.parts(), updates.parts(), copy) })
+    run(&mut unsafe { ScatterOperands::new(indices, updates, Some(original), out.target_of(dtype)?) })
+}
+
+/// Calls `run` with the tensors of a call in place.
+///
+/// # Errors
+/// [`Error::DTypeMismatch`] for updates, where types are known at run time; then those of `run`.
+#[inline(always)]
+fn in_place<D: Destination + ?Sized>(
+    destination: &mut D,
+    indices: &(impl Source<Kind: IndexKind> + ?Sized),
+    updates: &(impl Source<Kind = D::Kind> + ?Sized),
+    run: impl FnOnce(&mut ScatterOperands<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    <D::Kind as Kind>::Out::check(destination.dtype(), updates.dtype())?;
+    let (ids, changes) = (indices.held(), updates.held());
+    let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
+    let (start, held) = destination.parts();
+    // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and these
+    // are their layouts. O1: a destination may be read and written along its own, and is borrowed mutably, so that it
+    // overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there is no other
+    // one then (Y1).
+    run(&mut unsafe { ScatterOperands::new(indices, updates, None, Target::Fixed(start, held.borrow())) })
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {

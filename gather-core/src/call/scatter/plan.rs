@@ -6,13 +6,13 @@ use core::marker::PhantomData;
 
 use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
-use crate::call::scatter::erased::{CopyOf, InPlace, ScatterCallRequest, ScatterTensors};
+use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
-use crate::call::scatter::{ScatterAttributes, ScatterOperator, with_copy};
+use crate::call::scatter::{ScatterAttributes, ScatterOperator, in_place, with_copy};
 use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, Unconverted};
 use crate::call::source::{Describe, Source};
-use crate::exec::{self, Check, pool_threads};
+use crate::exec::{self, ScatterOperands, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
@@ -40,22 +40,17 @@ impl PlannedScatter {
     }
 
     fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
-        let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
-        Ok(PlannedScatter {
-            plan: request.plan(&destination)?,
-            request: request.planned,
-            destination,
-            indices,
-            updates,
-            counted: None,
-        })
+        let (plan, destination, indices) = (request.plan(destination)?, destination.clone(), request.indices.clone());
+        let (request, updates) = (request.planned, request.updates.clone());
+        Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
     }
 
-    /// A plan whose calls choose the size of the first dimension of indices and updates.
+    /// A plan whose calls choose the size of the first dimension of indices and updates. What makes it is linked by
+    /// programs that have such plans alone.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
-        let mut planned = Self::new(request, destination)?;
-        planned.counted = Some(Box::new(request.counted(&planned.plan, destination)?));
-        Ok(planned)
+        let planned = Self::new(request, destination)?;
+        let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
+        Ok(PlannedScatter { counted, ..planned })
     }
 
     fn explain(&self) -> Explain<'_> {
@@ -68,46 +63,40 @@ impl PlannedScatter {
         (self.request.dtype, self.request.index.dtype())
     }
 
-    /// Checks the layouts of indices and updates; returns the plan for them, where their first dimension is free.
-    fn check_inputs(&self, [indices, updates]: [&Layout; 2]) -> Result<Option<ReducePlan>, Error> {
-        let Some(counted) = &self.counted else {
-            check_layout(Argument::Indices, &self.indices, indices)?;
-            check_layout(Argument::Updates, &self.updates, updates)?;
-            return Ok(None);
-        };
+    /// Checks the layouts of tensors of the planned types, and runs the plan.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+        let [indices, updates] = operands.inputs();
+        if let Some(data) = operands.original()
+            && self.destination.shape() != data.shape()
+        {
+            return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
+        }
+        if let Some(counted) = &self.counted {
+            return self.run_counted(counted, operands);
+        }
+        check_layout(Argument::Indices, &self.indices, indices)?;
+        check_layout(Argument::Updates, &self.updates, updates)?;
+        check_target(&self.destination, operands.out())?;
+        // SAFETY: X1: the inputs and the output have the planned layouts, and data the shape, as just checked.
+        unsafe { exec::run_scatter(&self.plan, operands) }
+    }
+
+    /// As [`PlannedScatter::run`], for layouts whose first dimension is free, with data of the planned shape.
+    #[inline(never)]
+    fn run_counted(&self, counted: &CountedReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+        let [indices, updates] = operands.inputs();
         let count = check_counted(Argument::Indices, &self.indices, indices)?;
         if check_counted(Argument::Updates, &self.updates, updates)? != count {
             let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
             return Err(mismatch(Argument::Updates, &expected, updates.shape()));
         }
-        counted.at(count, updates).map(Some)
-    }
-
-    /// Checks the layouts of tensors of the planned types, and runs the plan in place.
-    ///
-    /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    fn run_on(&self, tensors: ScatterTensors<'_, InPlace<'_>>) -> Result<(), Error> {
-        let counted = self.check_inputs(tensors.inputs())?;
-        check_layout(Argument::Output, &self.destination, tensors.changes().1)?;
-        let plan = counted.as_ref().unwrap_or(&self.plan);
-        // SAFETY: X1: the layouts are those of the plan, as just checked.
-        unsafe { exec::run_scatter(plan, tensors.in_place(), Check::First, None) }
-    }
-
-    /// Checks the layouts of tensors of the planned types, and runs the plan on a copy of data in an output.
-    ///
-    /// # Errors
-    /// As for [`PlannedScatter::run_on`].
-    fn run(&self, tensors: ScatterTensors<'_, CopyOf<'_, '_>>) -> Result<(), Error> {
-        let (shape, CopyOf((_, data), out)) = (self.destination.shape(), tensors.changes());
-        if shape != data.shape() {
-            return Err(mismatch(Argument::Data, shape, data.shape()));
-        }
-        let counted = self.check_inputs(tensors.inputs())?;
-        check_target(&self.destination, out)?;
-        // SAFETY: X1: the inputs and the output have the planned layouts, and data the shape, as just checked.
-        unsafe { tensors.run(counted.as_ref().unwrap_or(&self.plan), &self.request, &self.destination) }
+        let plan = counted.at(count, updates)?;
+        check_target(&self.destination, operands.out())?;
+        // SAFETY: X1: the plan is one for the inputs; the output has the planned layout, as just checked.
+        unsafe { exec::run_scatter(&plan, operands) }
     }
 }
 
@@ -283,7 +272,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         let (dtype, index) = self.planned.dtypes();
         K::Out::check(dtype, data.dtype())?;
         I::Out::check(index, indices.dtype())?;
-        with_copy(data, indices, updates, out, |tensors| self.planned.run(tensors))
+        with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
     /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
@@ -305,13 +294,6 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         I::Out::check(index, indices.dtype())?;
         K::Out::check(dtype, updates.dtype())?;
         K::Out::check(dtype, destination.dtype())?;
-        let (ids, changes) = (indices.held(), updates.held());
-        let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-        let (start, held) = destination.parts();
-        // SAFETY: V1, V3: indices and updates are sources of the plan's types, as just checked, and these are their
-        // layouts. A destination may be read and written along its own, and is borrowed mutably, so that it overlaps no
-        // input. It holds values, or bytes for `Any`: such plans have built-in reductions, which take any (Y1).
-        let tensors = unsafe { ScatterTensors::new(indices, updates, InPlace(start, held.borrow())) };
-        self.planned.run_on(tensors)
+        in_place(destination, indices, updates, |operands| self.planned.run(operands))
     }
 }

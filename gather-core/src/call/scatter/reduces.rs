@@ -33,10 +33,6 @@ pub unsafe trait Reduces<K>: Sealed + Copy {
     /// [`Error::ReductionUnavailable`].
     #[doc(hidden)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error>;
-
-    /// Whether an update takes the place of an element.
-    #[doc(hidden)]
-    fn replaces(self) -> bool;
 }
 
 // SAFETY: Y1: the functions are found by the data type; built-in ones take any bytes.
@@ -51,11 +47,6 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
         let found = reductions.scatters(self);
         found.ok_or(Error::ReductionUnavailable { op, reduction: self, dtype: Some(dtype) })
     }
-
-    #[inline(always)]
-    fn replaces(self) -> bool {
-        self == Reduction::None
-    }
 }
 
 // SAFETY: Y1: the functions are those of elements `T`.
@@ -63,11 +54,6 @@ unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
     #[inline(always)]
     fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {
         Ok((self.scatter_fns(), 1))
-    }
-
-    #[inline(always)]
-    fn replaces(self) -> bool {
-        false
     }
 }
 

@@ -17,12 +17,11 @@
 //!     divide the rows with updates by their counts              (means)
 //! ```
 
-use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{PerTask, ScatterLoops, ScatterPart};
+use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -36,44 +35,23 @@ use crate::types::order::sort_by_key;
 /// Bytes of the records of a piece, where there may be fewer: in the second-level cache.
 const WINDOW: usize = 256 << 10;
 
-/// How a plan is cut, and memory for the records of the pieces that are worked on at a time.
-pub(super) struct Scratch {
-    memory: Vec<MaybeUninit<u8>>,
-    /// Bytes of a piece.
-    bytes: usize,
-    tasks: usize,
-    cut: ScatterCut,
-}
-
-impl Scratch {
-    /// The memory that `tasks` tasks need for a plan.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Self, Error> {
-        let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        let cut = ScatterCut::new(plan, tasks, pieces);
-        let axes =
-            plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
-        let free = rows_of_a_piece(plan, &cut)
-            / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
-        let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
-        let elements = match cut {
-            ScatterCut::Free(_) => plan.elements(),
-            ScatterCut::Columns(tasks) => (plan.elements().div_ceil(tasks) + LINE).min(plan.elements()),
-        };
-        let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
-        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks));
-        memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
-        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
-        unsafe { memory.set_len(total) };
-        Ok(Scratch { memory, bytes, tasks, cut })
-    }
-
-    /// Whether all indices are looked at before anything is written.
-    pub(super) fn writes_last(&self) -> bool {
-        self.cut.pieces() == 1
-    }
+/// The scratch that `tasks` tasks need for a plan: the records of the pieces that are worked on at a time.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Scratch, Error> {
+    let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+    let cut = ScatterCut::new(plan, tasks, pieces);
+    let axes = plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
+    let free = rows_of_a_piece(plan, &cut)
+        / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
+    let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
+    let elements = match cut {
+        ScatterCut::Free(_) => plan.elements,
+        ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),
+    };
+    let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
+    Scratch::new(cut, tasks, bytes)
 }
 
 /// Bytes of a record, or of a count where there are no records.
@@ -83,7 +61,7 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 
 /// Runs a plan. No row is written of a piece that is not complete.
 pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch) -> Outcome {
-    let places = PerTask::new(&mut scratch.memory, scratch.bytes);
+    let places = PerTask::new(&mut scratch.records, scratch.bytes);
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
         let first = places.of(worker);
         // SAFETY: `of` has found as many bytes in the memory, which need not be initialised. A worker runs one piece
@@ -127,7 +105,8 @@ impl<'a> Records<'a> {
     /// # Panics
     /// Where the place has fewer bytes than the records.
     fn new(part: &'a ScatterPart<'a>, record: usize, place: &'a mut [MaybeUninit<u8>]) -> Self {
-        let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
+        let (mut loops, mut components) =
+            (SmallVec::<[Loop; 6]>::from_slice(part.loops()), part.spec().components.clone());
         // What moves the destination: loops, then components.
         let mut moving = SmallVec::<[(usize, RecordDim); 6]>::new();
         for (k, along) in loops.iter().enumerate().filter(|(_, along)| is_free(along)) {
@@ -171,11 +150,11 @@ impl<'a> Records<'a> {
     /// Reduces the rows of the part into records, and makes rows of them.
     fn take(&self, fns: &AccumulatorFns) -> Outcome {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
-        let level = self.part.spec.level;
+        let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
-        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index());
+        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
-        let outcome = unsafe { self.call(ScatterLoops { loops: &self.loops, ..**self.part }, take) };
+        let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
             self.each(fns.end.at(level));
         }
@@ -186,8 +165,8 @@ impl<'a> Records<'a> {
     fn count(&self) -> Outcome {
         debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
-        let (plan, spec) = (part.plan, part.spec);
-        let ScatterFns { identity, divide, .. } = plan.reducer();
+        let (plan, spec) = (part.plan, part.spec());
+        let ScatterFns { identity, divide, .. } = plan.reducer;
         // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");
@@ -199,15 +178,13 @@ impl<'a> Records<'a> {
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);
-        let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..part.origin };
         let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
         // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
-        let outcome =
-            unsafe { self.call(ScatterLoops { origin, spec: &ones, loops: &loops, elements: 1, ..**part }, take) };
+        let outcome = unsafe { self.call(ones, &loops, ((&raw const one).cast_mut().cast(), 1), take) };
         if !outcome.is_complete() {
             return outcome;
         }
-        if let Some(identity) = identity.filter(|_| !plan.includes_self()) {
+        if let Some(identity) = identity.filter(|_| !plan.include_self) {
             let line = identity();
             // SAFETY: the records are counts; rows have as many bytes, and the elements of the reduction.
             self.each(|job| unsafe { begin_rows(job, &line, spec.row) });
@@ -219,17 +196,23 @@ impl<'a> Records<'a> {
         outcome
     }
 
-    /// Calls the kernel with records for the destination: the loops of `nest`, which move those, and the components
-    /// reach a record where the part's reach a row.
+    /// Calls the kernel with records for the destination: loops that move those, and components that reach a record
+    /// where the part's reach a row; with updates from `out` on, in rows of some elements.
     ///
     /// # Safety
-    /// S1 for the updates of `nest`, whose indices are the part's. S3 and S4 for `take`, with records for rows.
-    unsafe fn call(&self, nest: ScatterLoops<'_>, take: Take<'_>) -> Outcome {
-        let spec = KernelSpec { components: self.components.clone(), ..nest.spec.clone() };
-        let origin = Cursor { data: self.first, ..nest.origin };
+    /// S1 for the updates. S3 and S4 for `take`, with records for rows.
+    unsafe fn call(
+        &self,
+        spec: KernelSpec,
+        loops: &[Loop],
+        (out, elements): (*mut u8, usize),
+        take: Take<'_>,
+    ) -> Outcome {
+        let spec = KernelSpec { components: self.components.clone(), ..spec };
+        let origin = Cursor { out, data: self.first, ..*self.part.origin() };
         // SAFETY: S1 and K3 as the caller and the part say. S2 and K4: the records are this thread's, and have one for
         // each row that a position in range names.
-        let part = unsafe { ScatterPart::new(ScatterLoops { origin, spec: &spec, stride: self.stride, ..nest }) };
+        let part = unsafe { ScatterPart::new((self.part.plan, elements), &spec, origin, loops, self.stride) };
         // SAFETY: the caller says S3 and S4.
         unsafe { part.call(take) }
     }
@@ -241,10 +224,10 @@ impl<'a> Records<'a> {
         let rows = RecordedRows {
             n: 1,
             records: self.first,
-            destination: part.origin.data.cast_mut(),
+            destination: part.origin().data.cast_mut(),
             step: 0,
             elements: part.elements,
-            include_self: part.plan.includes_self(),
+            include_self: part.plan.include_self,
             uncounted: 0,
         };
         // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.

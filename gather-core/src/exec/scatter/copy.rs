@@ -3,7 +3,7 @@
 use crate::exec::index::{self, Operands, Written};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::select::Kernels;
-use crate::plan::{IndexLowered, IndexPlan, IndexRequest, ReduceRequest, Work};
+use crate::plan::{IndexLowered, IndexPlan, IndexRequest, Work};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -11,40 +11,41 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, Par};
 
-/// The tensor that a destination is to begin with, and the destination's layout.
+/// The tensor that an output becomes a copy of, before updates change it.
 #[derive(Clone, Copy)]
 pub(crate) struct Original<'a> {
     dtype: DType,
     kernels: Kernels,
     options: Options,
-    data: (*const u8, &'a Layout),
-    out: &'a Layout,
+    pub(super) data: (*const u8, &'a Layout),
 }
 
 impl<'a> Original<'a> {
-    /// A tensor, for the destination of a scatter that has a layout. A program that scatters in place alone does not
-    /// link the kernels that copy.
-    pub(crate) fn new(request: &ReduceRequest, data: (*const u8, &'a Layout), out: &'a Layout) -> Self {
-        Original { dtype: request.dtype, kernels: Kernels::of_rows::<i64>(), options: request.options, data, out }
+    /// A tensor. A program that scatters in place alone does not link the kernels that copy.
+    #[inline(always)]
+    pub(crate) fn new(dtype: DType, options: Options, data: (*const u8, &'a Layout)) -> Self {
+        Original { dtype, kernels: Kernels::of_rows::<i64>(), options, data }
     }
 }
 
-/// Copies a tensor into an output of its shape.
+/// Copies a tensor into an output of its shape, which is row-major unless it has a layout of its own.
 ///
 /// # Errors
 /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`].
 ///
 /// # Safety
 /// X1 for data and output, which have one shape and hold the data type.
-pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Error> {
-    let (&Original { dtype, kernels, options, data, .. }, out) = (original, (out, original.out));
-    debug_assert_eq!(data.1.shape(), out.1.shape());
+pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&Layout>) -> Result<(), Error> {
+    let &Original { dtype, kernels, options, data } = original;
     let bytes = Shape::checked_bytes(data.1.shape(), dtype.size())?;
-    if data.1.is_contiguous() && out.1.is_contiguous() {
+    if data.1.is_contiguous() && layout.is_none_or(Layout::is_contiguous) {
         // SAFETY: X1: row-major tensors of one shape have `bytes` bytes from the first on, and do not overlap.
-        unsafe { copy_bytes(data.0, out.0, bytes, options) };
+        unsafe { copy_bytes(data.0, out, bytes, options) };
         return Ok(());
     }
+    let row_major = Layout::contiguous(data.1.shape())?;
+    let layout = layout.unwrap_or(&row_major);
+    debug_assert_eq!(data.1.shape(), layout.shape());
     // A gather whose tuples have no components copies all of data.
     let op = Op::GatherNd;
     let mut lowered = IndexLowered::new(op);
@@ -54,10 +55,10 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     let (index, policy, options) =
         (IndexType::I64, IndexPolicy::default().lower(), Options { method: None, ..options });
     let request = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
-    let plan = IndexPlan::new(&lowered, &request, out.1)?;
+    let plan = IndexPlan::new(&lowered, &request, layout)?;
     let indices = Layout::contiguous(&[0])?;
     // SAFETY: X1 for data and output; there is no index.
-    let operands = unsafe { Operands::new(data, (core::ptr::null(), &indices, index), out.0, dtype) };
+    let operands = unsafe { Operands::new(data, (core::ptr::null(), &indices, index), out, dtype) };
     // SAFETY: X1: the plan was made for these layouts; it reads no index.
     unsafe { index::run(&plan, operands) }.map(Written::all)
 }

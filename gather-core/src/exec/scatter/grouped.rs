@@ -8,8 +8,9 @@
 //! ```
 
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 
-use crate::exec::scatter::part::{PerTask, ScatterPart};
+use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -23,80 +24,59 @@ use crate::types::error::Error;
 /// Rows that are sorted together, where there may be fewer: half a MiB of scratch, in the second-level cache.
 const ROWS: usize = 1 << 15;
 
-/// How a plan is cut, and memory for the pieces that are worked on at a time.
-pub(super) struct Scratch {
-    tasks: usize,
-    cut: ScatterCut,
-    rooms: Vec<Entries>,
-    /// A record for each task, where rows are reduced beside the destination.
-    records: Vec<u8>,
-    /// Bytes from the lowest rows of the destination and of the updates to those at coordinate 0.
-    below: [usize; 2],
-}
-
-impl Scratch {
-    /// The memory that `tasks` tasks need for a plan.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &ReducePlan, tasks: usize) -> Result<Self, Error> {
-        let rows = plan.work().rows;
-        let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        let cut = ScatterCut::new(plan, tasks, pieces);
-        let rows = rows_of_a_piece(plan, &cut);
-        let (times, loops) = (|n: usize| n - 1, plan.loops());
-        let along_axes = plan
-            .spec()
-            .components
-            .iter()
-            .map(|component| (plan.stride().wrapping_mul(component.scale as isize), times(component.dim as usize)));
-        let free = loops.iter().filter(|along| is_free(along)).map(|along| (along.data, times(along.n)));
-        let (to, below_to) = Span::new(free.chain(along_axes));
-        let (from, below_from) = Span::new(loops.iter().map(|along| (along.out, times(along.n))));
-        // No more threads help than the pool has, however many tasks there are to be.
-        let tasks = tasks.min(pool_threads().saturating_add(1));
-        let mut rooms = Vec::new();
-        let places = tasks.min(cut.pieces());
-        let failed =
-            || Error::AllocationFailed { bytes: rows.saturating_mul(Entries::bytes(to, from)).saturating_mul(places) };
-        rooms.try_reserve_exact(places).map_err(|_| failed())?;
-        for _ in 0..places {
-            rooms.push(Entries::with_capacity(rows, to, from).ok_or_else(failed)?);
-        }
-        let mut records = Vec::new();
-        let bytes = tasks.saturating_mul(record_bytes(plan));
-        records.try_reserve_exact(bytes).map_err(|_| Error::AllocationFailed { bytes })?;
-        records.resize(bytes, 0);
-        Ok(Scratch { tasks, cut, rooms, records, below: [below_to, below_from] })
+/// The scratch that `tasks` tasks need for a plan: the entries of the pieces that are worked on at a time, and a record
+/// for each task, where rows are reduced beside the destination.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error> {
+    let rows = plan.work().rows;
+    let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+    let cut = ScatterCut::new(plan, tasks, pieces);
+    let rows = rows_of_a_piece(plan, &cut);
+    let (times, loops) = (|n: usize| n - 1, plan.loops());
+    let along_axes = plan
+        .spec()
+        .components
+        .iter()
+        .map(|component| (plan.stride().wrapping_mul(component.scale as isize), times(component.dim as usize)));
+    let free = loops.iter().filter(|along| is_free(along)).map(|along| (along.data, times(along.n)));
+    let (to, below_to) = Span::new(free.chain(along_axes));
+    let (from, below_from) = Span::new(loops.iter().map(|along| (along.out, times(along.n))));
+    // No more threads help than the pool has, however many tasks there are to be.
+    let tasks = tasks.min(pool_threads().saturating_add(1));
+    let mut entries = Vec::new();
+    let places = tasks.min(cut.pieces());
+    let failed =
+        || Error::AllocationFailed { bytes: rows.saturating_mul(Entries::bytes(to, from)).saturating_mul(places) };
+    entries.try_reserve_exact(places).map_err(|_| failed())?;
+    for _ in 0..places {
+        entries.push(Entries::with_capacity(rows, to, from).ok_or_else(failed)?);
     }
-
-    /// Whether all indices are looked at before anything is written.
-    pub(super) fn writes_last(&self) -> bool {
-        self.cut.pieces() == 1
-    }
+    Ok(Scratch { entries, below: [below_to, below_from], ..Scratch::new(cut, tasks, record_bytes(plan))? })
 }
 
 /// The records of a plan whose rows are reduced beside the destination.
 fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
-    let (fns, include_self) = (plan.reducer(), plan.includes_self());
+    let (fns, include_self) = (plan.reducer, plan.include_self);
     fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
 /// Bytes of a record; 0 where there is none.
 fn record_bytes(plan: &ReducePlan) -> usize {
-    records_of(plan).map_or(0, |fns| fns.record(plan.elements()))
+    records_of(plan).map_or(0, |fns| fns.record(plan.elements))
 }
 
 /// Runs a plan. If there is one piece and it is not complete, nothing is written.
 pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
-    let records = PerTask::new(&mut scratch.records, record_bytes(whole.plan));
+    let records = PerTask::new(&mut scratch.records, scratch.bytes);
     // All pieces count from where the lowest rows of the whole begin.
     let [to, from] = scratch.below;
-    let destination = whole.origin.data.cast_mut().wrapping_sub(to);
-    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin.out.wrapping_sub(from), records };
+    let destination = whole.origin().data.cast_mut().wrapping_sub(to);
+    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin().out.wrapping_sub(from), records };
     if scratch.cut.pieces() == 1 {
-        let entries = &mut scratch.rooms[0];
+        let entries = &mut scratch.entries[0];
         let outcome = run.collect(whole, entries);
         if !outcome.is_complete() {
             return outcome;
@@ -111,7 +91,7 @@ pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch) -> Outcome {
         });
         return outcome;
     }
-    let rooms = PerTask::new(&mut scratch.rooms, 1);
+    let rooms = PerTask::new(&mut scratch.entries, 1);
     whole.share(&scratch.cut, tasks, |part, worker| {
         // SAFETY: each thread has a number of its own, and so the entries of that number alone.
         let entries = unsafe { &mut *rooms.of(worker) };
@@ -127,7 +107,7 @@ struct GroupRun<'a> {
     destination: *mut u8,
     updates: *const u8,
     /// A record for each task.
-    records: PerTask<u8>,
+    records: PerTask<MaybeUninit<u8>>,
 }
 
 // SAFETY: threads reduce rows of different destinations, and only read updates.
@@ -153,8 +133,8 @@ impl Group<'_> {
     /// Reduces the rows into their destinations.
     fn reduce(&self) {
         let Group { run: &GroupRun { plan, destination, updates, ref records }, ref entries, worker } = *self;
-        let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.includes_self());
-        let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
+        let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
+        let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer;
         let ends = |k: usize| Ends {
             updates: updates.wrapping_add(entries.from(k)),
             destination: destination.wrapping_add(entries.to(k)),
@@ -170,11 +150,11 @@ impl Group<'_> {
         if n == 0 {
             return;
         }
-        let record = records.of(worker);
+        let record = records.of(worker).cast();
         let records = records_of(plan);
         let take = records.map(|fns| fns.take).or(rows.map(|rows| rows.resolved)).expect("rows, or records").at(level);
         let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
-        let elements = plan.elements();
+        let elements = plan.elements;
         let destination_bytes = records.map_or(row, |fns| fns.record(elements));
         let mut written =
             WrittenGroup { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };

@@ -18,125 +18,210 @@
 
 mod accumulated;
 mod copy;
+mod few;
 mod grouped;
 mod part;
 mod runs;
 
 pub(crate) use copy::Original;
 
-use smallvec::SmallVec;
-
 use crate::exec::cuts::Cuts;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels;
-use crate::exec::scatter::part::{ScatterLoops, ScatterPart};
+use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::{LINE, Loop, Outcome};
-use crate::plan::{Accumulators, Action, ReducePlan, Way, is_free};
+use crate::kernels::{Cursor, LINE, Loop, Loops};
+use crate::plan::fold::{merge_into, put_inside};
+use crate::plan::{Action, FewUpdates, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
 /// The tensors of a scatter, at coordinate 0.
-#[derive(Clone, Copy)]
+///
+/// Invariant: what [`ScatterOperands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
 pub(crate) struct ScatterOperands<'a> {
-    pub(crate) destination: *mut u8,
-    pub(crate) updates: *const u8,
-    pub(crate) index: *const u8,
-    pub(crate) indices: &'a Layout,
+    indices: (*const u8, &'a Layout),
+    updates: (*const u8, &'a Layout),
+    original: Option<Original<'a>>,
+    out: Target<'a>,
 }
 
-/// When indices are checked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Check {
-    /// All of them before the first write, since the destination is to be kept on an error: or that is put back.
-    First,
-    /// On the way, since the destination is dropped on an error.
-    OnTheWay,
+impl<'a> ScatterOperands<'a> {
+    /// Indices and updates, the tensor that the output becomes a copy of, if there is one, and the output.
+    ///
+    /// # Safety
+    /// V1, V3: indices, updates and the original may be read along their layouts as values of the call's types, as long
+    /// as they are borrowed. O1: the output takes elements of the data type, and overlaps none of them. Without an
+    /// original it is fixed, and holds values of the data type, or bytes where the reduction takes any (Y1).
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        indices: (*const u8, &'a Layout),
+        updates: (*const u8, &'a Layout),
+        original: Option<Original<'a>>,
+        out: Target<'a>,
+    ) -> Self {
+        ScatterOperands { indices, updates, original, out }
+    }
+
+    /// The layouts of indices and updates.
+    #[inline(always)]
+    pub(crate) fn inputs(&self) -> [&'a Layout; 2] {
+        [self.indices.1, self.updates.1]
+    }
+
+    /// The layout of the tensor that the output becomes a copy of.
+    #[inline(always)]
+    pub(crate) fn original(&self) -> Option<&'a Layout> {
+        self.original.as_ref().map(|original| original.data.1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn out(&self) -> &Target<'a> {
+        &self.out
+    }
+
+    /// Calls `run` on the memory of the output, which begins by [`ScatterOperands::begin`].
+    #[inline(always)]
+    fn write(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
+        match self.out {
+            Target::Fixed(start, _) => run(self, start),
+            Target::Resized(_) => self.write_fresh(run),
+        }
+    }
+
+    /// As [`ScatterOperands::write`], for an output that takes the shape of the original.
+    #[inline(never)]
+    fn write_fresh(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
+        let (Some(layout), Target::Resized(tensor)) = (self.original(), &mut self.out) else {
+            unreachable!("an output that is not fixed becomes a copy");
+        };
+        let start = tensor.clear(layout.len())?;
+        run(self, start)?;
+        if let Target::Resized(tensor) = &mut self.out {
+            // SAFETY: the tensor was cleared for the elements of the original, all of which have been copied to it.
+            unsafe { tensor.assume_init(layout.shape(), layout.len()) };
+        }
+        Ok(())
+    }
+
+    /// Copies the original, if there is one, to the memory of the output.
+    ///
+    /// # Errors
+    /// Those of the copy.
+    fn begin(&self, start: *mut u8) -> Result<(), Error> {
+        // SAFETY: V1, O1: the original and the output, which has its shape, and is row-major unless it is fixed.
+        self.original.as_ref().map_or(Ok(()), |original| unsafe { copy::run(original, start, self.out.layout()) })
+    }
+
+    /// The error of a run that is not complete.
+    #[cold]
+    fn first_bad_index(&self, checked: &IndexCheck<'_>) -> Error {
+        // SAFETY: V1: the indices may be read along their layout.
+        unsafe { first_bad_index::find(checked, self.indices.0, self.indices.1) }
+    }
+
+    /// Checks each index.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`].
+    fn check_each(&self, checked: &IndexCheck<'_>) -> Result<(), Error> {
+        // SAFETY: V1: the indices may be read along their layout.
+        unsafe { first_bad_index::check(checked, self.indices.0, self.indices.1) }
+    }
 }
 
-/// Runs a plan: on what the destination holds, or on a copy of the original, if there is one.
+/// Runs a few updates.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for a scratch, [`Error::IndexOutOfRange`] for the first such index in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements; those of the copy. With
-/// [`Check::First`] nothing has been written on an error of the former.
+/// As for [`run`].
 ///
 /// # Safety
-/// X1 for indices and updates. The destination may be read and written along the layout that the plan was made for, no
-/// two of whose coordinates share a byte, and overlaps neither indices nor updates. It holds values of the plan's data
-/// type, or bytes where that takes any; or there is an original that X1 holds for, of the destination's shape and the
-/// plan's data type, whose `out` is the destination's layout.
-pub(crate) unsafe fn run(
-    plan: &ReducePlan,
-    mut operands: ScatterOperands<'_>,
-    check: Check,
-    original: Option<&Original<'_>>,
-) -> Result<(), Error> {
-    let destination = operands.destination;
-    // SAFETY: X1 holds for the original, which has the destination's shape and layout.
-    let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, destination) });
-    let checked = IndexCheck { skips_negative: plan.skips_negative(), ..index_check(plan) };
-    let (index, indices) = (operands.index, operands.indices);
-    // SAFETY: X1: the indices may be read along their layout.
-    let check_each = || unsafe { first_bad_index::check(&checked, index, indices) };
-    match plan.action() {
-        Action::Nothing => return begin(),
-        Action::Check => {
-            check_each()?;
-            return begin();
-        }
-        Action::Run => {}
+/// X1 as for [`run`], for the updates in place of the plan.
+#[inline(always)]
+pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+    // SAFETY: the caller's promise.
+    operands.write(|operands, destination| unsafe { few::run(few, operands, destination) })
+}
+
+/// Runs a plan: on the values of the destination, or on a copy of the original, if there is one.
+///
+/// # Errors
+/// [`Error::AllocationFailed`] for a scratch, [`Error::IndexOutOfRange`] for the first such index in row-major order,
+/// under `OutOfBounds::Error` or on an axis without elements; those of the copy. A fixed output is untouched on an
+/// error of the former.
+///
+/// # Safety
+/// X1: the plan was made for the layouts and types of the operands. Its layout of the destination is that of a fixed
+/// output, and else the row-major one of the original's shape, which a fixed output has too.
+#[inline(always)]
+pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+    operands.write(|operands, destination| match &plan.few {
+        // SAFETY: X1: these few updates are the plan.
+        Some(few) => unsafe { few::run(few, operands, destination) },
+        // SAFETY: the caller's promise.
+        None => unsafe { run_any(plan, operands, destination) },
+    })
+}
+
+/// As [`run`].
+///
+/// # Safety
+/// As for [`run`].
+#[inline(never)]
+unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination: *mut u8) -> Result<(), Error> {
+    let checked = IndexCheck { skips_negative: plan.skips_negative, ..index_check(plan) };
+    if plan.action() == Action::Check {
+        operands.check_each(&checked)?;
     }
-    if plan.axes().is_empty() {
-        operands.index = (&raw const NO_INDEX).cast();
+    if plan.action() != Action::Run {
+        return operands.begin(destination);
     }
     let tasks = plan.tasks(plan.work(), pool_threads);
-    let errors = plan.spec().policy.refuses(false, false) && may_be_out_of_range(plan);
-    let found = |outcome: Outcome| {
-        if outcome.is_complete() {
-            return Ok(());
-        }
-        // SAFETY: X1: the indices may be read along their layout.
-        Err(unsafe { first_bad_index::find(&checked, operands.index, operands.indices) })
-    };
+    let index = if plan.axes().is_empty() { (&raw const NO_INDEX).cast() } else { operands.indices.0 };
+    let origin = Cursor { out: operands.updates.0.cast_mut(), data: destination, index };
     // SAFETY: S1, K3 and K4 by X1: the loops are those of the operands' layouts (P1), which do not overlap. S2: any
-    // position in range is an element of the destination, which holds values of the type when `begin` has run.
-    let whole = unsafe { ScatterPart::new(ScatterLoops::new(plan, &operands)) };
+    // position in range is an element of the destination, which holds values of the type once the run has begun.
+    let whole = unsafe { ScatterPart::new((plan, plan.elements), plan.spec(), origin, plan.loops(), plan.stride()) };
     if let Some(ascending) = runs::find(&whole) {
-        begin()?;
+        operands.begin(destination)?;
         ascending.run(tasks);
         return Ok(());
     }
-    let scratch = match plan.way() {
-        Way::RowByRow => Scratch::None,
-        Way::Panels(panels) => Scratch::Panels(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
-        Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
-        Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
+    let scratch = match &plan.way {
+        Way::RowByRow | Way::Panels(_) => None,
+        Way::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
+        Way::Sorted => Some(grouped::scratch(plan, tasks)?),
     };
-    let writes_last = original.is_none() && scratch.writes_last();
-    let checks = errors && check == Check::First && !writes_last;
-    let kept = if checks && original.is_none() { few_bytes(plan) } else { None };
-    if checks && kept.is_none() {
-        found(whole.check(tasks))?;
+    let panels = match &plan.way {
+        Way::Panels(panels) => Some(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
+        _ => None,
+    };
+    let (is_kept, is_copy) = (operands.out.layout().is_some(), operands.original.is_some());
+    let errors = plan.spec().policy.refuses(false, false) && may_be_out_of_range(plan);
+    let checks = errors && is_kept && (is_copy || !scratch.as_ref().is_some_and(Scratch::writes_last));
+    let kept = if checks && !is_copy { few_bytes(plan) } else { None };
+    if checks && kept.is_none() && !whole.check(tasks).is_complete() {
+        return Err(operands.first_bad_index(&checked));
     }
-    if plan.skips_negative() && !whole.check(tasks).is_complete() {
-        check_each()?;
+    if plan.skips_negative && !whole.check(tasks).is_complete() {
+        operands.check_each(&checked)?;
     }
-    begin()?;
-    let reduce = || match scratch {
-        Scratch::None => whole.run(tasks),
+    operands.begin(destination)?;
+    let reduce = || match (&plan.way, scratch, panels) {
+        (Way::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
+        (_, Some(scratch), _) => grouped::run(&whole, scratch),
         // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
-        Scratch::Panels(scratch) => unsafe { whole.run_panels(scratch) },
-        Scratch::Accumulators(beside, scratch) => accumulated::run(&whole, beside, scratch),
-        Scratch::Entries(scratch) => grouped::run(&whole, scratch),
+        (_, _, Some(scratch)) => unsafe { whole.run_panels(scratch) },
+        (_, None, None) => whole.run(tasks),
     };
     let outcome = match kept {
         Some(bytes) => whole.put_back(bytes, reduce),
         None => reduce(),
     };
-    found(outcome)
+    if outcome.is_complete() { Ok(()) } else { Err(operands.first_bad_index(&checked)) }
 }
 
 /// Bytes of a destination that is copied in place of looking at all indices first: on the stack, since calls in place
@@ -168,25 +253,6 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
         let below = if plan.spec().policy.from_end { -(axis.dim as i128) } else { 0 };
         least < below || most >= axis.dim as i128
     })
-}
-
-/// Scratch memory, allocated before the first write.
-enum Scratch<'a> {
-    None,
-    Panels(panels::PanelScratch),
-    Accumulators(&'a Accumulators, accumulated::Scratch),
-    Entries(grouped::Scratch),
-}
-
-impl Scratch<'_> {
-    /// Whether all indices are looked at before anything is written.
-    fn writes_last(&self) -> bool {
-        match self {
-            Scratch::None | Scratch::Panels(..) => false,
-            Scratch::Accumulators(_, scratch) => scratch.writes_last(),
-            Scratch::Entries(scratch) => scratch.writes_last(),
-        }
-    }
 }
 
 /// How the work is cut for threads.
@@ -249,7 +315,7 @@ impl ScatterCut {
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
         let inner = plan.loops().len() - 1;
         // Records of pieces: the inner loop stays long, unless threads are to share it.
-        let least = if matches!(plan.way(), Way::Accumulated(_)) { LEAST_INNER } else { 1 };
+        let least = if matches!(plan.way, Way::Accumulated(_)) { LEAST_INNER } else { 1 };
         let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         let lengths = plan.loops().iter().enumerate().map(|(d, along)| match is_free(along) {
             true if d == inner => (along.n / least).max(along.n.min(shared)),
@@ -263,11 +329,11 @@ impl ScatterCut {
         // Few pieces, where more would be so narrow that two threads often write to one line.
         let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
         let row = plan.spec().row;
-        let columns = row / tasks >= COLUMNS_FROM && plan.elements() >= tasks;
+        let columns = row / tasks >= COLUMNS_FROM && plan.elements >= tasks;
         match cuts {
             Some(cuts) => ScatterCut::Free(cuts),
             // Threads share what has been sorted.
-            None if matches!(plan.way(), Way::Sorted) => ScatterCut::Free(cut(1)),
+            None if matches!(plan.way, Way::Sorted) => ScatterCut::Free(cut(1)),
             None if columns => ScatterCut::Columns(tasks),
             None => ScatterCut::Free(cut(1)),
         }
@@ -285,39 +351,18 @@ impl ScatterCut {
 /// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the
 /// index that `loops` begin with to the one that these do. Those along which indices follow one another become one, and
 /// a loop of some length is inside.
-fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
-    if let &[only] = loops
-        && only.index != 0
-    {
-        return (SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]), 0);
-    }
+fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
+    let mut moving: Loops = loops.iter().filter(|along| along.index != 0).copied().collect();
     let mut first = 0isize;
-    let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);
-    let mut moving: SmallVec<[Loop; 6]> = moving
-        .map(|along| {
-            if along.index < 0 {
-                first = first.wrapping_add(along.index.wrapping_mul(along.n as isize - 1));
-            }
-            Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along }
-        })
-        .collect();
+    for along in &mut moving {
+        first = first.wrapping_add(along.index.min(0).wrapping_mul(along.n as isize - 1));
+        *along = Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along };
+    }
     // The longest step first.
     sort_by_key(&mut moving, |along| !along.index.unsigned_abs());
-    let mut folded: SmallVec<[Loop; 6]> = SmallVec::from_elem(Loop::ONCE, loops.len() - moving.len());
-    for along in moving {
-        match folded.last_mut() {
-            Some(outer) if outer.n > 1 && outer.index == along.index.wrapping_mul(along.n as isize) => {
-                *outer = Loop { n: outer.n * along.n, ..along };
-            }
-            _ => folded.push(along),
-        }
-    }
-    if folded.last().is_some_and(|inner| inner.n < SHORT_CHECK)
-        && let Some((longest, _)) = folded.iter().enumerate().max_by_key(|(_, along)| along.n)
-    {
-        let longest = folded.remove(longest);
-        folded.push(longest);
-    }
+    let mut folded = Loops::new();
+    merge_into(&mut folded, moving.into_iter());
+    put_inside(&mut folded, |_| true, |inner, _| inner.n >= SHORT_CHECK);
     while folded.len() < loops.len() {
         folded.insert(0, Loop::ONCE);
     }

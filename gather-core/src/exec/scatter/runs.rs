@@ -29,9 +29,6 @@ pub(super) struct AscendingUpdates<'a> {
     run: RunFns,
 }
 
-// SAFETY: threads reduce different runs, which go to different rows, and only read indices and updates.
-unsafe impl Sync for AscendingUpdates<'_> {}
-
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
 struct RunIndex<'a>(scatter::Ascending<'a>);
@@ -46,9 +43,9 @@ const SOME: usize = 128;
 /// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
-    let (spec, run) = (plan.spec(), plan.reducer().runs?);
+    let (spec, run) = (plan.spec(), plan.reducer.runs?);
     let [component] = spec.components.as_slice() else { return None };
-    if plan.axes().is_empty() || !plan.may_ascend() {
+    if plan.axes().is_empty() || !plan.may_ascend {
         return None;
     }
     let mut moving = plan.loops().iter().enumerate().filter(|(_, along)| along.index != 0);
@@ -59,7 +56,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     if along.n < LEAST || along.index != size as isize || is_free(&along) || ordered > 1 {
         return None;
     }
-    let first = whole.origin.index.wrapping_offset(component.index);
+    let first = whole.origin().index.wrapping_offset(component.index);
     let index = match size {
         // SAFETY: K3: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
@@ -70,8 +67,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     };
     // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
     // several short rows.
-    let short = plan.elements() <= FEW_ELEMENTS;
-    let (least, unique) = match plan.way() {
+    let short = plan.elements <= FEW_ELEMENTS;
+    let (least, unique) = match &plan.way {
         Way::RowByRow | Way::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
         Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
     };
@@ -173,7 +170,7 @@ impl AscendingUpdates<'_> {
         threads::share(tasks, parts, |pieces| {
             for part in pieces {
                 let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
-                RunsPiece { of: self, range, depth: 0, origin: self.whole.origin }.reduce();
+                RunsPiece { of: self, range, depth: 0, origin: *self.whole.origin() }.reduce();
             }
         });
     }
@@ -191,7 +188,7 @@ struct RunsPiece<'a> {
 impl RunsPiece<'_> {
     /// Reduces the updates, for all coordinates of the other loops.
     fn reduce(&self) {
-        let Some(along) = self.of.whole.loops.get(self.depth) else { return self.reduce_here() };
+        let Some(along) = self.of.whole.loops().get(self.depth) else { return self.reduce_here() };
         let mut at = RunsPiece { range: self.range.clone(), depth: self.depth + 1, ..*self };
         for _ in 0..if self.depth == self.of.at { 1 } else { along.n } {
             at.reduce();
@@ -202,15 +199,15 @@ impl RunsPiece<'_> {
     /// Reduces the updates, for one coordinate of all loops around that over indices.
     fn reduce_here(&self) {
         let RunsPiece { of: &AscendingUpdates { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
-        let (elements, include_self) = (whole.elements, whole.plan.includes_self());
+        let (elements, include_self) = (whole.elements, whole.plan.include_self);
         if elements == 1 {
             let Cursor { out, data, .. } = origin.skip(&along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
-            let (positions, steps) = (index.part(range.clone()), [along.out, whole.stride]);
+            let (positions, steps) = (index.part(range.clone()), [along.out, whole.stride()]);
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
             return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
-        let function = run.rows.at(whole.spec.level);
+        let function = run.rows.at(whole.spec().level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
@@ -223,7 +220,7 @@ impl RunsPiece<'_> {
             let end = index.end(at);
             let Cursor { out, data, .. } = origin.skip(&along, at);
             let position = index.get(at) as isize;
-            let destination = data.wrapping_offset(whole.stride.wrapping_mul(position)).cast_mut();
+            let destination = data.wrapping_offset(whole.stride().wrapping_mul(position)).cast_mut();
             runs[n].write(Run { updates: out, n: end - at, destination });
             n += 1;
             if n == RUNS {

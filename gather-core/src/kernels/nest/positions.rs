@@ -40,7 +40,7 @@ impl Positions {
     /// # Safety
     /// They have been written.
     #[inline(always)]
-    pub(in crate::kernels) unsafe fn written(&mut self, n: usize) -> &mut [i32] {
+    pub(crate) unsafe fn written(&mut self, n: usize) -> &mut [i32] {
         debug_assert!(n <= BLOCK);
         // SAFETY: the buffer has `n <= BLOCK` positions, which have been written.
         unsafe { core::slice::from_raw_parts_mut(self.as_mut_ptr(), n) }

@@ -38,6 +38,10 @@ pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
 pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
+
+/// [`ResolveFn`], compiled for a level.
+pub(crate) type CompiledResolveFn = unsafe fn(&ResolveJob<'_>) -> bool;
+
 level_pointers! { fn(&ResolveJob<'_>) -> bool; }
 
 /// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
@@ -80,6 +84,13 @@ impl<'p> ResolveJob<'p> {
         debug_assert!(i32::try_from(component.dim).is_ok(), "K2: an axis of {}", component.dim);
         let (indices, policy) = (strip.indices(component), strip.spec().policy);
         ResolveJob { indices, dim: component.dim as i32, policy, out: out.as_mut_ptr(), held: PhantomData }
+    }
+
+    /// Indices of no loop nest, at most [`BLOCK`](BLOCK), into a buffer.
+    #[inline(always)]
+    pub(crate) fn to_positions(indices: Indices, dim: i32, policy: KernelPolicy, out: &'p mut Positions) -> Self {
+        assert!(indices.n() <= BLOCK, "a place for each index");
+        ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
     /// Indices of no loop nest, into a slice.
@@ -342,7 +353,7 @@ fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
 /// The function that resolves indices of a type, for callers that know neither it nor the level.
 #[derive(Clone, Copy)]
 pub struct Resolvers {
-    by_level: ByLevel<unsafe fn(&ResolveJob<'_>) -> bool>,
+    by_level: ByLevel<CompiledResolveFn>,
     /// For axes beyond 32 bits.
     pub(crate) wide: fn(WideJob<'_>) -> bool,
 }
@@ -351,8 +362,8 @@ impl Resolvers {
     /// Those of an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        let by_level: ByLevel<unsafe fn(&ResolveJob<'_>) -> bool> =
-            // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+        // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+        let by_level: ByLevel<CompiledResolveFn> =
             unsafe { by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>) };
         Resolvers { by_level, wide: resolve_wide::<I> }
     }

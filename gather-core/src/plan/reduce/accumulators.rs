@@ -4,7 +4,7 @@
 
 use crate::kernels::reduce::scatter::{AccumulatorFns, COUNT};
 use crate::kernels::{Component, Loop};
-use crate::plan::fold::{Loops, count};
+use crate::plan::fold::count;
 use crate::plan::nest::is_free;
 use crate::plan::reduce::ReduceRequest;
 
@@ -34,7 +34,7 @@ pub(super) fn of(
     request: &ReduceRequest,
     kind: RecordKind,
     components: &[Component],
-    loops: &Loops,
+    loops: &[Loop],
     stride: isize,
     elements: usize,
 ) -> Option<Accumulators> {
@@ -68,7 +68,7 @@ pub(super) enum RecordKind {
 
 impl Accumulators {
     /// Whether they take little more memory than sorted entries of the updates of a loop nest, of `row` bytes each.
-    pub(super) fn are_small(&self, loops: &Loops, row: usize) -> bool {
+    pub(super) fn are_small(&self, loops: &[Loop], row: usize) -> bool {
         self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE.max(row / PART_OF_AN_UPDATE))
     }
 }

@@ -112,12 +112,13 @@ impl FreeReducePlan {
     fn at(&self, count: usize) -> ReducePlan {
         let mut plan = self.plan.clone();
         if count == 0 {
-            plan.nest.action = Action::Nothing;
+            (plan.nest.action, plan.few) = (Action::Nothing, None);
         }
         if plan.action == Action::Run {
             // Updates of as many elements exist, so that the product does not overflow.
             plan.nest.loops[self.free].n = self.times * count;
             plan.nest.work = plan.work.scaled(self.planned, count);
+            plan.few = plan.few.and_then(|few| few.resized(plan.loops[self.free].n, plan.options));
         }
         plan
     }

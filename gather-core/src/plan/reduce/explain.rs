@@ -44,10 +44,10 @@ impl Describe for Described<'_> {
             writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
         }
         write!(f, "  method {}", plan.method())?;
-        if let Some(block) = plan.block() {
+        if let Some(block) = plan.block {
             write!(f, ", in blocks of {block}")?;
         }
-        if let Way::Accumulated(Accumulators { bytes, record, .. }) = plan.way() {
+        if let Way::Accumulated(Accumulators { bytes, record, .. }) = &plan.way {
             write!(f, " by {}, {record} bytes a row of the output, {bytes} in all", spec.method)?;
         }
         if spec.prefetch_distance > 0 {

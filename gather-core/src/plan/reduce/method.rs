@@ -5,7 +5,6 @@
 
 use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Updates};
 use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
-use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::nest::is_free;
 use crate::plan::reduce::accumulators::Accumulators;
@@ -19,7 +18,7 @@ use crate::types::method::Method;
 #[derive(Clone, Copy)]
 pub(super) struct ScatterNest<'a> {
     pub(super) components: &'a [Component],
-    pub(super) loops: &'a Loops,
+    pub(super) loops: &'a [Loop],
     /// Bytes of the destination from one position to the next.
     pub(super) stride: isize,
     pub(super) row: usize,
@@ -86,7 +85,7 @@ impl ScatterNest<'_> {
 
     /// The method for rows that are reduced one by one where they lie.
     fn row_by_row(&self) -> Method {
-        let [outer @ .., inner] = self.loops.as_slice() else { return Method::Blocks };
+        let [outer @ .., inner] = self.loops else { return Method::Blocks };
         let reused = outer.iter().any(|along| along.index == 0 && along.n > 1);
         let (far, short) = (self.reach > FAR, self.row <= LINE);
         match () {
@@ -115,7 +114,7 @@ impl ScatterNest<'_> {
     /// How the updates lie of elements that may be taken by their indices; `None` where blocks do better: where another
     /// loop of a plane comes back to the indices of a long one, which are resolved once.
     pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> Option<Updates> {
-        let (inner, outer) = match self.loops.as_slice() {
+        let (inner, outer) = match self.loops {
             [inner] => (inner, None),
             [.., outer, inner] => (inner, Some(outer)),
             [] => return None,
@@ -175,7 +174,7 @@ impl ScatterNest<'_> {
     /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
     /// fetched meanwhile; else 0.
     pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
-        let ([.., outer, inner], [component]) = (self.loops.as_slice(), self.components) else { return 0 };
+        let ([.., outer, inner], [component]) = (self.loops, self.components) else { return 0 };
         let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
         let slice = (self.stride.unsigned_abs()).saturating_mul(usize::try_from(component.dim).unwrap_or(usize::MAX));
         let pays = slice <= NEXT_SLICE && slice / LINE <= inner.n && outer.n.saturating_mul(slice) > FAR;
@@ -184,7 +183,7 @@ impl ScatterNest<'_> {
 }
 
 /// Panels of a destination: one component, and an inner loop over contiguous columns that moves the index too.
-pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usize) -> Option<Panels> {
+pub(super) fn panels(parts: &[Component], loops: &[Loop], stride: isize, row: usize) -> Option<Panels> {
     let ([component], Some(inner)) = (parts, loops.last()) else { return None };
     if !is_free(inner) || inner.index == 0 || inner.data != row as isize || stride == 0 {
         return None;
@@ -199,7 +198,7 @@ pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usi
 /// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
 /// not, by far; where its rows have many lines, and are few; and where every packed element is changed about once or
 /// more.
-fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
+fn panels_pay(panels: &Panels, loops: &[Loop], stride: isize, row: usize) -> bool {
     let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
     let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
     // Where there are fewer, a line has an update and more of each row of indices.
@@ -216,7 +215,7 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
 /// [16384, 256] along axis 0).
 const MOST_OF_A_LINE: usize = PANEL / 2;
 /// Bytes of a destination from which on rows are prefetched (bench `scatter`).
-const FAR: usize = 1 << 20;
+pub(super) const FAR: usize = 1 << 20;
 /// Bytes of records up to which short rows are taken by their indices (bench `cliffs`).
 const NEAR_RECORDS: usize = 8 << 20;
 /// Bytes of rows that are prefetched within a block.

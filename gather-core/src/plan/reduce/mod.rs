@@ -10,6 +10,7 @@
 mod accumulators;
 mod counted;
 mod explain;
+mod few;
 mod method;
 
 use core::num::NonZero;
@@ -27,6 +28,7 @@ use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, is_free, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::RecordKind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
+pub(crate) use crate::plan::reduce::few::FewUpdates;
 use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -100,23 +102,25 @@ pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
     nest: NestPlan,
     /// P2. For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
-    panel_kernel: IndexKernel,
-    reducer: &'static ScatterFns,
+    pub(crate) panel_kernel: IndexKernel,
+    pub(crate) reducer: &'static ScatterFns,
     /// P3.
-    by_index: Option<&'static IndexedFns>,
-    include_self: bool,
+    pub(crate) by_index: Option<&'static IndexedFns>,
+    pub(crate) include_self: bool,
     /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
-    skips_negative: bool,
+    pub(crate) skips_negative: bool,
     /// Whether targets that ascend are to be found: where no method was asked for.
-    may_ascend: bool,
+    pub(crate) may_ascend: bool,
+    /// All of the plan, where it is no more.
+    pub(crate) few: Option<FewUpdates>,
     /// Elements of a row; of elements of several numbers, these.
-    elements: usize,
+    pub(crate) elements: usize,
     /// Bytes of an element of updates.
     size: usize,
-    way: Way,
-    /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
-    /// its updates in another order then.
-    block: usize,
+    pub(crate) way: Way,
+    /// Iterations of the inner loop that all outer loops are run for before the next ones; `None` for all. No element
+    /// meets its updates in another order then.
+    pub(crate) block: Option<NonZero<usize>>,
 }
 
 impl Deref for ReducePlan {
@@ -134,7 +138,7 @@ impl ReducePlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`] for updates and then for the
     /// destination, [`Error::MethodUnavailable`].
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(
         lowered: &IndexLowered,
         request: &ReduceRequest,
@@ -155,12 +159,13 @@ impl ReducePlan {
             reducer: request.reducer,
             by_index: None,
             include_self: request.include_self,
-            skips_negative: request.skips_negative && request.index.is_signed() && request.policy.fails(),
+            skips_negative: skips_negative(request),
             may_ascend: request.options.method.is_none(),
+            few: None,
             elements: 0,
             size,
             way: Way::RowByRow,
-            block: 0,
+            block: None,
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
@@ -207,8 +212,14 @@ impl ReducePlan {
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
         let nest = ScatterNest { components: parts, loops, stride, row, reach, by_index };
-        let accumulators = [RecordKind::Records, RecordKind::Counts]
-            .map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
+        if let (Action::Run, [axis]) = (action, lowered.axes.as_slice()) {
+            made.few = nest.few(request, level, elements, axis.axis);
+        }
+        // Rows that are reduced where they lie want none, unless they are asked for.
+        let accumulates = !request.is_in_place() || request.options.method == Some(Method::Accumulated);
+        let accumulators = [RecordKind::Records, RecordKind::Counts].map(|kind| {
+            if accumulates { accumulators::of(request, kind, parts, loops, stride, elements) } else { None }
+        });
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, *level);
@@ -235,7 +246,7 @@ impl ReducePlan {
             _ => None,
         };
         let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));
-        made.block = if in_place && by_index.is_none() { nest.block() } else { 0 };
+        made.block = NonZero::new(nest.block()).filter(|_| in_place && by_index.is_none());
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
         (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
@@ -255,46 +266,6 @@ impl ReducePlan {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 
-    pub(crate) fn panel_kernel(&self) -> IndexKernel {
-        self.panel_kernel
-    }
-
-    pub(crate) fn reducer(&self) -> &'static ScatterFns {
-        self.reducer
-    }
-
-    /// The function that reduces elements by their indices; `None` where there is no such function.
-    pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
-        self.by_index
-    }
-
-    pub(crate) fn includes_self(&self) -> bool {
-        self.include_self
-    }
-
-    /// Whether negative indices are skipped, and others out of range are errors: kernels drop both.
-    pub(crate) fn skips_negative(&self) -> bool {
-        self.skips_negative
-    }
-
-    pub(crate) fn may_ascend(&self) -> bool {
-        self.may_ascend
-    }
-
-    pub(crate) fn elements(&self) -> usize {
-        self.elements
-    }
-
-    pub(crate) fn way(&self) -> &Way {
-        &self.way
-    }
-
-    /// Iterations of the inner loop that outer loops come back to, one block after the other; `None` where the inner
-    /// loop is run whole.
-    pub(crate) fn block(&self) -> Option<NonZero<usize>> {
-        NonZero::new(self.block)
-    }
-
     /// How the plan gets at the destination.
     pub(crate) fn method(&self) -> Method {
         match self.way {
@@ -304,6 +275,11 @@ impl ReducePlan {
             Way::Sorted => Method::Grouped,
         }
     }
+}
+
+/// Whether updates with a negative index are skipped, and indices that are not negative may be errors.
+fn skips_negative(request: &ReduceRequest) -> bool {
+    request.skips_negative && request.index.is_signed() && request.policy.fails()
 }
 
 /// How elements may be taken by their indices, in elements.
