@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::plan::{Accumulators, Action, BagCall, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
+use crate::plan::{Accumulators, Action, BagPlan, Bounds, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 use crate::types::op::Op;
@@ -23,7 +23,7 @@ enum PlanKind<'a> {
     /// With the layout of the destination.
     Reduce(&'a ReducePlan, &'a Layout),
     /// With the layout of the output.
-    Bag(BagCall<'a>, &'a Layout),
+    Bag(&'a BagPlan, &'a Bounds, &'a Layout),
     /// Without bags.
     Tables(Vec<&'a BagPlan>),
 }
@@ -45,8 +45,8 @@ impl<'a> Explain<'a> {
         Explain { plan: PlanKind::Reduce(plan, out), tasks: plan.tasks(plan.work(), threads) }
     }
 
-    pub(crate) fn bag(call: BagCall<'a>, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
-        Explain { tasks: call.tasks(threads), plan: PlanKind::Bag(call, out) }
+    pub(crate) fn bag(plan: &'a BagPlan, bounds: &'a Bounds, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
+        Explain { tasks: plan.tasks(bounds, threads), plan: PlanKind::Bag(plan, bounds, out) }
     }
 
     pub(crate) fn tables(plans: impl Iterator<Item = &'a BagPlan>) -> Self {
@@ -64,7 +64,7 @@ impl<'a> Explain<'a> {
         match &self.plan {
             PlanKind::Index(plan) => name(plan.action(), plan.kernel_name()),
             PlanKind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
-            PlanKind::Bag(plan, _) => name(plan.action(), "bag"),
+            PlanKind::Bag(plan, bounds, _) => name(plan.action(bounds), "bag"),
             PlanKind::Tables(_) => "bag",
             PlanKind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
@@ -89,7 +89,7 @@ impl<'a> Explain<'a> {
             PlanKind::Index(plan) => plan.work().bytes,
             PlanKind::Space(plan) => plan.bytes(),
             PlanKind::Reduce(plan, _) => plan.work().bytes,
-            PlanKind::Bag(plan, _) => plan.work().bytes,
+            PlanKind::Bag(plan, bounds, _) => plan.work(bounds).bytes,
             PlanKind::Tables(_) => 0,
         }
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Explain<'_> {
             PlanKind::Index(plan) => self.index_plan(plan, f),
             PlanKind::Space(plan) => self.space_plan(plan, f),
             PlanKind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
-            PlanKind::Bag(call, out) => self.bag_plan(call, out, f),
+            PlanKind::Bag(plan, bounds, out) => self.bag_plan(plan, bounds, out, f),
             PlanKind::Tables(plans) => self.tables_plan(plans, f),
         }
     }
@@ -180,47 +180,41 @@ impl Explain<'_> {
         write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 
-    fn bag_plan(&self, plan: &BagCall<'_>, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), out.shape())?;
-        let bounds = plan.bounds();
+    fn bag_plan(&self, plan: &BagPlan, bounds: &Bounds, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", Op::EmbeddingBag, self.kernel(), out.shape())?;
         writeln!(f, "  {} bags of {} rows, {} in the longest", bounds.bags(), bounds.used(), bounds.longest())?;
-        for (depth, l) in plan.loops().iter().enumerate() {
-            let kind = kind(depth, plan.loops().len());
+        for (depth, l) in plan.loops.iter().enumerate() {
+            let kind = kind(depth, plan.loops.len());
             writeln!(f, "  {kind} of {}: output +{}, data +{} bytes", l.n, l.out, l.data)?;
         }
-        let (axis, stride) = (plan.axis(), plan.stride());
-        writeln!(f, "  index ({}) along axis 0 of {}: data +{stride} bytes", plan.index(), axis.dim)?;
+        let (dim, stride) = (plan.rule.dim, plan.stride);
+        writeln!(f, "  index ({}) along axis 0 of {}: data +{stride} bytes", plan.index, dim)?;
         write!(f, "  method {}", self.method())?;
-        if plan.prefetch_distance() > 0 {
-            write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
+        if plan.prefetch_distance > 0 {
+            write!(f, ", fetched {} ahead", plan.prefetch_distance)?;
         }
-        if let Some(conversion) = plan.conversion() {
+        if let Some(conversion) = plan.conversion(bounds, None) {
             write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns)?;
         }
         write!(f, "\n  takes ")?;
-        if plan.conversion().is_some() || plan.fused().is_some() {
-            write!(f, "{} bytes a row, converted into ", plan.row_in())?;
+        if plan.converting.is_some() || plan.fused.is_some() {
+            write!(f, "{} bytes a row, converted into ", plan.row_in)?;
         }
-        let (row, bytes, level) = (plan.row(), plan.work().bytes, plan.level());
+        let (row, bytes, level) = (plan.row, plan.work(bounds).bytes, *plan.level);
         write!(f, "{row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 
     fn tables_plan(&self, plans: &[&BagPlan], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} of {} tables", Op::EmbeddingBag, self.kernel(), plans.len())?;
         for (number, plan) in plans.iter().enumerate() {
-            let (axis, stride) = (plan.axis(), plan.stride());
-            write!(
-                f,
-                "\n  table {number}: index ({}) along axis 0 of {}: data +{stride} bytes",
-                plan.index(),
-                axis.dim
-            )?;
-            write!(f, "\n    takes {} bytes a row, converted into {}", plan.row_in(), plan.row())?;
-            if plan.prefetch_distance() > 0 {
-                write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
+            let (dim, stride) = (plan.rule.dim, plan.stride);
+            write!(f, "\n  table {number}: index ({}) along axis 0 of {}: data +{stride} bytes", plan.index, dim)?;
+            write!(f, "\n    takes {} bytes a row, converted into {}", plan.row_in, plan.row)?;
+            if plan.prefetch_distance > 0 {
+                write!(f, ", fetched {} ahead", plan.prefetch_distance)?;
             }
         }
-        plans.first().map_or(Ok(()), |plan| write!(f, "\n  method {}; level {}", self.method(), plan.level()))
+        plans.first().map_or(Ok(()), |plan| write!(f, "\n  method {}; level {}", self.method(), *plan.level))
     }
 
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,7 +16,10 @@ mod reduce;
 mod space;
 mod tasks;
 
-pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagFused, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
+pub(crate) use bag::{
+    BagConversion, BagConverting, BagFused, BagPlan, BagRequest, BagSettings, Bounds, FEW, Found, MOST_CONVERTED,
+    PreparedBags, index_runs,
+};
 pub use explain::Explain;
 pub(crate) use index::{Converting, Decoding, FewRows, Functions, IndexPlan, IndexRequest, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim, Dim};
