@@ -37,7 +37,7 @@ mod space;
 mod sync;
 mod threads;
 
-pub(crate) use bag::{BagCall, BagOperands, run as run_bags, run_all as run_all_bags};
+pub(crate) use bag::{BagCall, BagMap, run as run_bags, run_all as run_all_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
 pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};

@@ -193,7 +193,8 @@ impl Explain<'_> {
         if plan.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", plan.prefetch_distance)?;
         }
-        if let Some(conversion) = plan.conversion(bounds, None) {
+        if let Some(row_fn) = plan.converting {
+            let conversion = plan.conversion(bounds, row_fn);
             write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns)?;
         }
         write!(f, "\n  takes ")?;

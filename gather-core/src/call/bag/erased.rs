@@ -6,11 +6,9 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::checks::check_output;
-use crate::exec::{self, BagCall, BagOperands};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{DecodeFns, ErasedParams};
+use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
-use crate::kernels::reduce::bag::{BagFns, CompiledPositionsFn, FusedOutput};
+use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
 use crate::plan::{BagFused, BagPlan, BagRequest, Bounds, Found, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
@@ -78,8 +76,6 @@ pub enum Starts<'a> {
 pub(super) struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
-    /// The values of a map's parameters.
-    params: ErasedParams<'a>,
     out: Target<'o>,
 }
 
@@ -136,7 +132,7 @@ impl Offsets<'_> {
 }
 
 impl<'a, 'o> BagTensors<'a, 'o> {
-    /// Those of a call without a map.
+    /// Those of a call.
     ///
     /// # Safety
     /// V1, V3: data may be read along its layout as elements of the type that the call reads, and bags are those that
@@ -148,7 +144,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         bags: &'a [ErasedBags<'a>],
         out: Target<'o>,
     ) -> Self {
-        BagTensors { data: Erased { origin, layout }, bags, params: ErasedParams::NONE, out }
+        BagTensors { data: Erased { origin, layout }, bags, out }
     }
 
     /// The same on the rows of a table with its columns, each of which counts as a byte.
@@ -158,15 +154,6 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         'a: 't,
     {
         BagTensors { data: table.into(), ..self }
-    }
-
-    /// With the values of a map's parameters.
-    #[inline(always)]
-    pub(super) fn given<'t>(self, params: ErasedParams<'t>) -> BagTensors<'t, 'o>
-    where
-        'a: 't,
-    {
-        BagTensors { params, ..self }
     }
 
     #[inline(always)]
@@ -201,12 +188,22 @@ pub(super) fn one<'a, 's>(bags: &'a [ErasedBags<'s>]) -> &'a ErasedBags<'s> {
 }
 
 impl<'a> ErasedBags<'a> {
-    /// With the rows of a table, the values of a map's parameters and the memory of the output.
+    /// A call of a plan on these bags and the rows of a table, into the memory of the output.
+    ///
+    /// # Safety
+    /// X1, as for [`BagCall::new`].
     #[inline(always)]
-    pub(super) fn operands(&self, data: Erased<'a>, params: ErasedParams<'a>, out: *mut u8) -> BagOperands<'a> {
+    pub(super) unsafe fn call(
+        &self,
+        plan: (&'a BagPlan, &'a PreparedBags),
+        data: Erased<'a>,
+        map: Option<&'a BagMap<'a>>,
+        out: *mut u8,
+    ) -> BagCall<'a> {
         let ErasedBags { indices, weights, .. } = *self;
         let weights = weights.map(|weights| (weights.origin, weights.layout));
-        BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights, params }
+        // SAFETY: the caller's promise.
+        unsafe { BagCall::new(plan, data.origin, (indices.origin, indices.layout), weights, map, out) }
     }
 
     /// Checks the ranks of the tensors of a call, and reads where bags begin and end.
@@ -256,7 +253,7 @@ impl<'a> BagRequest<'a> {
         op: &'a BagOperator<R>,
         found: Found,
         dtype: DType,
-        (index, positions): (IndexType, ByLevel<CompiledPositionsFn>),
+        (index, positions): (IndexType, &'static PositionsFns),
     ) -> Self {
         let (settings, options) = (&op.settings, op.options);
         BagRequest { settings, options, dtype, index, positions, found, converting: None, fused: None }
@@ -271,7 +268,7 @@ impl<'a> BagRequest<'a> {
         op: &'a BagOperator<Reduction>,
         row: FusedRow,
         (dtype, output): (DType, Option<FusedOutput>),
-        index: (IndexType, ByLevel<CompiledPositionsFn>),
+        index: (IndexType, &'static PositionsFns),
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.reduction);
         let (fns, output) = reduce::bag::fused(format, reduction).zip(output).unzip();
@@ -293,29 +290,37 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output: for one that is not fixed, of the row-major layout.
+    /// Plans for an output: for one that is not fixed, of the row-major layout. Calls `then` with the plan, the bags,
+    /// and that layout.
     ///
     /// # Errors
-    /// Those of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output, and
-    /// those of [`BagPlan::new`].
+    /// Those of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output, those
+    /// of [`BagPlan::new`], and those of `then`.
     #[inline(always)]
-    pub(super) fn plan(&self, data: &Layout, bags: &ErasedBags<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
+    pub(super) fn plan<Y>(
+        &self,
+        data: &Layout,
+        bags: &ErasedBags<'_>,
+        fixed: Option<&Layout>,
+        then: impl FnOnce(&BagPlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
+    ) -> Result<Y, Error> {
         let bounds = bags.bounds(data, self.settings.include_last_offset)?;
         let rows = self.rows(data)?;
         bags.check_weights(self.found.fns.weighted.as_ref().ok_or(self.found.name))?;
-        let row = &data.shape()[1..];
         let mut fresh = None;
         let out = match fixed {
-            Some(fixed) if matches!(fixed.shape(), [n, own @ ..] if *n == bounds.bags() && own == row) => fixed,
+            Some(fixed) if is_output(fixed.shape(), data, bounds.bags()) => fixed,
             _ => {
                 let fresh = fresh.insert(output(data, bounds.bags())?);
                 fixed.map_or(Ok(()), |fixed| check_output(OP, fresh.shape(), fixed.shape()))?;
                 fresh
             }
         };
-        let plan = BagPlan::new(self, rows, data, out)?;
-        let bags = plan.prepare(bounds, bags.indices.layout);
-        Ok(Made { plan, bags, fresh })
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        match &BagPlan::new(self, rows, data, out) {
+            Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// Runs on the tensors of a call of its types, or of its fused rows.
@@ -323,49 +328,47 @@ impl<'a> BagRequest<'a> {
     /// # Errors
     /// Those of [`BagRequest::plan`] and of the run.
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        let made = self.plan(tensors.data.layout, one(tensors.bags), tensors.out.layout());
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let Ok(made) = &made else { return made.map(drop) };
-        // SAFETY: X1: the plan was made for the layouts of these tensors; no map converts.
-        unsafe { run(&made.plan, &made.bags, None, made.fresh.as_ref(), tensors) }
+        let (data, bags) = (tensors.data, one(tensors.bags));
+        // SAFETY: X1: the plan is made for the layouts of these tensors; no map converts.
+        self.plan(data.layout, bags, tensors.out.layout(), |plan, bags, fresh| unsafe {
+            run((plan, &bags), None, fresh, tensors)
+        })
     }
 }
 
-/// A plan with the bags that it was made with, and the row-major layout of their result where no output is fixed.
-pub(super) struct Made {
-    pub(super) plan: BagPlan,
-    pub(super) bags: PreparedBags,
-    pub(super) fresh: Option<Layout>,
-}
-
-/// Runs a plan with the bags of a call, whose result has a row-major layout unless the output is fixed, and with the
-/// functions of another map of the planned types where there are some.
+/// Runs a plan with the bags of a call, whose result has a row-major layout unless the output is fixed.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
 /// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output; their
-/// bags have been prepared for it (P2); where the output is not fixed, for the row-major layout. Weights have been checked.
-/// What is given is of the parameters of the plan's map, and has been checked (K8).
+/// bags have been prepared for it (P2); where the output is not fixed, for the row-major layout. Weights have been
+/// checked. The map is of the plan's types, and its parameters have been checked (K8).
 #[inline(always)]
 pub(super) unsafe fn run(
-    plan: &BagPlan,
-    prepared: &PreparedBags,
-    map: Option<DecodeFns>,
+    plan: (&BagPlan, &PreparedBags),
+    map: Option<&BagMap<'_>>,
     fresh: Option<&Layout>,
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
-    let BagTensors { data, bags, params, out } = tensors;
-    let shape = || fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory");
-    let run = |out| {
-        let operands = one(bags).operands(data, params, out);
-        // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
-        // fresh and row-major.
-        exec::run_bags(unsafe { BagCall::new(plan, prepared, plan.conversion(&prepared.bounds, map), operands) })
-    };
+    let BagTensors { data, bags, out } = tensors;
+    let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
+    // SAFETY: a layout has the elements of its shape.
+    let out = unsafe { out.memory(shape) }?;
+    // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is fresh
+    // and row-major.
+    exec::run_bags(unsafe { one(bags).call(plan, data, map, out.start) })?;
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
-    unsafe { out.write(|| Ok(shape()), run) }
+    unsafe { out.written() };
+    Ok(())
+}
+
+/// Whether a shape is that of the result.
+#[inline(always)]
+fn is_output(shape: &[usize], data: &Layout, bags: usize) -> bool {
+    let row = &data.shape()[1..];
+    matches!(shape, [n, own @ ..] if *n == bags && own.iter().eq(row))
 }
 
 /// Checks the ranks of data, indices and offsets.

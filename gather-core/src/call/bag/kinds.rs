@@ -14,9 +14,8 @@ use crate::call::gather::fused::check_format;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind, not_compiled};
 use crate::call::source::reader::{Format, Reader};
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::Reductions;
-use crate::kernels::reduce::bag::{BagFns, CompiledPositionsFn};
+use crate::kernels::reduce::bag::{BagFns, PositionsFns};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::plan::{BagRequest, Found};
 use crate::tensor::output::Output;
@@ -248,7 +247,7 @@ pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<
 }
 
 /// An index type, and the functions that resolve its indices.
-pub(super) type Positions = (IndexType, ByLevel<CompiledPositionsFn>);
+pub(super) type Positions = (IndexType, &'static PositionsFns);
 
 /// The built-in reductions of elements.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Bags of rows that a map converts.
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{self, BagTensors, ErasedBags, Made, one};
+use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::{check_names, check_params};
@@ -9,10 +9,11 @@ use crate::call::gather::planned::Params;
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::MapArgs;
 use crate::call::source::reader::{Format, Reader};
+use crate::exec::BagMap;
 use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
-use crate::plan::{Axis, BagConverting, BagRequest, Found};
+use crate::plan::{Axis, BagConverting, BagPlan, BagRequest, Found, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -56,15 +57,13 @@ pub(super) fn run(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let data = tensors.data();
-    let made = request.plan(data.layout, one(tensors.bags()), tensors.out().layout());
-    let Ok(Made { plan, bags, fresh }) = &made else { return made.map(drop) };
-    check(map, args, data.layout)?;
-    let mut tensors = Some(tensors);
-    args.with(data.origin.addr(), &mut |params| {
-        let Some(tensors) = tensors.take() else { unreachable!("called once") };
-        // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters, and
-        // has just been checked (K8).
-        unsafe { erased::run(plan, bags, None, fresh.as_ref(), tensors.given(params)) }
+    request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
+        check(map, args, data.layout)?;
+        with(plan, &bags, (map, args), tensors, |map, tensors| {
+            // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters,
+            // and has just been checked (K8).
+            unsafe { erased::run((plan, &bags), Some(map), fresh, tensors) }
+        })
     })
 }
 
@@ -80,14 +79,29 @@ pub(super) fn run_plan(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
-    let (bags, data) = (planned.check(&tensors)?, tensors.data());
-    check(map, args, data.layout)?;
+    let read = planned.check(&tensors)?;
+    let bags = read.as_ref().unwrap_or(&planned.bags);
+    check(map, args, tensors.data().layout)?;
+    with(&planned.plan, bags, (map, args), tensors, |map, tensors| {
+        // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
+        // parameters, and has just been checked (K8).
+        unsafe { planned.run_checked(read.as_ref(), tensors, Some(map)) }
+    })
+}
+
+/// Calls `run` with a map, the values of its parameters, and the tensors.
+fn with<'o>(
+    plan: &BagPlan,
+    bags: &PreparedBags,
+    (map, args): (&Map, &dyn MapArgs),
+    tensors: BagTensors<'_, 'o>,
+    run: impl Fn(&BagMap<'_>, BagTensors<'_, 'o>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (data, conversion) = (tensors.data(), plan.conversion(&bags.bounds, *map.decode_fns.row.get(*plan.level)));
     let mut tensors = Some(tensors);
     args.with(data.origin.addr(), &mut |params| {
         let Some(tensors) = tensors.take() else { unreachable!("called once") };
-        // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
-        // parameters, and has just been checked (K8).
-        unsafe { planned.run_checked(bags.as_ref(), tensors.given(params), Some(map.decode_fns)) }
+        run(&BagMap { conversion, params }, tensors)
     })
 }
 

@@ -1,9 +1,8 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use crate::call::bag::erased::{self, BagTensors, ErasedBags, Made, Starts, one};
+use crate::call::bag::erased::{self, BagTensors, ErasedBags, Starts, one};
 use crate::call::checks::{check_layout, check_target};
-use crate::exec::pool_threads;
-use crate::kernels::convert::DecodeFns;
+use crate::exec::{BagMap, pool_threads};
 use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
@@ -14,8 +13,9 @@ use crate::types::op::Argument;
 #[derive(Clone)]
 pub(super) struct PlannedBag {
     pub(super) plan: BagPlan,
-    /// That were planned for, whose indices have this layout.
-    bags: PreparedBags,
+    /// That were planned for, whose indices have this layout, and whether it says where they begin.
+    pub(super) bags: PreparedBags,
+    is_packed: bool,
     indices: Layout,
     out: Layout,
     data: Layout,
@@ -27,9 +27,12 @@ impl PlannedBag {
     /// # Errors
     /// Those of [`BagRequest::plan`].
     pub(super) fn new(request: &BagRequest<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
-        let Made { plan, bags: prepared, fresh } = request.plan(data, bags, None)?;
-        let (data, indices) = (data.clone(), bags.indices.layout.clone());
-        Ok(PlannedBag { plan, bags: prepared, indices, out: fresh.expect("no output is fixed"), data })
+        let (layout, indices) = (data.clone(), bags.indices.layout.clone());
+        let is_packed = matches!(bags.starts, Starts::EachRow);
+        request.plan(data, bags, None, |plan, bags, fresh| {
+            let out = fresh.expect("no output is fixed").clone();
+            Ok(PlannedBag { plan: plan.clone(), bags, is_packed, indices, out, data: layout })
+        })
     }
 
     /// The types of rows and of indices.
@@ -49,23 +52,27 @@ impl PlannedBag {
     /// Checks the tensors of a call, and reads where bags begin and end: `None` for the bags that were planned.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`] or [`Error::PlanMismatch`] for indices in planned
-    /// bags, then those of weights.
+    /// [`Error::PlanMismatch`] for data, those of [`ErasedBags::bounds`] or [`Error::PlanMismatch`] for indices in
+    /// planned bags, then those of weights.
+    #[inline(always)]
     pub(super) fn check(&self, tensors: &BagTensors<'_, '_>) -> Result<Option<PreparedBags>, Error> {
         let (data, bags) = (tensors.data().layout, one(tensors.bags()));
         check_layout(Argument::Data, &self.data, data)?;
-        let are_planned = self.indices.matches(bags.indices.layout);
-        let prepared = match bags.starts {
+        let read = match bags.starts {
             Starts::AsPlanned => {
                 check_layout(Argument::Indices, &self.indices, bags.indices.layout)?;
                 None
             }
-            // Bags of one length follow from the layout.
-            Starts::EachRow if are_planned && self.indices.rank() == 2 => None,
-            _ => Some(self.plan.prepare(bags.bounds(data, self.plan.include_last_offset)?, bags.indices.layout)),
+            Starts::EachRow if self.is_packed && self.indices.matches(bags.indices.layout) => None,
+            _ => Some(self.read(data, bags)?),
         };
         bags.check_weights(self.plan.weighted)?;
-        Ok(prepared)
+        Ok(read)
+    }
+
+    #[inline(never)]
+    fn read(&self, data: &Layout, bags: &ErasedBags<'_>) -> Result<PreparedBags, Error> {
+        Ok(self.plan.prepare(bags.bounds(data, self.plan.include_last_offset)?, bags.indices.layout))
     }
 
     /// Runs the plan, which has no map, on tensors of its types.
@@ -73,9 +80,9 @@ impl PlannedBag {
     /// # Errors
     /// Those of [`PlannedBag::check`] and of [`PlannedBag::run_checked`].
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        let bags = self.check(&tensors)?;
+        let read = self.check(&tensors)?;
         // SAFETY: these are the bags of the tensors; no map converts.
-        unsafe { self.run_checked(bags.as_ref(), tensors, None) }
+        unsafe { self.run_checked(read.as_ref(), tensors, None) }
     }
 
     /// Checks the layout of a fixed output, and runs the plan with the bags that [`PlannedBag::check`] has read.
@@ -86,24 +93,25 @@ impl PlannedBag {
     /// # Safety
     /// [`PlannedBag::check`] has returned these bags for the tensors. Where the plan has a map, this one is of its
     /// types, and what is given is of its parameters, and has been checked (K8).
+    #[inline(always)]
     pub(super) unsafe fn run_checked(
         &self,
-        bags: Option<&PreparedBags>,
+        read: Option<&PreparedBags>,
         tensors: BagTensors<'_, '_>,
-        map: Option<DecodeFns>,
+        map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
-        let bags = bags.unwrap_or(&self.bags);
-        let n = bags.bounds.bags();
         let other;
-        let layout = if n == self.out.shape()[0] {
-            &self.out
-        } else {
-            other = erased::output(&self.data, n)?;
-            &other
+        let (bags, layout) = match read {
+            None => (&self.bags, &self.out),
+            Some(bags) if bags.bounds.bags() == self.out.shape()[0] => (bags, &self.out),
+            Some(bags) => {
+                other = erased::output(&self.data, bags.bounds.bags())?;
+                (bags, &other)
+            }
         };
         check_target(layout, tensors.out())?;
         // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of
         // the output just now. Rows of row-major results of any number of bags are the same step apart.
-        unsafe { erased::run(&self.plan, bags, map, Some(layout), tensors) }
+        unsafe { erased::run((&self.plan, bags), map, Some(layout), tensors) }
     }
 }

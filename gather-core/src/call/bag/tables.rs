@@ -13,10 +13,8 @@ use crate::call::bag::kinds::Positions;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::not_compiled;
-use crate::exec::{self, BagCall};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::bag::{CompiledPositionsFn, FusedOutput};
+use crate::exec;
+use crate::kernels::reduce::bag::{FusedOutput, PositionsFns};
 use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
@@ -37,7 +35,7 @@ pub struct TablesRequest<'a> {
     pub(super) op: &'a BagOperator<Reduction>,
     pub(super) dtype: DType,
     pub(super) output: Option<FusedOutput>,
-    pub(super) positions: fn(IndexType) -> Option<ByLevel<CompiledPositionsFn>>,
+    pub(super) positions: fn(IndexType) -> Option<&'static PositionsFns>,
     /// [`BagRequest::fused`], so that the functions of formats are compiled where the request is made.
     pub(super) of_table: OfTable<'a>,
 }
@@ -140,7 +138,11 @@ impl Plans {
             let bounds = bags.bounds(&table.data, table.plan.include_last_offset).and_then(|bounds| {
                 bags.check_weights(table.plan.weighted)?;
                 let (expected, got) = (*first.get_or_insert(bounds.bags()), bounds.bags());
-                if expected == got { Ok(table.plan.prepare(bounds, bags.indices.layout)) } else { Err(Error::BagsMismatch { expected, got }) }
+                if expected == got {
+                    Ok(table.plan.prepare(bounds, bags.indices.layout))
+                } else {
+                    Err(Error::BagsMismatch { expected, got })
+                }
             });
             bounds.map_err(in_table(number))
         });
@@ -179,11 +181,10 @@ impl Plans {
         let run = |out: *mut u8| {
             let call = |number: usize| {
                 let TablePlan { plan, start, .. } = &self.tables[number];
-                let operands =
-                    bags[number].operands(tables[number].into(), ErasedParams::NONE, out.wrapping_add(*start));
-                // SAFETY: X1: formats, layouts and bounds are those of the plans, by the contract (B7), and so is the
+                let (plan, out) = ((plan, &prepared[number]), out.wrapping_add(*start));
+                // SAFETY: X1: formats, layouts and bags are those of the plans, by the contract (B7), and so is the
                 // shape of the output.
-                unsafe { BagCall::new(plan, &prepared[number], None, operands) }
+                unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
             // SAFETY: tables have columns of their own.
             let result = unsafe { exec::run_all_bags(self.tables.len(), call, self.par) };

@@ -4,11 +4,10 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert;
-use crate::kernels::reduce::bag::CompiledPositionsFn;
+use crate::kernels::reduce::Reductions;
+use crate::kernels::reduce::bag::PositionsFns;
 use crate::kernels::reduce::scatter::ScatterFns;
-use crate::kernels::reduce::{self, Reductions};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, Resolvers};
@@ -108,7 +107,7 @@ pub trait IndexKind: Kind {
 
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
-    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>>;
+    fn positions(index: IndexType) -> Option<&'static PositionsFns>;
 
     /// The functions that resolve indices some of which are null.
     #[doc(hidden)]
@@ -248,8 +247,8 @@ impl<I: Index> IndexKind for I {
     }
 
     #[inline(always)]
-    fn positions(_: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-        Some(reduce::bag::positions::<I>())
+    fn positions(_: IndexType) -> Option<&'static PositionsFns> {
+        Some(PositionsFns::of::<I>())
     }
 
     #[inline(always)]
@@ -276,8 +275,8 @@ impl IndexKind for Any {
         convert::kernel_of(index)
     }
 
-    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-        reduce::bag::positions_of(index)
+    fn positions(index: IndexType) -> Option<&'static PositionsFns> {
+        PositionsFns::of_index(index)
     }
 
     fn resolvers(index: IndexType) -> Option<Resolvers> {

@@ -10,8 +10,8 @@
 //!
 //! So rows are reduced as if they had been gathered, and nothing but what fits in the cache is written between.
 
-use crate::exec::bag::BagCall;
 use crate::exec::bag::scratch::Scratch;
+use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, Part, SPARE};
@@ -36,11 +36,11 @@ impl<'a> Converted<'a> {
     /// No other thread has the number of the worker while there are the rows.
     pub(super) unsafe fn new(
         call: &'a BagCall<'a>,
-        conversion: &'a BagConversion,
+        &BagMap { ref conversion, params }: &'a BagMap<'a>,
         scratch: &Scratch<'_>,
         worker: usize,
     ) -> Self {
-        let (plan, params) = (call.plan, call.operands.params);
+        let plan = call.plan;
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
         Converted { plan, conversion, params, rows, positions }

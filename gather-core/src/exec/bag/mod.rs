@@ -36,55 +36,59 @@ use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// The tensors of a call, at coordinate 0.
-#[derive(Clone, Copy)]
-pub(crate) struct BagOperands<'a> {
-    pub(crate) out: *mut u8,
-    pub(crate) data: *const u8,
-    pub(crate) index: *const u8,
-    pub(crate) indices: &'a Layout,
-    /// Of the shape of indices.
-    pub(crate) weights: Option<(*const u8, &'a Layout)>,
-    /// The values of a map's parameters.
-    pub(crate) params: ErasedParams<'a>,
-}
-
-/// A call: a plan, its bags and its tensors. X1 holds for it.
+/// A call: a plan, its bags and its tensors, at coordinate 0. X1 holds for it.
 #[derive(Clone, Copy)]
 pub(crate) struct BagCall<'a> {
     plan: &'a BagPlan,
     bags: &'a PreparedBags,
-    /// How rows are converted before they are reduced, by a map.
-    conversion: Option<BagConversion>,
-    operands: BagOperands<'a>,
-    reduce: BagFn,
-    /// Along the indices; of none, all are 0.
-    weights: IndexRuns,
+    data: *const u8,
+    index: *const u8,
+    indices: &'a Layout,
+    /// Of the shape of indices.
+    weights: Option<(*const u8, &'a Layout)>,
+    map: Option<&'a BagMap<'a>>,
+    out: *mut u8,
+}
+
+/// The map of a call.
+pub(crate) struct BagMap<'a> {
+    pub(crate) conversion: BagConversion,
+    /// The values of its parameters.
+    pub(crate) params: ErasedParams<'a>,
 }
 
 impl<'a> BagCall<'a> {
     /// The call; weights are refused where the reduction takes none.
     ///
     /// # Safety
-    /// X1, as long as there is the value: the operands are of the plan's layouts and types, with weights of the type
+    /// X1, as long as there is the value: the tensors are of the plan's layouts and types, with weights of the type
     /// that is reduced. P2: the bags have been prepared for indices of this layout, and are as many as the output has
-    /// rows. There is a conversion where the plan has a map; of that, K8 holds for data, output and
-    /// parameters.
+    /// rows. There is a map where the plan has one, of its types; of that, K8 holds for data, output and parameters.
     #[inline(always)]
     pub(crate) unsafe fn new(
-        plan: &'a BagPlan,
-        bags: &'a PreparedBags,
-        conversion: Option<BagConversion>,
-        operands: BagOperands<'a>,
+        (plan, bags): (&'a BagPlan, &'a PreparedBags),
+        data: *const u8,
+        (index, indices): (*const u8, &'a Layout),
+        weights: Option<(*const u8, &'a Layout)>,
+        map: Option<&'a BagMap<'a>>,
+        out: *mut u8,
     ) -> Self {
-        let (reduce, weights) = match operands.weights {
-            None => (plan.plain, IndexRuns { n: 0, run: 0, step: 0, outer: 0 }),
-            Some((_, layout)) => {
-                let reduce = plan.weighted.expect("weights are refused where the reduction takes none");
-                (reduce, index_runs(layout, plan.weight_size()))
-            }
-        };
-        BagCall { plan, bags, conversion, operands, reduce, weights }
+        BagCall { plan, bags, data, index, indices, weights, map, out }
+    }
+
+    /// The function that reduces the rows.
+    #[inline(always)]
+    fn reduce_fn(&self) -> BagFn {
+        match self.weights {
+            None => self.plan.plain,
+            Some(_) => self.plan.weighted.expect("weights are refused where the reduction takes none"),
+        }
+    }
+
+    /// Where the weights are.
+    #[inline(always)]
+    fn weights(&self) -> Option<(*const u8, IndexRuns)> {
+        self.weights.map(|(weights, layout)| (weights, index_runs(layout, self.plan.weight_size())))
     }
 
     fn action(&self) -> Action {
@@ -102,18 +106,18 @@ impl<'a> BagCall<'a> {
     /// # Errors
     /// [`Error::IndexOutOfRange`].
     #[cold]
-    fn check(self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), Error> {
         let plan = self.plan;
         let axes = [Axis { axis: 0, dim: plan.rule.dim as usize, data: plan.stride, index: 0 }];
         let (op, policy, skips_negative) = (Op::EmbeddingBag, plan.rule.policy, plan.rule.skips_negative);
         let checked = IndexCheck { op, axes: &axes, policy, index: plan.index, skips_negative };
-        let layout = self.operands.indices;
+        let layout = self.indices;
         let used = match (layout.shape(), layout.strides()) {
-            ([_], &[stride]) => Layout::strided(&[self.bags.bounds.used()], &[stride])?,
+            ([_], &[stride]) => Layout::strided(&[self.bags.rows], &[stride])?,
             _ => layout.clone(),
         };
         // SAFETY: X1: the indices may be read along their layout, and these are some of them.
-        unsafe { first_bad_index::check(&checked, self.operands.index, &used) }
+        unsafe { first_bad_index::check(&checked, self.index, &used) }
     }
 
     /// The error of the first index out of range, which a run has met.
@@ -126,12 +130,11 @@ impl<'a> BagCall<'a> {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`], before anything is written.
-    #[inline(never)]
-    fn in_windows(self) -> Result<Outcome, Error> {
+    fn in_windows(&self) -> Result<Outcome, Error> {
         let near = scratch::near();
-        let scratch = Scratch::new(&self, &BagCut::ONE, 1, &near)?;
+        let scratch = Scratch::new(self, &BagCut::ONE, 1, &near)?;
         // SAFETY: all bags and columns of the call, and its one worker.
-        Ok(unsafe { Piece::new(&self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
+        Ok(unsafe { Piece::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
     /// Runs in some tasks, which threads share.
@@ -154,17 +157,18 @@ impl<'a> BagCall<'a> {
     #[inline(always)]
     fn args<'p>(&'p self, stretch: &Stretch<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
         let plan = self.plan;
+        let (weights, weight_step) = match self.weights() {
+            None => (core::ptr::null(), 0),
+            Some((weights, runs)) => (runs.at(weights, stretch.at).0, runs.step),
+        };
         BagArgs {
             data,
             stride: plan.stride,
             positions: stretch.positions,
             bags: stretch.lengths,
             distance: plan.prefetch_distance,
-            weights: match self.operands.weights {
-                None => core::ptr::null(),
-                Some((weights, _)) => self.weights.at(weights, stretch.at).0,
-            },
-            weight_step: self.weights.step,
+            weights,
+            weight_step,
             out,
             out_stride: plan.out_stride,
             elements: plan.elements,
@@ -176,26 +180,27 @@ impl<'a> BagCall<'a> {
     }
 
     /// Whether weights are an even step apart, those of the next bag too.
+    #[inline(always)]
     fn even_weights(&self) -> bool {
-        self.operands.weights.is_none() || self.weights.run >= self.bags.bounds.used()
+        self.weights().is_none_or(|(_, runs)| runs.run >= self.bags.rows)
     }
 
     /// The indices of all bags.
     #[inline(always)]
     fn indices(&self) -> BagIndices<'_> {
         // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through.
-        unsafe { BagIndices::new(self.operands.index, &self.bags.indices, &self.plan.rule) }
+        unsafe { BagIndices::new(self.index, &self.bags.indices, &self.plan.rule) }
     }
 
     /// The most rows that are reduced at a time.
     fn part(&self) -> usize {
-        self.conversion.map_or(PART, |conversion| conversion.rows.min(PART))
+        self.map.map_or(PART, |map| map.conversion.rows.min(PART))
     }
 
     /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
     /// the output of a bag has it.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
-        let (plan, BagOperands { mut data, mut out, .. }) = (self.plan, self.operands);
+        let BagCall { plan, mut data, mut out, .. } = *self;
         out = out.wrapping_offset(plan.out_stride.wrapping_mul(bag as isize));
         if plan.loops.is_empty() {
             return run(0, data, out);
@@ -225,6 +230,7 @@ impl<'a> BagCall<'a> {
 /// such index of a bag in row-major order. X3: a run that returns `Ok` has written every element of the output.
 #[inline(always)]
 pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
+    // By value in all branches, so that short calls keep it in registers.
     if !call.is_short() {
         return run_any(call);
     }
@@ -359,7 +365,7 @@ impl<'a> Piece<'a> {
         worker: usize,
     ) -> Self {
         // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
-        let converted = call.conversion.as_ref().map(|map| unsafe { Converted::new(call, map, scratch, worker) });
+        let converted = call.map.map(|map| unsafe { Converted::new(call, map, scratch, worker) });
         Piece { call, scratch, bags, columns, worker, converted }
     }
 
@@ -368,7 +374,7 @@ impl<'a> Piece<'a> {
         let (call, bags, part) = (self.call, self.bags.clone(), self.call.part());
         let (plan, bounds, ahead) = (call.plan, &call.bags.bounds, call.plan.prefetch_distance);
         let mut room = Room::new();
-        let mut window = Window::new(&mut room, plan.positions, call.indices(), bounds.start(bags.end), ahead);
+        let mut window = Window::new(&mut room, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
         let (all_count, even_weights, may_be_empty) = (plan.rule.all_count, call.even_weights(), plan.fills_zeros);
         // All rows from the bag's first one up to the one of this index count.
         let mut counted = 0;
@@ -417,7 +423,7 @@ impl<'a> Piece<'a> {
     fn without_left_out(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);
-        if call.operands.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
+        if call.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
             return 0;
         }
         let start = bounds.start(bag);
@@ -508,9 +514,9 @@ impl<'a> Piece<'a> {
             // no other thread has the worker's sums; B6 by the window. The call's function is one of the plan's.
             let rows = |elements| unsafe { BagRows::new(BagArgs { elements, ..args }) };
             match converted {
-                None => (call.reduce)(&rows(columns.len() * plan.values)),
+                None => (call.reduce_fn())(&rows(columns.len() * plan.values)),
                 // A map is given elements.
-                Some(converted) => converted.reduce(call.reduce, &rows(columns.len()), stretch.rows),
+                Some(converted) => converted.reduce(call.reduce_fn(), &rows(columns.len()), stretch.rows),
             }
         });
     }
@@ -523,7 +529,7 @@ impl<'a> Piece<'a> {
         // A result of one bag has any stride, that of a piece of its columns too.
         let is_whole = self.columns.len() == plan.elements && plan.loops.is_empty();
         if plan.fills_zeros && is_whole && plan.out_stride == bytes as isize {
-            let out = self.call.operands.out.wrapping_add(bags.start * bytes);
+            let out = self.call.out.wrapping_add(bags.start * bytes);
             // SAFETY: P1: rows of the output without gaps, all of their columns, of bags of the piece (X2); zeros are
             // what the type's zero is made of.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };

@@ -43,7 +43,7 @@ impl<'a> Scratch<'a> {
     /// # Errors
     /// [`Error::AllocationFailed`].
     pub(super) fn new(call: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
-        let rows = call.conversion.map_or(0, |conversion| conversion.bytes());
+        let rows = call.map.map_or(0, |map| map.conversion.bytes());
         let sums = sums(call, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);
         let all = lines.saturating_mul(workers);
@@ -56,7 +56,7 @@ impl<'a> Scratch<'a> {
 
     /// Whether a call that runs on one thread finds its scratch near.
     pub(super) fn is_near(call: &BagCall<'_>) -> bool {
-        call.conversion.is_none() && sums(call, &BagCut::ONE) <= size_of::<Near>()
+        call.map.is_none() && sums(call, &BagCut::ONE) <= size_of::<Near>()
     }
 
     /// R1: the rows of a worker.
@@ -92,6 +92,6 @@ fn sums(call: &BagCall<'_>, cut: &BagCut) -> usize {
 /// Elements of the buffer for the sums of a run of `columns` columns: those of the columns that are reduced at a
 /// time, with some to spare (B4), and so on.
 pub(super) fn sums_of_run(call: &BagCall<'_>, columns: usize) -> usize {
-    let times = call.conversion.map_or(1, |conversion| columns.div_ceil(conversion.columns));
+    let times = call.map.map_or(1, |map| columns.div_ceil(map.conversion.columns));
     columns.saturating_mul(call.plan.values).saturating_add(times.saturating_mul(SPARE))
 }

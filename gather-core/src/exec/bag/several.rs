@@ -119,7 +119,9 @@ impl BagCut {
             usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
         };
         match share(tasks) {
-            0 | 1 => BagCut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(call.bags.bounds.bags()).max(1)),
+            0 | 1 => {
+                BagCut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(call.bags.bounds.bags()).max(1))
+            }
             tasks => BagCut::new(call, tasks),
         }
     }

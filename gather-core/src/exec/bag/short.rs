@@ -30,12 +30,12 @@ impl Short {
     /// finished at once. It may be finished if the outcome is complete.
     #[inline(always)]
     pub(super) fn begin(&mut self, call: &BagCall<'_>, fetches: bool) -> Outcome {
-        let (plan, n) = (call.plan, call.bags.bounds.used());
-        let bad = (plan.positions)((call.indices(), 0, &mut self.positions[..n]));
+        let (plan, n) = (call.plan, call.bags.rows);
+        let bad = (call.bags.positions)((call.indices(), 0, &mut self.positions[..n]));
         self.n = n;
         if fetches {
             for &row in &self.rows(n, 0)[..n.min(FETCHED / plan.row_in.max(1))] {
-                prefetch(call.operands.data.wrapping_offset(plan.stride.wrapping_mul(row as isize)), plan.row_in);
+                prefetch(call.data.wrapping_offset(plan.stride.wrapping_mul(row as isize)), plan.row_in);
             }
         }
         Outcome::complete_if(!bad)
@@ -44,16 +44,16 @@ impl Short {
     /// Reduces the rows of the call that was begun last.
     #[inline(always)]
     pub(super) fn finish(&mut self, call: &BagCall<'_>) {
-        let (plan, rows) = (call.plan, call.bags.bounds.used());
+        let (plan, rows) = (call.plan, call.bags.rows);
         let distance = if plan.prefetch_distance < rows { plan.prefetch_distance } else { 0 };
         let (positions, lengths) = (self.rows(rows, distance), call.bags.bounds.lengths());
         let stretch = Stretch { bag: 0, at: 0, rows, positions, lengths, part: None };
-        let args = call.args(&stretch, call.operands.data, call.operands.out);
+        let args = call.args(&stretch, call.data, call.out);
         let args = BagArgs { distance, elements: plan.elements * plan.values, ..args };
         // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
         // the output to itself; B4, as each bag has a row or is zeros, and all rows count; B6: as many positions were
         // written.
-        (call.reduce)(&unsafe { BagRows::new(args) });
+        (call.reduce_fn())(&unsafe { BagRows::new(args) });
     }
 
     /// The positions of `n` rows, and of `more` to prefetch.

@@ -55,8 +55,17 @@ impl Bounds {
             last = bound;
             bound
         }));
+        let bounds = Self::ascending(bounds, longest, indices, its_end);
+        bounds.ok_or_else(|| out_of_range(&mut offsets.map(Into::into), indices))
+    }
+
+    /// Of the starts of bags, the greatest distance between two; `None` where they do not ascend from 0, or go beyond
+    /// the indices.
+    #[inline(never)]
+    fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, its_end: bool) -> Option<Self> {
+        let mut last = bounds.last().copied().unwrap_or(0);
         if longest > indices || last > indices || bounds.first().is_some_and(|&first| first != 0) {
-            return Err(out_of_range(offsets.map(Into::into), indices));
+            return None;
         }
         if !its_end || bounds.is_empty() {
             // Without bags there are no indices in any.
@@ -71,7 +80,7 @@ impl Bounds {
             Some(all) if all == last => BoundsKind::Every { len: longest, bags },
             _ => BoundsKind::At(Arc::new(bounds)),
         };
-        Ok(Bounds { kind, longest })
+        Some(Bounds { kind, longest })
     }
 
     /// The number of bags.
@@ -168,7 +177,7 @@ pub(crate) fn index_runs(layout: &Layout, size: usize) -> IndexRuns {
 
 /// The error of the first offset that is less than the one before it, or greater than there are indices.
 #[cold]
-fn out_of_range(offsets: impl Iterator<Item = i128>, indices: usize) -> Error {
+fn out_of_range(offsets: &mut dyn Iterator<Item = i128>, indices: usize) -> Error {
     let mut min = 0;
     for (position, offset) in offsets.enumerate() {
         let max = if position == 0 { 0 } else { indices };

@@ -10,11 +10,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, RangeInclusive};
 
+use smallvec::SmallVec;
+
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{DecodeFns, RowFn};
 use crate::kernels::reduce::bag::{
-    BagFn, BagFns, BagRule, CompiledBagFn, CompiledPositionsFn, FusedBag, FusedOutput, IndexRuns,
-    PositionsFn,
+    BagFn, BagFns, BagRule, CompiledBagFn, FusedBag, FusedOutput, IndexRuns, PositionsFn, PositionsFns,
 };
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold_into};
@@ -48,7 +49,7 @@ pub struct BagRequest<'a> {
     /// Of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) positions: ByLevel<CompiledPositionsFn>,
+    pub(crate) positions: &'static PositionsFns,
     pub(crate) found: Found,
     pub(crate) converting: Option<BagConverting>,
     pub(crate) fused: Option<BagFused>,
@@ -96,21 +97,6 @@ pub(crate) struct BagConversion {
 }
 
 impl BagConversion {
-    /// For `rows` rows of `elements` elements, of which each takes `size` bytes when it is converted.
-    fn new(map: &BagConverting, level: Available, rows: usize, elements: usize, size: usize) -> Self {
-        let size_in = map.size_in;
-        // A map may make small elements of large ones: the greater size decides.
-        let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
-        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
-        let taken = stride.max(columns.saturating_mul(size_in));
-        BagConversion {
-            row_fn: *map.decode_fns.row.get(*level),
-            columns,
-            rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
-            stride,
-        }
-    }
-
     /// Bytes of the converted rows.
     pub(crate) fn bytes(&self) -> usize {
         self.stride.saturating_mul(self.rows)
@@ -138,8 +124,8 @@ pub(crate) struct BagFacts {
     pub(crate) level: Available,
     pub(crate) par: Par,
     pub(crate) include_last_offset: bool,
-    /// Resolves indices by `rule`.
-    pub(crate) positions: PositionsFn,
+    /// Resolve indices by `rule`.
+    pub(crate) positions: &'static PositionsFns,
     pub(crate) rule: BagRule,
     /// The row that stands for bags in which nothing counts.
     pub(crate) default: Option<usize>,
@@ -154,11 +140,12 @@ pub(crate) struct BagFacts {
     /// Bytes of an element of the output, and of data.
     pub(crate) size: usize,
     pub(crate) size_in: usize,
-    pub(crate) converting: Option<BagConverting>,
+    /// The map that converts rows before they are reduced, at the plan's level.
+    pub(crate) converting: Option<RowFn>,
     /// The format of fused rows, and the function that makes a row of the output of one.
     pub(crate) fused: Option<(FusedBag, BagFn)>,
     /// P1. Folded, in bytes.
-    pub(crate) loops: Loops,
+    pub(crate) loops: SmallVec<[Loop; 2]>,
     pub(crate) elements: usize,
     /// How many times `elements` make a row.
     pub(crate) runs: usize,
@@ -183,7 +170,10 @@ pub(crate) struct BagFacts {
 #[derive(Clone)]
 pub(crate) struct PreparedBags {
     pub(crate) bounds: Bounds,
+    /// How many rows are in them.
+    pub(crate) rows: usize,
     pub(crate) indices: IndexRuns,
+    pub(crate) positions: PositionsFn,
     /// Whether these are at most [`FEW`] rows, which all count and are read as they are, for one thread: they are
     /// resolved in one go, and reduced in one go, unless weights forbid it.
     pub(crate) is_short: bool,
@@ -208,7 +198,7 @@ impl BagPlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// [`Error::AllocationFailed`].
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn new(
         request: &BagRequest<'_>,
         [padding, default]: [Option<usize>; 2],
@@ -216,7 +206,8 @@ impl BagPlan {
         out: &Layout,
     ) -> Result<Self, Error> {
         debug_assert_eq!(out.shape()[1..], data.shape()[1..], "P1");
-        let &BagRequest { settings, options, dtype, index, positions, ref found, converting, fused } = request;
+        let &BagRequest { settings, ref options, dtype, index, positions, ref found, ref converting, ref fused } =
+            request;
         let level = Level::resolve(options.level)?;
         let size = dtype.size();
         let size_in = match (fused, converting) {
@@ -224,13 +215,19 @@ impl BagPlan {
             (None, Some(map)) => map.size_in,
             (None, None) => size,
         };
-        Shape::checked_bytes(out.shape(), size)?;
+        if out.len().checked_mul(size).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+            Shape::checked_bytes(out.shape(), size)?;
+        }
         if let Some(forced) = options.method.filter(|&forced| forced != Method::Accumulated) {
             return Err(Error::MethodUnavailable { op: Op::EmbeddingBag, method: forced });
         }
-        let (dim, policy) = (data.shape()[0], settings.policy.lower());
+        let ([dim, shape @ ..], [stride, strides @ ..]) = (data.shape(), data.strides()) else {
+            unreachable!("data has rows")
+        };
+        let [out_stride, out_strides @ ..] = out.strides() else { unreachable!("the output has rows") };
+        let (dim, policy) = (*dim, settings.policy.lower());
         debug_assert!(padding.iter().chain(&default).all(|&row| row < dim), "P3");
-        let dims = data.shape()[1..].iter().zip(&data.strides()[1..]).zip(&out.strides()[1..]);
+        let dims = shape.iter().zip(strides).zip(out_strides);
         let mut loops = Loops::new();
         let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
@@ -240,8 +237,8 @@ impl BagPlan {
         }
         let runs = count(&loops);
         let of_rows = |size: usize| elements.saturating_mul(size).saturating_mul(runs);
-        let row_in = fused.map_or_else(|| of_rows(size_in), |fused| fused.row.bytes());
-        let has_elements = !data.shape()[1..].contains(&0);
+        let row_in = fused.as_ref().map_or_else(|| of_rows(size_in), |fused| fused.row.bytes());
+        let has_elements = shape.iter().all(|&n| n > 0);
         debug_assert!(fused.is_none() || loops.is_empty() || !has_elements, "P1");
         let zero = if has_elements { dtype.zero()? } else { ElementBytes::new() };
         let zeros = match fused {
@@ -250,14 +247,14 @@ impl BagPlan {
             Some(fused) => Some(Arc::new(repeated(&[0], fused.row.bytes())?)),
             None => Some(Arc::new(repeated(&zero, elements)?)),
         };
-        let Found { fns, values, name } = *found;
+        let &Found { fns, values, name } = found;
         Ok(BagPlan(BagFacts {
             dtype,
             index,
             level,
             par: options.par,
             include_last_offset: settings.include_last_offset,
-            positions: positions.at(level),
+            positions,
             rule: BagRule::new(dim, policy, padding, settings.skip_negative),
             default,
             plain: fns.plain.at(level),
@@ -267,19 +264,19 @@ impl BagPlan {
             values,
             size,
             size_in,
-            converting,
-            fused: fused.map(|fused| (fused.output.bag(fused.row, level), fused.as_it_is.at(level))),
+            converting: converting.as_ref().map(|map| *map.decode_fns.row.get(*level)),
+            fused: fused.as_ref().map(|fused| (fused.output.bag(fused.row, level), fused.as_it_is.at(level))),
             prefetch_distance: match loops.is_empty() {
                 true => prefetch_distance(row_in, dim.saturating_mul(row_in)),
                 false => 0,
             },
-            loops,
+            loops: SmallVec::from_slice(&loops),
             elements,
             runs,
             row: of_rows(size),
             row_in,
-            stride: data.strides()[0].wrapping_mul(size_in as isize),
-            out_stride: out.strides()[0].wrapping_mul(size as isize),
+            stride: stride.wrapping_mul(size_in as isize),
+            out_stride: out_stride.wrapping_mul(size as isize),
             has_elements,
             fills_zeros: default.is_none() && zero.iter().all(|&byte| byte == 0),
             zero,
@@ -290,23 +287,26 @@ impl BagPlan {
     /// Prepares bags among indices of a layout.
     #[inline(always)]
     pub(crate) fn prepare(&self, bounds: Bounds, indices: &Layout) -> PreparedBags {
+        let (rows, indices) = (bounds.used(), index_runs(indices, self.index.size()));
         let reads_as_it_is = self.rule.all_count && self.converting.is_none() && self.loops.is_empty();
-        let is_short = bounds.used() <= FEW
+        let is_short = rows <= FEW
             && reads_as_it_is
             && self.action(&bounds) == Action::Run
             && self.work(&bounds).is_for_one(self.par)
             && (self.fills_zeros || !bounds.has_empty());
-        PreparedBags { bounds, indices: index_runs(indices, self.index.size()), is_short }
+        let positions = self.positions.at(&indices, &self.rule, self.level);
+        PreparedBags { bounds, rows, indices, positions, is_short }
     }
 
-    /// How rows are converted before they are reduced, where there is a map: by its functions, or by those of `other`,
-    /// another one of the planned types.
-    #[inline]
-    pub(crate) fn conversion(&self, bounds: &Bounds, other: Option<DecodeFns>) -> Option<BagConversion> {
-        self.converting.map(|map| {
-            let map = BagConverting { decode_fns: other.unwrap_or(map.decode_fns), ..map };
-            BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size)
-        })
+    /// How rows are converted before they are reduced, by a map of the planned types.
+    pub(crate) fn conversion(&self, bounds: &Bounds, row_fn: RowFn) -> BagConversion {
+        let (size, size_in) = (self.size, self.size_in);
+        // A map may make small elements of large ones: the greater size decides.
+        let columns = (COLUMNS / size.max(size_in)).clamp(1, self.elements.max(1));
+        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+        let taken = stride.max(columns.saturating_mul(size_in));
+        let rows = (CONVERTED / taken).min(bounds.used()).clamp(1, MOST_CONVERTED);
+        BagConversion { row_fn, columns, rows, stride }
     }
 
     /// Bytes of a weight.

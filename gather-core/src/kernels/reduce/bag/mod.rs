@@ -52,7 +52,7 @@ pub(in crate::kernels::reduce) mod vectors;
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fused_avx2::{Eight, Tail};
-pub(crate) use positions::{BagIndices, BagRule, CompiledPositionsFn, IndexRuns, PositionsFn, positions, positions_of};
+pub(crate) use positions::{BagIndices, BagRule, IndexRuns, PositionsFn, PositionsFns};
 pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
 
 use crate::kernels::by_level::{ByLevel, level_pointers};

@@ -9,11 +9,12 @@ use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::element::Unaligned;
 use crate::types::index::{Index, IndexType, by_compiled_index};
+use crate::types::level::Available;
 use crate::types::policy::{KernelPolicy, Missing};
 
 /// The indices of all bags, one bag after the other, and the rule that makes positions of them.
 #[derive(Clone, Copy)]
-pub struct BagIndices<'a> {
+pub(crate) struct BagIndices<'a> {
     /// K3: indices may be read along the runs, from here on.
     index: *const u8,
     runs: &'a IndexRuns,
@@ -104,18 +105,36 @@ level_pointers! { for<'a> fn(PositionsArgs<'a>) -> bool; }
 /// The indices, the first one, and where their positions go.
 pub(crate) type PositionsArgs<'a> = (BagIndices<'a>, usize, &'a mut [MaybeUninit<i64>]);
 
-/// The functions that resolve indices of type `I`, by level.
-pub(crate) const fn positions<I: Index>() -> ByLevel<CompiledPositionsFn> {
-    by_level!(fn Resolve<I>)
+/// The functions that resolve indices of a type.
+pub struct PositionsFns {
+    /// Of one run without gaps, under a plain rule, which most calls have.
+    plain: ByLevel<CompiledPositionsFn>,
+    any: ByLevel<CompiledPositionsFn>,
+    /// Bytes of an index.
+    size: usize,
 }
 
-/// The function that resolves indices of a type that is known at run time; `None` where the library does not hold it.
-#[inline(never)]
-pub(crate) fn positions_of(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-    by_compiled_index!(index, I => positions::<I>())
+impl PositionsFns {
+    /// Those of indices of type `I`.
+    pub(crate) const fn of<I: Index>() -> &'static Self {
+        const { &PositionsFns { plain: by_level!(fn Resolve<I>), any: by_level!(fn ResolveRuns<I>), size: size_of::<I>() } }
+    }
+
+    /// Those of a type that is known at run time; `None` where the library does not hold them.
+    #[inline(never)]
+    pub(crate) fn of_index(index: IndexType) -> Option<&'static Self> {
+        by_compiled_index!(index, I => Self::of::<I>())
+    }
+
+    /// The function of a level for indices along these runs.
+    #[inline(always)]
+    pub(crate) fn at(&self, runs: &IndexRuns, rule: &BagRule, level: Available) -> PositionsFn {
+        let is_plain = rule.is_plain && runs.run >= runs.n && runs.step == self.size as isize;
+        if is_plain { &self.plain } else { &self.any }.at(level)
+    }
 }
 
-/// Resolves indices that follow one another under a plain rule, which most calls have; others by [`ResolveRuns`].
+/// Resolves indices of one run without gaps, under a plain rule.
 struct Resolve<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for Resolve<I> {
@@ -123,12 +142,10 @@ impl<I: Index> LevelFn for Resolve<I> {
     type Output = bool;
 
     #[inline(always)]
-    fn call<Here: Token>(level: Here, (indices, first, left): Self::Args<'_>) -> bool {
+    fn call<Here: Token>(_: Here, (indices, first, left): Self::Args<'_>) -> bool {
         let BagIndices { index, runs, rule } = indices;
         indices.assert_holds(first, left.len());
-        if !(rule.is_plain && runs.step == size_of::<I>() as isize && first + left.len() <= runs.run) {
-            return level.entry::<ResolveRuns<I>>()((indices, first, left));
-        }
+        assert!(rule.is_plain && runs.step == size_of::<I>() as isize && runs.n <= runs.run, "runs of another kind");
         let from = index.cast::<Unaligned<I>>().wrapping_add(first);
         // SAFETY: K3: these indices are of the first run, whose indices follow one another.
         let from = unsafe { core::slice::from_raw_parts(from, left.len()) };
@@ -214,7 +231,16 @@ fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit
     };
     let or_left_out = |value: I, (x, inside): (i64, bool)| {
         let is_left_out = I::TYPE.is_signed() && skips_negative && value.widen() < 0;
-        (if is_left_out { LEFT_OUT } else if inside { x } else { otherwise }, !inside && !is_left_out)
+        (
+            if is_left_out {
+                LEFT_OUT
+            } else if inside {
+                x
+            } else {
+                otherwise
+            },
+            !inside && !is_left_out,
+        )
     };
     // A step that is a constant leaves a loop that compilers vectorise.
     let missed = match size_of::<I>() as isize {

@@ -167,8 +167,8 @@ impl<'a> BagRows<'a> {
     pub(crate) unsafe fn new(args: BagArgs<'a>) -> Self {
         let BagArgs { bags, part, .. } = args;
         debug_assert!(part.is_none() || bags.bags() == 1, "a part of several bags");
-        let rows = if bags.bags() == 0 { 0 } else { bags.end(bags.bags() - 1) };
-        debug_assert!(args.positions.len() >= rows + args.distance, "B6");
+        let rows = || if bags.bags() == 0 { 0 } else { bags.end(bags.bags() - 1) };
+        debug_assert!(args.positions.len() >= rows() + args.distance, "B6");
         BagRows(args)
     }
 
