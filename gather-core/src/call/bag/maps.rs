@@ -79,13 +79,13 @@ pub(super) fn run_plan(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
-    let read = planned.check(&tensors)?;
-    let bags = read.as_ref().unwrap_or(&planned.bags);
+    let mut read = None;
+    let bags = planned.check(&tensors, &mut read)?;
     check(map, args, tensors.data().layout)?;
     with(&planned.plan, bags, (map, args), tensors, |map, tensors| {
         // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
         // parameters, and has just been checked (K8).
-        unsafe { planned.run_checked(read.as_ref(), tensors, Some(map)) }
+        unsafe { planned.run_checked(bags, tensors, Some(map)) }
     })
 }
 

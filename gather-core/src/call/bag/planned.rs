@@ -1,5 +1,7 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
+use core::ptr;
+
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, Starts, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
@@ -49,30 +51,39 @@ impl PlannedBag {
         Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads)
     }
 
-    /// Checks the tensors of a call, and reads where bags begin and end: `None` for the bags that were planned.
+    /// Checks the tensors of a call, and reads where bags begin and end, unless they are those that
+    /// were planned.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] for data, those of [`ErasedBags::bounds`] or [`Error::PlanMismatch`] for indices in
     /// planned bags, then those of weights.
     #[inline(always)]
-    pub(super) fn check(&self, tensors: &BagTensors<'_, '_>) -> Result<Option<PreparedBags>, Error> {
+    pub(super) fn check<'a>(
+        &'a self,
+        tensors: &BagTensors<'_, '_>,
+        read: &'a mut Option<PreparedBags>,
+    ) -> Result<&'a PreparedBags, Error> {
         let (data, bags) = (tensors.data().layout, one(tensors.bags()));
         check_layout(Argument::Data, &self.data, data)?;
-        let read = match bags.starts {
-            Starts::AsPlanned => {
-                check_layout(Argument::Indices, &self.indices, bags.indices.layout)?;
-                None
-            }
-            Starts::EachRow if self.is_packed && self.indices.matches(bags.indices.layout) => None,
-            _ => Some(self.read(data, bags)?),
+        let are_planned = match bags.starts {
+            Starts::AsPlanned => check_layout(Argument::Indices, &self.indices, bags.indices.layout).map(|()| true)?,
+            Starts::EachRow => self.is_packed && self.indices.matches(bags.indices.layout),
+            Starts::At(_) => false,
         };
+        let prepared = if are_planned { &self.bags } else { self.read(data, bags, read)? };
         bags.check_weights(self.plan.weighted)?;
-        Ok(read)
+        Ok(prepared)
     }
 
     #[inline(never)]
-    fn read(&self, data: &Layout, bags: &ErasedBags<'_>) -> Result<PreparedBags, Error> {
-        Ok(self.plan.prepare(bags.bounds(data, self.plan.include_last_offset)?, bags.indices.layout))
+    fn read<'a>(
+        &self,
+        data: &Layout,
+        bags: &ErasedBags<'_>,
+        read: &'a mut Option<PreparedBags>,
+    ) -> Result<&'a PreparedBags, Error> {
+        let bounds = bags.bounds(data, self.plan.include_last_offset)?;
+        Ok(read.insert(self.plan.prepare(bounds, bags.indices.layout)))
     }
 
     /// Runs the plan, which has no map, on tensors of its types.
@@ -80,9 +91,10 @@ impl PlannedBag {
     /// # Errors
     /// Those of [`PlannedBag::check`] and of [`PlannedBag::run_checked`].
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        let read = self.check(&tensors)?;
+        let mut read = None;
+        let bags = self.check(&tensors, &mut read)?;
         // SAFETY: these are the bags of the tensors; no map converts.
-        unsafe { self.run_checked(read.as_ref(), tensors, None) }
+        unsafe { self.run_checked(bags, tensors, None) }
     }
 
     /// Checks the layout of a fixed output, and runs the plan with the bags that [`PlannedBag::check`] has read.
@@ -96,18 +108,16 @@ impl PlannedBag {
     #[inline(always)]
     pub(super) unsafe fn run_checked(
         &self,
-        read: Option<&PreparedBags>,
+        bags: &PreparedBags,
         tensors: BagTensors<'_, '_>,
         map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
         let other;
-        let (bags, layout) = match read {
-            None => (&self.bags, &self.out),
-            Some(bags) if bags.bounds.bags() == self.out.shape()[0] => (bags, &self.out),
-            Some(bags) => {
-                other = erased::output(&self.data, bags.bounds.bags())?;
-                (bags, &other)
-            }
+        let layout = if ptr::eq(bags, &self.bags) || bags.bounds.bags() == self.out.shape()[0] {
+            &self.out
+        } else {
+            other = erased::output(&self.data, bags.bounds.bags())?;
+            &other
         };
         check_target(layout, tensors.out())?;
         // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of

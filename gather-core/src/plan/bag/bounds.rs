@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(error(&[0, i128::from(u64::MAX)], true), out_of_range(1, i128::from(u64::MAX), 0, 10));
         assert_eq!(error(&[], true), Some(Error::NoOffsets));
         assert_eq!(error(&[0, 10, 10], false), None);
-        assert_eq!(Bounds::at([].into_iter(), 10, false).unwrap().used(), 0);
+        assert_eq!(Bounds::at([0u8; 0].into_iter(), 10, false).unwrap().used(), 0);
         let with_end = Bounds::at([0, 3, 7].into_iter(), 10, true).unwrap();
         assert_eq!((with_end.bags(), with_end.used(), with_end.longest()), (2, 7, 4));
     }
