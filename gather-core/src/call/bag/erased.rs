@@ -93,6 +93,7 @@ impl Offsets<'_> {
     ///
     /// # Errors
     /// Those of [`Bounds::at`].
+    #[inline(never)]
     fn read(&self, indices: usize, its_end: bool) -> Result<Bounds, Error> {
         /// Reads offsets that follow one another.
         ///
@@ -108,18 +109,17 @@ impl Offsets<'_> {
             Bounds::at(offsets.iter().map(|offset| offset.0), indices, its_end)
         }
         let Offsets { of: Erased { origin, layout }, index } = *self;
-        let (n, bags) = (layout.len(), (indices, its_end));
-        let &[stride] = layout.strides() else { unreachable!("offsets are of rank 1") };
-        let is_dense = n > 0 && stride == 1;
-        // SAFETY: V1: a list of offsets of the type, one after the other.
-        unsafe {
-            match index.fixed_width() {
-                IndexType::I32 if is_dense => return typed::<i32>(origin, n, bags),
-                IndexType::I64 if is_dense => return typed::<i64>(origin, n, bags),
-                IndexType::U32 if is_dense => return typed::<u32>(origin, n, bags),
-                IndexType::U64 if is_dense => return typed::<u64>(origin, n, bags),
-                _ => {}
-            }
+        let (n, &[stride]) = (layout.len(), layout.strides()) else { unreachable!("offsets are of rank 1") };
+        let typed = match index.fixed_width() {
+            IndexType::I32 => Some(typed::<i32> as unsafe fn(_, _, _) -> _),
+            IndexType::I64 => Some(typed::<i64> as _),
+            IndexType::U32 => Some(typed::<u32> as _),
+            IndexType::U64 => Some(typed::<u64> as _),
+            _ => None,
+        };
+        if let (Some(typed), true) = (typed, n > 0 && stride == 1) {
+            // SAFETY: V1: a list of offsets of the type, one after the other.
+            return unsafe { typed(origin, n, (indices, its_end)) };
         }
         let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
         let offset = |at: usize| {

@@ -187,7 +187,7 @@ impl Plans {
                 unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
             // SAFETY: tables have columns of their own.
-            let result = unsafe { exec::run_all_bags(self.tables.len(), call, self.par) };
+            let result = unsafe { exec::run_all_bags(self.tables.len(), &call, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();

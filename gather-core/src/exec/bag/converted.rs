@@ -61,7 +61,7 @@ impl<'a> Converted<'a> {
             self.convert(rows, count, first, elements);
             let after = |carried: *mut u8| match carried.is_null() {
                 true => carried,
-                false => carried.wrapping_add((values + number * SPARE) * plan.sum),
+                false => carried.wrapping_add((values + number * SPARE) * plan.fns.sum),
             };
             let these = BagArgs {
                 data: self.rows,

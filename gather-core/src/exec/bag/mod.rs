@@ -25,7 +25,6 @@ use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
 use crate::exec::bag::short::Short;
 use crate::exec::bag::window::{AHEAD, PART, Room, Window};
-use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
@@ -137,21 +136,6 @@ impl<'a> BagCall<'a> {
         Ok(unsafe { Piece::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
-    /// Runs in some tasks, which threads share.
-    ///
-    /// # Errors
-    /// As for [`BagCall::in_windows`].
-    fn together(&self, tasks: usize) -> Result<Outcome, Error> {
-        let cut = BagCut::new(self, tasks);
-        let scratch = Scratch::new(self, &cut, tasks.min(cut.pieces()), &[])?;
-        let run = |piece, worker| {
-            let (bags, columns) = cut.piece(self, piece);
-            // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
-            unsafe { Piece::new(self, &scratch, bags, columns, worker) }.run()
-        };
-        Ok(share(tasks, cut.pieces(), run))
-    }
-
     /// The rows of a stretch, all columns of them: where position 0 of data has the run that they belong to, and the
     /// output of the first bag. There are as many columns as elements of a map.
     #[inline(always)]
@@ -172,7 +156,7 @@ impl<'a> BagCall<'a> {
             out,
             out_stride: plan.out_stride,
             elements: plan.elements,
-            divides: plan.divides,
+            divides: plan.fns.divides,
             zeros: plan.zeros.as_ref().map(|zeros| zeros.as_ptr()),
             part: stretch.part,
             fused: plan.fused.as_ref().map(|(fused, _)| (fused, 0)),
@@ -232,7 +216,7 @@ impl<'a> BagCall<'a> {
 pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
     // By value in all branches, so that short calls keep it in registers.
     if !call.is_short() {
-        return run_any(call);
+        return run_one(call);
     }
     let mut short = Short::new();
     let outcome = short.begin(&call, false);
@@ -244,17 +228,9 @@ pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
 }
 
 #[inline(never)]
-fn run_any(call: BagCall<'_>) -> Result<(), Error> {
-    match call.action() {
-        Action::Nothing => return Ok(()),
-        Action::Check => return call.check(),
-        Action::Run => {}
-    }
-    let outcome = match at_most_the_pool(call.plan.tasks(&call.bags.bounds, pool_threads)) {
-        1 => call.in_windows()?,
-        tasks => call.together(tasks)?,
-    };
-    if outcome.is_complete() { Ok(()) } else { Err(call.error()) }
+fn run_one(call: BagCall<'_>) -> Result<(), Error> {
+    // SAFETY: there is one call.
+    unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error)
 }
 
 /// No more threads help than the pool has, however many tasks there are to be.
@@ -492,7 +468,7 @@ impl<'a> Piece<'a> {
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
         let plan = call.plan;
         // Too many to count are only where nothing is carried.
-        let sums = sums_of_run(call, columns.len()).wrapping_mul(plan.sum);
+        let sums = sums_of_run(call, columns.len()).wrapping_mul(plan.fns.sum);
         call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }

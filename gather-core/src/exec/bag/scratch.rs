@@ -86,7 +86,7 @@ fn sums(call: &BagCall<'_>, cut: &BagCut) -> usize {
         // Ends are moved by less than a unit.
         BagCut::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagCut::unit(plan)),
     };
-    sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.sum)
+    sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.fns.sum)
 }
 
 /// Elements of the buffer for the sums of a run of `columns` columns: those of the columns that are reduced at a

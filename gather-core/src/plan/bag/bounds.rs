@@ -109,7 +109,8 @@ impl Bounds {
     pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> Lengths<'_> {
         match &self.kind {
             &BoundsKind::Every { len, .. } => {
-                Lengths::Every { len, bags: most.checked_div(len).map_or(bags.len(), |most| bags.len().min(most)) }
+                let all = if may_be_empty { bags.len() } else { 0 };
+                Lengths::Every { len, bags: most.checked_div(len).map_or(all, |most| bags.len().min(most)) }
             }
             BoundsKind::At(bounds) => {
                 let bounds = &bounds[bags.start..=bags.end];
@@ -125,15 +126,6 @@ impl Bounds {
         match &self.kind {
             &BoundsKind::Every { len, bags } => Lengths::Every { len, bags },
             BoundsKind::At(bounds) => Lengths::Between(bounds),
-        }
-    }
-
-    /// Whether a bag is empty.
-    #[inline]
-    pub(crate) fn has_empty(&self) -> bool {
-        match &self.kind {
-            &BoundsKind::Every { len, bags } => len == 0 && bags > 0,
-            BoundsKind::At(bounds) => bounds.windows(2).any(|pair| pair[0] == pair[1]),
         }
     }
 

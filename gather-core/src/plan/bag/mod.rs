@@ -132,9 +132,7 @@ pub(crate) struct BagFacts {
     /// Reduces rows without weights, and with weights: or the name of the reduction, where it takes none.
     pub(crate) plain: BagFn,
     pub(crate) weighted: Result<BagFn, &'static str>,
-    pub(crate) divides: bool,
-    /// Bytes of a sum.
-    pub(crate) sum: usize,
+    pub(crate) fns: &'static BagFns,
     /// Numbers of an element of the output, each of which is reduced.
     pub(crate) values: usize,
     /// Bytes of an element of the output, and of data.
@@ -259,8 +257,7 @@ impl BagPlan {
             default,
             plain: fns.plain.at(level),
             weighted: fns.weighted.as_ref().map_or(Err(name), |fns| Ok(fns.at(level))),
-            divides: fns.divides,
-            sum: fns.sum,
+            fns,
             values,
             size,
             size_in,
@@ -293,7 +290,7 @@ impl BagPlan {
             && reads_as_it_is
             && self.action(&bounds) == Action::Run
             && self.work(&bounds).is_for_one(self.par)
-            && (self.fills_zeros || !bounds.has_empty());
+            && (self.fills_zeros || bounds.first_of(0..bounds.bags(), rows, false).bags() == bounds.bags());
         let positions = self.positions.at(&indices, &self.rule, self.level);
         PreparedBags { bounds, rows, indices, positions, is_short }
     }
