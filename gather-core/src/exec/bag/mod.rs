@@ -229,8 +229,12 @@ pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
 
 #[inline(never)]
 fn run_one(call: BagCall<'_>) -> Result<(), Error> {
-    // SAFETY: there is one call.
-    unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error)
+    let runs_alone = call.action() == Action::Run && call.plan.tasks(&call.bags.bounds, pool_threads) == 1;
+    if !runs_alone {
+        // SAFETY: there is one call.
+        return unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error);
+    }
+    if call.in_windows()?.is_complete() { Ok(()) } else { Err(call.error()) }
 }
 
 /// No more threads help than the pool has, however many tasks there are to be.
@@ -309,8 +313,8 @@ struct Stretch<'p> {
     part: Option<Part>,
 }
 
-// SAFETY: threads run different pieces, which write different elements of the output (X2). They read shared memory whose
-// elements are `Sync`, and so do maps of their parameters (K8).
+// SAFETY: threads run different pieces, which write different elements of the output (X2). They read shared memory
+// whose elements are `Sync`, and so do maps of their parameters (K8).
 unsafe impl Sync for BagCall<'_> {}
 
 // SAFETY: threads have numbers of their own, and so different parts of the scratch (R1).
@@ -394,8 +398,8 @@ impl<'a> Piece<'a> {
     }
 
     /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;
-    /// returns how many: none where a bag is long, or rows have weights or a map. One in which nothing counts ends them,
-    /// unless it is zeros.
+    /// returns how many: none where a bag is long, or rows have weights or a map. One in which nothing counts ends
+    /// them, unless it is zeros.
     fn without_left_out(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);

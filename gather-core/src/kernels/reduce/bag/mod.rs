@@ -30,9 +30,9 @@
 //! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type, and only
 //!   functions with weights are given the rows; elsewhere only those without.
 //! - **B4** Each bag that begins with its first row has one that counts. A bag that is no part may have no rows at all,
-//!   where zeros stand for it, and the zero of the output's elements is made of zero bytes. A part of a bag that does not end, or goes on
-//!   with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any alignment, where the part
-//!   before it has left its own.
+//!   where zeros stand for it, and the zero of the output's elements is made of zero bytes. A part of a bag that does
+//!   not end, or goes on with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any
+//!   alignment, where the part before it has left its own.
 //! - **B6** There are positions for all rows, and `distance` more.
 
 mod batch;
