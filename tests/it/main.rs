@@ -8,6 +8,7 @@ mod concurrency;
 mod conformance;
 mod counts;
 mod elements;
+mod empty_bags;
 mod engines;
 mod exhaustive;
 mod expected_counts;

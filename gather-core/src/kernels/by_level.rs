@@ -10,7 +10,7 @@ use crate::types::level::{Available, Level};
 /// - **E1** Where `F` is a [`LevelPointer`], the functions are safe to call on a machine that has their levels. That of
 ///   the scalar level is safe on every machine.
 #[derive(Clone, Copy, Debug)]
-pub struct ByLevel<F> {
+pub(crate) struct ByLevel<F> {
     /// Where the target itself has a level, this one is compiled for it.
     scalar: F,
     #[cfg(target_arch = "x86_64")]
@@ -91,7 +91,7 @@ where
 }
 
 /// A pointer to a function that is unsafe to call only since it is compiled for a level, which the machine may lack.
-pub trait LevelPointer: Copy {
+pub(crate) trait LevelPointer: Copy {
     /// The pointer to a function that is safe to call.
     type Safe: Copy;
 

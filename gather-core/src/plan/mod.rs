@@ -19,7 +19,10 @@ mod space;
 mod tasks;
 
 #[cfg(feature = "bags")]
-pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagFused, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
+pub(crate) use bag::{
+    BagConversion, BagConverting, BagFused, BagPlan, BagRequest, BagSettings, Bounds, FEW, Found, MOST_CONVERTED,
+    PreparedBags, index_runs,
+};
 pub use explain::Explain;
 pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, LeadingAxes, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim, Dim};

@@ -202,7 +202,12 @@ impl DType {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
+    #[inline]
     pub(crate) fn zero(&self) -> Result<ElementBytes, Error> {
+        // Numbers, of few bytes that are zeros.
+        if let (Some(_), size @ ..=16) = (self.built_in, self.facts.size) {
+            return Ok(ElementBytes::from_buf_and_len([0; 16], size));
+        }
         match self.facts.zero {
             Zero::Value(zero) => zero(),
             Zero::Repeated(inner, count) => repeated(&inner.zero()?, count),

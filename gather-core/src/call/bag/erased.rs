@@ -4,49 +4,24 @@
 //! check attributes against shapes  ->  read the offsets  ->  plan (loops, level, kernel)  ->  run
 //! ```
 
-use crate::call::bag::{BagOperator, BagSettings};
+use crate::call::bag::BagOperator;
 use crate::call::checks::check_output;
-use crate::exec::{self, BagOperands};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ErasedParams;
+use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
-use crate::kernels::reduce::bag::{BagFn, BagFns, CompiledPositionsFn, FusedOutput};
-use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
+use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
+use crate::plan::{BagFused, BagPlan, BagRequest, Bounds, Found, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
-use crate::types::element::DType;
+use crate::types::element::{DType, Unaligned};
 use crate::types::error::Error;
 use crate::types::fused::FusedRow;
 use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::{NegativeIndex, Options};
+use crate::types::policy::NegativeIndex;
 use crate::types::reduction::Reduction;
 
 const OP: Op = Op::EmbeddingBag;
-
-/// The call to plan, without its types.
-pub struct BagCallRequest<'a> {
-    settings: &'a BagSettings,
-    options: Options,
-    /// Of the output.
-    dtype: DType,
-    index: IndexType,
-    positions: ByLevel<CompiledPositionsFn>,
-    found: Found,
-    converting: Option<BagConverting>,
-    fused: Option<BagFused>,
-}
-
-/// The functions of a reduction.
-#[derive(Clone, Copy)]
-pub(super) struct Found {
-    pub(super) fns: &'static BagFns,
-    /// Numbers of an element of the output, each of which is reduced.
-    pub(super) values: usize,
-    /// The name of the reduction, where it takes no weights.
-    pub(super) unweighted: Option<&'static str>,
-}
 
 impl Found {
     /// Those of a built-in reduction of elements of a data type.
@@ -59,9 +34,10 @@ impl Found {
         reduction: Reduction,
         dtype: DType,
     ) -> Result<Self, Error> {
-        let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
-        let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
-        Ok(Found { fns, values, unweighted })
+        let Some((fns, values)) = found else {
+            return Err(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) });
+        };
+        Ok(Found { fns, values, name: reduction.name() })
     }
 }
 
@@ -100,8 +76,6 @@ pub enum Starts<'a> {
 pub(super) struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
-    /// The values of a map's parameters.
-    params: ErasedParams<'a>,
     out: Target<'o>,
 }
 
@@ -119,21 +93,46 @@ impl Offsets<'_> {
     ///
     /// # Errors
     /// Those of [`Bounds::at`].
+    #[inline(never)]
     fn read(&self, indices: usize, its_end: bool) -> Result<Bounds, Error> {
+        /// Reads offsets that follow one another.
+        ///
+        /// # Safety
+        /// There are values `O`, at any alignment.
+        unsafe fn typed<O: Copy + Into<i128> + TryInto<usize>>(
+            origin: *const u8,
+            n: usize,
+            (indices, its_end): (usize, bool),
+        ) -> Result<Bounds, Error> {
+            // SAFETY: the caller's promise.
+            let offsets = unsafe { core::slice::from_raw_parts(origin.cast::<Unaligned<O>>(), n) };
+            Bounds::at(offsets.iter().map(|offset| offset.0), indices, its_end)
+        }
         let Offsets { of: Erased { origin, layout }, index } = *self;
-        let &[stride] = layout.strides() else { unreachable!("offsets are of rank 1") };
+        let (n, &[stride]) = (layout.len(), layout.strides()) else { unreachable!("offsets are of rank 1") };
+        let typed = match index.fixed_width() {
+            IndexType::I32 => Some(typed::<i32> as unsafe fn(_, _, _) -> _),
+            IndexType::I64 => Some(typed::<i64> as _),
+            IndexType::U32 => Some(typed::<u32> as _),
+            IndexType::U64 => Some(typed::<u64> as _),
+            _ => None,
+        };
+        if let (Some(typed), true) = (typed, n > 0 && stride == 1) {
+            // SAFETY: V1: a list of offsets of the type, one after the other.
+            return unsafe { typed(origin, n, (indices, its_end)) };
+        }
         let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
         let offset = |at: usize| {
             let at = origin.wrapping_offset(stride.wrapping_mul(at as isize));
             // SAFETY: V1: an offset of the list.
             unsafe { read(at) }
         };
-        Bounds::at((0..layout.len()).map(offset), indices, its_end)
+        Bounds::at((0..n).map(offset), indices, its_end)
     }
 }
 
 impl<'a, 'o> BagTensors<'a, 'o> {
-    /// Those of a call without a map.
+    /// Those of a call.
     ///
     /// # Safety
     /// V1, V3: data may be read along its layout as elements of the type that the call reads, and bags are those that
@@ -145,7 +144,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         bags: &'a [ErasedBags<'a>],
         out: Target<'o>,
     ) -> Self {
-        BagTensors { data: Erased { origin, layout }, bags, params: ErasedParams::NONE, out }
+        BagTensors { data: Erased { origin, layout }, bags, out }
     }
 
     /// The same on the rows of a table with its columns, each of which counts as a byte.
@@ -155,15 +154,6 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         'a: 't,
     {
         BagTensors { data: table.into(), ..self }
-    }
-
-    /// With the values of a map's parameters.
-    #[inline(always)]
-    pub(super) fn given<'t>(self, params: ErasedParams<'t>) -> BagTensors<'t, 'o>
-    where
-        'a: 't,
-    {
-        BagTensors { params, ..self }
     }
 
     #[inline(always)]
@@ -198,38 +188,75 @@ pub(super) fn one<'a, 's>(bags: &'a [ErasedBags<'s>]) -> &'a ErasedBags<'s> {
 }
 
 impl<'a> ErasedBags<'a> {
-    /// The function of a call on these bags, whose weights have been checked.
+    /// A call of a plan on these bags and the rows of a table, into the memory of the output.
+    ///
+    /// # Safety
+    /// X1, as for [`BagCall::new`].
     #[inline(always)]
-    pub(super) fn reduce(&self, call: &BagCall<'_>) -> BagFn {
-        call.reduce(self.weights.is_some()).expect("weights are refused where the reduction takes none")
-    }
-
-    /// With the rows of a table, the values of a map's parameters and the memory of the output.
-    #[inline(always)]
-    pub(super) fn operands(&self, data: Erased<'a>, params: ErasedParams<'a>, out: *mut u8) -> BagOperands<'a> {
+    pub(super) unsafe fn call(
+        &self,
+        plan: (&'a BagPlan, &'a PreparedBags),
+        data: Erased<'a>,
+        map: Option<&'a BagMap<'a>>,
+        out: *mut u8,
+    ) -> BagCall<'a> {
         let ErasedBags { indices, weights, .. } = *self;
         let weights = weights.map(|weights| (weights.origin, weights.layout));
-        BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights, params }
+        // SAFETY: the caller's promise.
+        unsafe { BagCall::new(plan, data.origin, (indices.origin, indices.layout), weights, map, out) }
+    }
+
+    /// Checks the ranks of the tensors of a call, and reads where bags begin and end.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], then those of offsets.
+    #[inline(always)]
+    pub(super) fn bounds(&self, data: &Layout, include_last_offset: bool) -> Result<Bounds, Error> {
+        let indices = self.indices.layout;
+        match self.starts {
+            Starts::At(offsets) => {
+                check_ranks(data.rank(), indices.rank(), Some(offsets.of.layout.rank()))?;
+                offsets.read(indices.len(), include_last_offset)
+            }
+            Starts::EachRow => {
+                check_ranks(data.rank(), indices.rank(), None)?;
+                Ok(Bounds::every(indices.shape()[1], indices.shape()[0]))
+            }
+            Starts::AsPlanned => unreachable!("a plan has the bounds of its bags"),
+        }
+    }
+
+    /// Checks that weights are taken, and have the shape of indices. `taken` is an error with the name of the reduction
+    /// where they are not.
+    ///
+    /// # Errors
+    /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
+    #[inline(always)]
+    pub(super) fn check_weights<F>(&self, taken: Result<F, &'static str>) -> Result<(), Error> {
+        let Some(Erased { layout: weights, .. }) = self.weights else { return Ok(()) };
+        let (expected, got) = (self.indices.layout.shape(), weights.shape());
+        match taken {
+            Err(reduction) => Err(Error::WeightsUnavailable { reduction }),
+            Ok(_) if expected != got => {
+                let (expected, got) = (expected.into(), got.into());
+                Err(Error::ShapeMismatch { op: OP, argument: Argument::Weights, expected, got })
+            }
+            Ok(_) => Ok(()),
+        }
     }
 }
 
-impl<'a> BagCallRequest<'a> {
+impl<'a> BagRequest<'a> {
     /// A request for the functions that were found, for elements of a data type.
     #[inline(always)]
     pub(super) fn new<R>(
         op: &'a BagOperator<R>,
         found: Found,
         dtype: DType,
-        (index, positions): (IndexType, ByLevel<CompiledPositionsFn>),
+        (index, positions): (IndexType, &'static PositionsFns),
     ) -> Self {
         let (settings, options) = (&op.settings, op.options);
-        BagCallRequest { settings, options, dtype, index, positions, found, converting: None, fused: None }
-    }
-
-    /// The same for rows that a map converts.
-    #[inline(always)]
-    pub(super) fn converting(self, converting: BagConverting) -> Self {
-        BagCallRequest { converting: Some(converting), ..self }
+        BagRequest { settings, options, dtype, index, positions, found, converting: None, fused: None }
     }
 
     /// A request for fused rows, whose values are reduced as `f32`.
@@ -241,115 +268,71 @@ impl<'a> BagCallRequest<'a> {
         op: &'a BagOperator<Reduction>,
         row: FusedRow,
         (dtype, output): (DType, Option<FusedOutput>),
-        index: (IndexType, ByLevel<CompiledPositionsFn>),
+        index: (IndexType, &'static PositionsFns),
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.reduction);
         let (fns, output) = reduce::bag::fused(format, reduction).zip(output).unzip();
         let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
         let as_it_is = reduce::bag::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
         let fused = output.map(|output| BagFused { row, output, as_it_is });
-        Ok(BagCallRequest { fused, ..Self::new(op, found, dtype, index) })
+        Ok(BagRequest { fused, ..Self::new(op, found, dtype, index) })
     }
 
-    /// Checks attributes against the shape of data.
+    /// The rows of data that attributes name: that of padding, and the default row.
     ///
     /// # Errors
     /// [`Error::RowOutOfRange`].
     #[inline(always)]
-    pub(super) fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
-        let BagCallRequest { settings, options, dtype, index, positions, found, converting, fused } = *self;
-        let Found { fns, values, .. } = found;
-        let dim = data.shape()[0];
+    pub(super) fn rows(&self, data: &Layout) -> Result<[Option<usize>; 2], Error> {
+        let (settings, dim) = (self.settings, data.shape()[0]);
         let padding = row(Argument::PaddingIndex, settings.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, settings.default_index, NegativeIndex::Reject, dim)?;
-        let (policy, skips_negative) = (settings.policy.lower(), settings.skip_negative);
-        let request = BagRequest {
-            dtype,
-            index,
-            positions,
-            fns,
-            values,
-            converting,
-            fused,
-            policy,
-            padding,
-            skips_negative,
-            default,
-            options,
-        };
-        Ok(request)
+        Ok([padding, default])
     }
 
-    /// The rules for the bags of a call.
-    pub(super) fn rules(&self) -> Rules {
-        Rules { unweighted: self.found.unweighted, include_last_offset: self.settings.include_last_offset }
-    }
-
-    /// Plans for an output: for one that is not fixed, of the row-major layout.
+    /// Plans for an output: for one that is not fixed, of the row-major layout. Calls `then` with the plan, the bags,
+    /// and that layout.
     ///
     /// # Errors
-    /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and
-    /// those of [`BagPlan::new`].
+    /// Those of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output, those
+    /// of [`BagPlan::new`], and those of `then`.
     #[inline(always)]
-    pub(super) fn plan(&self, data: &Layout, bags: &ErasedBags<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
-        let bounds = bounds(data, bags, self.settings.include_last_offset)?;
-        let request = self.of_data(data)?;
-        check_weights(self.found.unweighted, bags)?;
-        let out = output(data, bounds.bags())?;
-        if let Some(fixed) = fixed {
-            check_output(OP, out.shape(), fixed.shape())?;
+    pub(super) fn plan<Y>(
+        &self,
+        data: &Layout,
+        bags: &ErasedBags<'_>,
+        fixed: Option<&Layout>,
+        then: impl FnOnce(&BagPlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
+    ) -> Result<Y, Error> {
+        let bounds = bags.bounds(data, self.settings.include_last_offset)?;
+        let rows = self.rows(data)?;
+        bags.check_weights(self.found.fns.weighted.as_ref().ok_or(self.found.name))?;
+        let mut fresh = None;
+        let out = match fixed {
+            Some(fixed) if is_output(fixed.shape(), data, bounds.bags()) => fixed,
+            _ => {
+                let fresh = fresh.insert(output(data, bounds.bags())?);
+                fixed.map_or(Ok(()), |fixed| check_output(OP, fresh.shape(), fixed.shape()))?;
+                fresh
+            }
+        };
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        match &BagPlan::new(self, rows, data, out) {
+            Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
+            Err(error) => Err(error.clone()),
         }
-        let plan = BagPlan::new(&request, data, fixed.unwrap_or(&out))?;
-        Ok(Made { plan, bounds, out })
     }
 
     /// Runs on the tensors of a call of its types, or of its fused rows.
     ///
     /// # Errors
-    /// Those of [`BagCallRequest::plan`] and of the run.
+    /// Those of [`BagRequest::plan`] and of the run.
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-        let made = self.plan(tensors.data.layout, one(tensors.bags), tensors.out.layout());
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
-        let Ok(made) = &made else { return made.map(drop) };
-        // SAFETY: X1: the plan was made for the layouts of these tensors; no map converts.
-        unsafe { run(&made.plan.call(&made.bounds), &made.out, tensors) }
-    }
-}
-
-/// A plan with the bags that it was made with, and the row-major layout of their result.
-pub(super) struct Made {
-    pub(super) plan: BagPlan,
-    pub(super) bounds: Bounds,
-    pub(super) out: Layout,
-}
-
-/// The rules for the bags of a call.
-#[derive(Clone, Copy)]
-pub(super) struct Rules {
-    /// The name of the reduction, where it takes no weights.
-    pub(super) unweighted: Option<&'static str>,
-    pub(super) include_last_offset: bool,
-}
-
-/// Checks the ranks of the tensors of a call, and reads where bags begin and end.
-///
-/// # Errors
-/// [`Error::RankOutOfRange`], then those of offsets.
-//
-// Inlined, as is `output`: what a function returns by words and the caller moves in vectors waits for the stores.
-#[inline(always)]
-pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
-    let indices = bags.indices.layout;
-    match bags.starts {
-        Starts::At(offsets) => {
-            check_ranks(data.rank(), indices.rank(), Some(offsets.of.layout.rank()))?;
-            offsets.read(indices.len(), include_last_offset)
-        }
-        Starts::EachRow => {
-            check_ranks(data.rank(), indices.rank(), None)?;
-            Ok(Bounds::every(indices.shape()[1], indices.shape()[0]))
-        }
-        Starts::AsPlanned => unreachable!("a plan has the bounds of its bags"),
+        let (data, bags) = (tensors.data, one(tensors.bags));
+        // SAFETY: X1: the plan is made for the layouts of these tensors; no map converts.
+        self.plan(data.layout, bags, tensors.out.layout(), |plan, bags, fresh| unsafe {
+            run((plan, &bags), None, fresh, tensors)
+        })
     }
 }
 
@@ -359,17 +342,33 @@ pub(super) fn bounds(data: &Layout, bags: &ErasedBags<'_>, include_last_offset: 
 /// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output, the bounds
-/// being those of their bags (P2); where the output is not fixed, for the row-major layout. Weights have been checked.
-/// What is given is of the parameters of the plan's map, and has been checked (K8).
-pub(super) unsafe fn run(call: &BagCall<'_>, layout: &Layout, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
-    let BagTensors { data, bags, params, out } = tensors;
-    let (bags, fresh) = (one(bags), || Ok((layout.shape(), layout.len())));
+/// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output; their
+/// bags have been prepared for it (P2); where the output is not fixed, for the row-major layout. Weights have been
+/// checked. The map is of the plan's types, and its parameters have been checked (K8).
+#[inline(always)]
+pub(super) unsafe fn run(
+    plan: (&BagPlan, &PreparedBags),
+    map: Option<&BagMap<'_>>,
+    fresh: Option<&Layout>,
+    tensors: BagTensors<'_, '_>,
+) -> Result<(), Error> {
+    let BagTensors { data, bags, out } = tensors;
+    let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
+    // SAFETY: a layout has the elements of its shape.
+    let out = unsafe { out.memory(shape) }?;
     // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
     // fresh and row-major.
-    let run = |out| unsafe { exec::run_bags(call, bags.reduce(call), bags.operands(data, params, out)) };
+    exec::run_bags(unsafe { one(bags).call(plan, data, map, out.start) })?;
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
-    unsafe { out.write(fresh, run) }
+    unsafe { out.written() };
+    Ok(())
+}
+
+/// Whether a shape is that of the result.
+#[inline(always)]
+fn is_output(shape: &[usize], data: &Layout, bags: usize) -> bool {
+    let row = &data.shape()[1..];
+    matches!(shape, [n, own @ ..] if *n == bags && own.iter().eq(row))
 }
 
 /// Checks the ranks of data, indices and offsets.
@@ -382,25 +381,6 @@ pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -
     let allowed = if offsets.is_some() { 1 } else { 2 };
     check(Argument::Indices, indices, allowed, allowed)?;
     offsets.map_or(Ok(()), |rank| check(Argument::Offsets, rank, 1, 1))
-}
-
-/// Checks that weights are taken, and have the shape of indices.
-pub(super) fn check_weights(unweighted: Option<&'static str>, bags: &ErasedBags<'_>) -> Result<(), Error> {
-    let Some(Erased { layout: weights, .. }) = bags.weights else { return Ok(()) };
-    let (expected, got) = (bags.indices.layout.shape(), weights.shape());
-    match unweighted {
-        Some(reduction) => Err(Error::WeightsUnavailable { reduction }),
-        None if expected != got => {
-            let (expected, got) = (expected.into(), got.into());
-            Err(Error::ShapeMismatch { op: OP, argument: Argument::Weights, expected, got })
-        }
-        None => Ok(()),
-    }
-}
-
-/// The number of bags that `offsets` offsets make.
-pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
-    if include_last { offsets.checked_sub(1).ok_or(Error::NoOffsets) } else { Ok(offsets) }
 }
 
 /// The row-major layout of the result.
@@ -417,5 +397,5 @@ fn row(argument: Argument, index: Option<i64>, negative: NegativeIndex, dim: usi
     let from_end = index < 0 && negative == NegativeIndex::FromEnd;
     let row = i128::from(index) + if from_end { dim as i128 } else { 0 };
     let row = usize::try_from(row).ok().filter(|&row| row < dim);
-    row.map(Some).ok_or(Error::RowOutOfRange { argument, index, dim })
+    if row.is_some() { Ok(row) } else { Err(Error::RowOutOfRange { argument, index, dim }) }
 }

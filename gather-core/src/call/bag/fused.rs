@@ -4,12 +4,13 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PerTable;
-use crate::call::bag::erased::{BagCallRequest, Erased, ErasedBags, one};
+use crate::call::bag::erased::{Erased, ErasedBags, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::tables::TablesRequest;
 use crate::call::source::kind::{Fused, IndexKind, Tables};
 use crate::call::source::reader::{Format, Reader};
 use crate::kernels::reduce::bag::FusedOutput;
+use crate::plan::BagRequest;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
@@ -41,7 +42,7 @@ macro_rules! fused {
             ) -> Result<Request<'a>, Error> {
                 let Format::Fused(table) = data.format else { unreachable!("a source of fused rows") };
                 let ($dtype, positions) = (data.dtype, positions::<I>(data.dtype, one(bags).index)?);
-                Ok(Request::Rows(BagCallRequest::fused(op, table.row(), ($dtype, $output), positions)?))
+                Ok(Request::Rows(BagRequest::fused(op, table.row(), ($dtype, $output), positions)?))
             }
         }
 
@@ -61,7 +62,7 @@ macro_rules! fused {
                 data: &Reader<'_>,
                 _: &[ErasedBags<'_>],
             ) -> Result<Request<'a>, Error> {
-                let ($dtype, of_table) = (data.dtype, BagCallRequest::fused);
+                let ($dtype, of_table) = (data.dtype, BagRequest::fused);
                 let output = $output;
                 Ok(Request::Tables(TablesRequest { op, dtype: $dtype, output, positions: I::positions, of_table }))
             }

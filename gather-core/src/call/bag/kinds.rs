@@ -4,7 +4,7 @@ use core::borrow::Borrow;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PlanBags;
-use crate::call::bag::erased::{BagCallRequest, BagTensors, ErasedBags, Found, one};
+use crate::call::bag::erased::{BagTensors, ErasedBags, one};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::maps;
 use crate::call::bag::plan::{PlannedBags, Reads};
@@ -14,10 +14,10 @@ use crate::call::gather::fused::check_format;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind, not_compiled};
 use crate::call::source::reader::{Format, Reader};
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::Reductions;
-use crate::kernels::reduce::bag::{BagFns, CompiledPositionsFn};
+use crate::kernels::reduce::bag::{BagFns, PositionsFns};
 use crate::kernels::reduce::reducer::Reducer;
+use crate::plan::{BagRequest, Found};
 use crate::tensor::output::Output;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element, IsElement};
@@ -49,7 +49,7 @@ pub trait Bagged: Kind {
 /// A call without its tensors: of one table, or of several.
 #[allow(clippy::large_enum_variant, reason = "most calls are of one table")]
 pub enum Request<'a> {
-    Rows(BagCallRequest<'a>),
+    Rows(BagRequest<'a>),
     Tables(TablesRequest<'a>),
 }
 
@@ -217,7 +217,7 @@ macro_rules! plain {
             ) -> Result<Request<'a>, Error> {
                 let ($dtype, index, reduction) = (reader.dtype, one(bags).index, op.reduction);
                 let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
-                Ok(Request::Rows(BagCallRequest::new(op, found, $dtype, positions::<I>($dtype, index)?)))
+                Ok(Request::Rows(BagRequest::new(op, found, $dtype, positions::<I>($dtype, index)?)))
             }
         }
     )*};
@@ -233,7 +233,7 @@ plain! {
 /// [`Error::KernelsNotCompiled`].
 fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
     let found = Reductions::<BagFns>::of_dtype(dtype);
-    found.ok_or(Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
+    found.ok_or_else(|| Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
 }
 
 /// The functions that resolve indices, and their type.
@@ -247,7 +247,7 @@ pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<
 }
 
 /// An index type, and the functions that resolve its indices.
-pub(super) type Positions = (IndexType, ByLevel<CompiledPositionsFn>);
+pub(super) type Positions = (IndexType, &'static PositionsFns);
 
 /// The built-in reductions of elements.
 #[inline(always)]
@@ -266,7 +266,7 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
     ) -> Result<Request<'a>, Error> {
         const { IsElement::<T>::CHECK };
         let (index, reducer) = (one(bags).index, op.reduction);
-        let found = Found { fns: reducer.bag_fns(), values: 1, unweighted: Some(reducer.name()) };
-        Ok(Request::Rows(BagCallRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?)))
+        let found = Found { fns: reducer.bag_fns(), values: 1, name: reducer.name() };
+        Ok(Request::Rows(BagRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?)))
     }
 }

@@ -24,11 +24,12 @@ use crate::call::operator::{has_reduction, settings, takes_indices};
 use crate::call::source::kind::Kind;
 use crate::call::source::{Source, TensorOf};
 use crate::kernels::reduce::reducer::Reducer;
+use crate::plan::BagSettings;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
 use crate::types::error::Error;
-use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+use crate::types::policy::{Options, OutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
@@ -107,16 +108,6 @@ pub struct BagOperator<R> {
     reduction: R,
     settings: BagSettings,
     options: Options,
-}
-
-/// The settings that bags have by any reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct BagSettings {
-    policy: IndexPolicy,
-    padding_index: Option<i64>,
-    default_index: Option<i64>,
-    skip_negative: bool,
-    include_last_offset: bool,
 }
 
 impl EmbeddingBag {
@@ -213,7 +204,8 @@ impl<R> BagOperator<R> {
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
         let bags = match offsets {
             None => indices.shape()[0],
-            Some(offsets) => erased::bags(offsets, self.settings.include_last_offset)?,
+            Some(0) if self.settings.include_last_offset => return Err(Error::NoOffsets),
+            Some(offsets) => offsets - usize::from(self.settings.include_last_offset),
         };
         Ok(erased::output(&data, bags)?.shape().into())
     }

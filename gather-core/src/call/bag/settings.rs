@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::bag::{BagOperator, BagSettings, EmbeddingBag};
+use crate::call::bag::{BagOperator, EmbeddingBag};
+use crate::plan::BagSettings;
 use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 

@@ -7,17 +7,15 @@
 use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{self, BagCallRequest, BagTensors, ErasedBags, Rules, Starts};
+use crate::call::bag::erased::{BagTensors, ErasedBags, Starts};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::kinds::Positions;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::not_compiled;
-use crate::exec::{self, BagJob};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::bag::{CompiledPositionsFn, FusedOutput};
-use crate::plan::{BagPlan, Bounds, Explain};
+use crate::exec;
+use crate::kernels::reduce::bag::{FusedOutput, PositionsFns};
+use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -29,20 +27,16 @@ use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
 /// Makes the request of a table.
-type OfTable<'a> = fn(
-    &'a BagOperator<Reduction>,
-    FusedRow,
-    (DType, Option<FusedOutput>),
-    Positions,
-) -> Result<BagCallRequest<'a>, Error>;
+type OfTable<'a> =
+    fn(&'a BagOperator<Reduction>, FusedRow, (DType, Option<FusedOutput>), Positions) -> Result<BagRequest<'a>, Error>;
 
 /// A call of several tables without its tensors: what makes the request of each table.
 pub struct TablesRequest<'a> {
     pub(super) op: &'a BagOperator<Reduction>,
     pub(super) dtype: DType,
     pub(super) output: Option<FusedOutput>,
-    pub(super) positions: fn(IndexType) -> Option<ByLevel<CompiledPositionsFn>>,
-    /// [`BagCallRequest::fused`], so that the functions of formats are compiled where the request is made.
+    pub(super) positions: fn(IndexType) -> Option<&'static PositionsFns>,
+    /// [`BagRequest::fused`], so that the functions of formats are compiled where the request is made.
     pub(super) of_table: OfTable<'a>,
 }
 
@@ -65,11 +59,11 @@ pub(super) fn run(
     out.map_or(Ok(()), check_rows)?;
     let row = out.map(|layout| layout.strides().first().copied().unwrap_or(0));
     let plans = Plans::new(request, tables, bags, row)?;
-    let bounds = plans.bounds(bags)?;
-    let shape = plans.output(&bounds)?;
+    let prepared = plans.prepare(bags)?;
+    let shape = plans.output(&prepared)?;
     // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; the bounds are those
     // of the bags, as just read, of which there are as many as tables.
-    unsafe { plans.run(&shape, tables, &bounds, tensors) }
+    unsafe { plans.run(&shape, tables, &prepared, tensors) }
 }
 
 /// Checks that there are bags for each table.
@@ -88,7 +82,6 @@ struct Plans {
     /// Columns of all tables.
     columns: usize,
     dtype: DType,
-    rules: Rules,
     par: Par,
 }
 
@@ -117,37 +110,39 @@ impl Plans {
         let &TablesRequest { op, dtype, output, positions, of_table } = request;
         let columns = tables.iter().fold(0, |columns: usize, table| columns.wrapping_add(table.columns()));
         let row = row.unwrap_or(columns as isize);
-        let include_last_offset = op.settings.include_last_offset;
-        let (mut start, mut rules) = (0usize, Rules { unweighted: None, include_last_offset });
+        let mut start = 0usize;
         let mut plans = Vec::with_capacity(tables.len());
         for (number, (table, bags)) in tables.iter().zip(bags).enumerate() {
             let found = positions(bags.index).ok_or_else(not_compiled(Op::EmbeddingBag, dtype, bags.index));
             let request =
                 found.and_then(|positions| of_table(op, table.row(), (dtype, output), (bags.index, positions)));
             let plan = request.and_then(|request| {
-                rules = request.rules();
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
-                BagPlan::new(&request.of_data(table.layout())?, table.layout(), &out)
+                BagPlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
             });
             let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
             let bytes = table.columns().wrapping_mul(dtype.size());
             plans.push(TablePlan { plan, format: table.format(), data, start });
             start = start.wrapping_add(bytes);
         }
-        Ok(Plans { tables: plans, columns, dtype, rules, par: op.options.par })
+        Ok(Plans { tables: plans, columns, dtype, par: op.options.par })
     }
 
     /// Reads the bounds of all bags, and checks them and the weights.
     ///
     /// # Errors
     /// [`Error::InTable`].
-    fn bounds(&self, bags: &[ErasedBags<'_>]) -> Result<Vec<Bounds>, Error> {
+    fn prepare(&self, bags: &[ErasedBags<'_>]) -> Result<Vec<PreparedBags>, Error> {
         let mut first = None;
         let read = self.tables.iter().zip(bags).enumerate().map(|(number, (table, bags))| {
-            let bounds = erased::bounds(&table.data, bags, self.rules.include_last_offset).and_then(|bounds| {
-                erased::check_weights(self.rules.unweighted, bags)?;
+            let bounds = bags.bounds(&table.data, table.plan.include_last_offset).and_then(|bounds| {
+                bags.check_weights(table.plan.weighted)?;
                 let (expected, got) = (*first.get_or_insert(bounds.bags()), bounds.bags());
-                if expected == got { Ok(bounds) } else { Err(Error::BagsMismatch { expected, got }) }
+                if expected == got {
+                    Ok(table.plan.prepare(bounds, bags.indices.layout))
+                } else {
+                    Err(Error::BagsMismatch { expected, got })
+                }
             });
             bounds.map_err(in_table(number))
         });
@@ -158,8 +153,8 @@ impl Plans {
     ///
     /// # Errors
     /// [`Error::TooManyElements`].
-    fn output(&self, bounds: &[Bounds]) -> Result<Shape, Error> {
-        let shape = Shape::from([bounds.first().map_or(0, Bounds::bags), self.columns]);
+    fn output(&self, prepared: &[PreparedBags]) -> Result<Shape, Error> {
+        let shape = Shape::from([prepared.first().map_or(0, |bags| bags.bounds.bags()), self.columns]);
         Shape::checked_len(&shape).map(|_| shape)
     }
 
@@ -176,7 +171,7 @@ impl Plans {
         &self,
         shape: &Shape,
         tables: &[&FusedRows<'_>],
-        bounds: &[Bounds],
+        prepared: &[PreparedBags],
         tensors: BagTensors<'_, '_>,
     ) -> Result<(), Error> {
         let bags = tensors.bags();
@@ -184,15 +179,15 @@ impl Plans {
             check_output(Op::EmbeddingBag, shape, layout.shape())?;
         }
         let run = |out: *mut u8| {
-            let job = |number: usize| {
-                let (planned, bags) = (&self.tables[number], &bags[number]);
-                let (plan, out) = (planned.plan.call(&bounds[number]), out.wrapping_add(planned.start));
-                let operands = bags.operands(tables[number].into(), ErasedParams::NONE, out);
-                BagJob { plan, reduce: bags.reduce(&plan), operands }
+            let call = |number: usize| {
+                let TablePlan { plan, start, .. } = &self.tables[number];
+                let (plan, out) = ((plan, &prepared[number]), out.wrapping_add(*start));
+                // SAFETY: X1: formats, layouts and bags are those of the plans, by the contract (B7), and so is the
+                // shape of the output.
+                unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
-            // SAFETY: X1: formats, layouts and bounds are those of the plans, by the contract (B7), and so is the shape
-            // of the output. Tables have columns of their own.
-            let result = unsafe { exec::run_all_bags(self.tables.len(), job, self.par) };
+            // SAFETY: tables have columns of their own.
+            let result = unsafe { exec::run_all_bags(self.tables.len(), &call, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();
@@ -205,7 +200,7 @@ impl Plans {
 #[derive(Clone)]
 pub(super) struct PlannedTables {
     plans: Plans,
-    bounds: Vec<Bounds>,
+    prepared: Vec<PreparedBags>,
     /// Layouts of indices.
     indices: Vec<Layout>,
     out: Shape,
@@ -223,9 +218,9 @@ impl PlannedTables {
     ) -> Result<Self, Error> {
         check_count(tables, bags)?;
         let plans = Plans::new(request, tables, bags, None)?;
-        let bounds = plans.bounds(bags)?;
-        let (out, indices) = (plans.output(&bounds)?, bags.iter().map(|bags| bags.indices.layout.clone()).collect());
-        Ok(PlannedTables { plans, bounds, indices, out })
+        let prepared = plans.prepare(bags)?;
+        let (out, indices) = (plans.output(&prepared)?, bags.iter().map(|bags| bags.indices.layout.clone()).collect());
+        Ok(PlannedTables { plans, prepared, indices, out })
     }
 
     pub(super) fn dtype(&self) -> DType {
@@ -234,7 +229,7 @@ impl PlannedTables {
 
     /// The type of the indices of a table.
     pub(super) fn index(&self, table: usize) -> Option<IndexType> {
-        self.plans.tables.get(table).map(|table| table.plan.index())
+        self.plans.tables.get(table).map(|table| table.plan.index)
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
@@ -263,20 +258,20 @@ impl PlannedTables {
         }
         let as_planned = bags.iter().all(|bags| matches!(bags.starts, Starts::AsPlanned));
         let (read, shape);
-        let (bounds, shape) = if as_planned {
-            for (number, (layout, bags)) in self.indices.iter().zip(bags).enumerate() {
+        let (prepared, shape) = if as_planned {
+            for (number, ((layout, table), bags)) in self.indices.iter().zip(&self.plans.tables).zip(bags).enumerate() {
                 let same = check_layout(Argument::Indices, layout, bags.indices.layout)
-                    .and_then(|()| erased::check_weights(self.plans.rules.unweighted, bags));
+                    .and_then(|()| bags.check_weights(table.plan.weighted));
                 same.map_err(in_table(number))?;
             }
-            (&self.bounds, &self.out)
+            (&self.prepared, &self.out)
         } else {
-            read = self.plans.bounds(bags)?;
+            read = self.plans.prepare(bags)?;
             shape = self.plans.output(&read)?;
             (&read, &shape)
         };
         // SAFETY: formats and layouts of the tables are those of the plans, as just checked; a row-major output of all
         // their columns has its rows as far apart as planned; bounds and shape are those of the bags.
-        unsafe { self.plans.run(shape, tables, bounds, tensors) }
+        unsafe { self.plans.run(shape, tables, prepared, tensors) }
     }
 }

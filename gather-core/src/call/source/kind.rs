@@ -4,14 +4,11 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert;
-#[cfg(feature = "bags")]
-use crate::kernels::reduce;
 #[cfg(feature = "scatter")]
 use crate::kernels::reduce::Reductions;
 #[cfg(feature = "bags")]
-use crate::kernels::reduce::bag::CompiledPositionsFn;
+use crate::kernels::reduce::bag::PositionsFns;
 #[cfg(feature = "scatter")]
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::kernels::registry::Registry;
@@ -116,7 +113,7 @@ pub trait IndexKind: Kind {
     #[cfg(feature = "bags")]
     /// The functions that resolve the indices of bags.
     #[doc(hidden)]
-    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>>;
+    fn positions(index: IndexType) -> Option<&'static PositionsFns>;
 
     /// The functions that resolve indices some of which are null.
     #[doc(hidden)]
@@ -260,8 +257,8 @@ impl<I: Index> IndexKind for I {
 
     #[cfg(feature = "bags")]
     #[inline(always)]
-    fn positions(_: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-        Some(reduce::bag::positions::<I>())
+    fn positions(_: IndexType) -> Option<&'static PositionsFns> {
+        Some(PositionsFns::of::<I>())
     }
 
     #[inline(always)]
@@ -290,8 +287,8 @@ impl IndexKind for Any {
     }
 
     #[cfg(feature = "bags")]
-    fn positions(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-        reduce::bag::positions_of(index)
+    fn positions(index: IndexType) -> Option<&'static PositionsFns> {
+        PositionsFns::of_index(index)
     }
 
     fn resolvers(index: IndexType) -> Option<Resolvers> {

@@ -10,16 +10,16 @@
 //!
 //! So rows are reduced as if they had been gathered, and nothing but what fits in the cache is written between.
 
-use crate::exec::bag::BagOperands;
 use crate::exec::bag::scratch::Scratch;
+use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, Part, SPARE};
-use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
+use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
 /// The rows of a worker.
 pub(super) struct Converted<'a> {
-    plan: &'a BagCall<'a>,
+    plan: &'a BagPlan,
     conversion: &'a BagConversion,
     /// The values of the map's parameters.
     params: ErasedParams<'a>,
@@ -30,20 +30,18 @@ pub(super) struct Converted<'a> {
 }
 
 impl<'a> Converted<'a> {
-    /// The rows of a worker, in its part of the scratch, for a plan with a map.
+    /// The rows of a worker, in its part of the scratch, for a call with a map.
     ///
     /// # Safety
-    /// X1: the operands are those of the plan, so that K8 holds for what their map is given. No other thread has the
-    /// number of the worker while there are the rows.
+    /// No other thread has the number of the worker while there are the rows.
     pub(super) unsafe fn new(
-        plan: &'a BagCall<'a>,
-        operands: &BagOperands<'a>,
+        call: &'a BagCall<'a>,
+        &BagMap { ref conversion, params }: &'a BagMap<'a>,
         scratch: &Scratch<'_>,
         worker: usize,
     ) -> Self {
-        let conversion = plan.conversion().expect("a plan with a map");
+        let plan = call.plan;
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
-        let params = operands.params;
         let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
         Converted { plan, conversion, params, rows, positions }
     }
@@ -59,11 +57,11 @@ impl<'a> Converted<'a> {
         }
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
-            let (start, values) = (first * plan.size(), first * plan.values());
+            let (start, values) = (first * plan.size, first * plan.values);
             self.convert(rows, count, first, elements);
             let after = |carried: *mut u8| match carried.is_null() {
                 true => carried,
-                false => carried.wrapping_add((values + number * SPARE) * plan.request().fns.sum),
+                false => carried.wrapping_add((values + number * SPARE) * plan.fns.sum),
             };
             let these = BagArgs {
                 data: self.rows,
@@ -71,7 +69,7 @@ impl<'a> Converted<'a> {
                 positions: &self.positions[..count],
                 distance: 0,
                 out: rows.out.wrapping_add(start),
-                elements: elements * plan.values(),
+                elements: elements * plan.values,
                 zeros: rows.zeros.map(|zeros| zeros.wrapping_add(start)),
                 part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
                 ..*rows
@@ -86,7 +84,7 @@ impl<'a> Converted<'a> {
     /// Converts `elements` columns of the first `count` rows of a job, from column `first` on.
     fn convert(&mut self, rows: &BagArgs<'_>, count: usize, first: usize, elements: usize) {
         debug_assert!(first + elements <= rows.elements && elements <= self.conversion.columns, "R1");
-        let size_in = self.plan.size_in();
+        let size_in = self.plan.size_in;
         // Of data without rows the product may wrap: nothing is read there.
         let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
@@ -108,9 +106,9 @@ impl<'a> Converted<'a> {
     /// Prefetches elements of a row, and their parameters.
     #[inline(always)]
     fn ask(&self, from: *const u8, position: i64, elements: usize) {
-        prefetch_row(from, elements * self.plan.size_in());
+        prefetch_row(from, elements * self.plan.size_in);
         if let Some(ahead) = self.params.ahead {
-            ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in()), elements);
+            ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in), elements);
         }
     }
 
@@ -120,8 +118,8 @@ impl<'a> Converted<'a> {
     /// K8 for the elements at `from`, which belong to row `position`, and for as many at `to`.
     #[inline(always)]
     pub(super) unsafe fn row(&self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
-        let place = Place { row: position, element: self.params.element(from, self.plan.size_in()) };
-        // SAFETY: the elements are the caller's promise, and parameters that of `Converted::new`; K7: the plan's level.
+        let place = Place { row: position, element: self.params.element(from, self.plan.size_in) };
+        // SAFETY: the elements are the caller's promise, and parameters those of the call (X1); K7: the plan's level.
         unsafe { (self.conversion.row_fn)(from, to, elements, self.params.given, place) }
     }
 }

@@ -15,7 +15,7 @@ mod several;
 mod short;
 mod window;
 
-pub(crate) use several::{BagJob, run_all};
+pub(crate) use several::run_all;
 
 use core::ops::Range;
 
@@ -23,224 +23,227 @@ use smallvec::SmallVec;
 
 use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
-use crate::exec::bag::short::Begun;
+use crate::exec::bag::short::Short;
 use crate::exec::bag::window::{AHEAD, PART, Room, Window};
-use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::reduce::bag::{
-    BagArgs, BagFn, BagIndices, BagRows, BagRule, Begin, IndexRuns, LEFT_OUT, Lengths, Part,
-};
+use crate::kernels::reduce::bag::{BagArgs, BagFn, BagIndices, BagRows, Begin, IndexRuns, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome, start_of_part};
-use crate::plan::{Action, Axis, BagCall};
+use crate::plan::{Action, Axis, BagConversion, BagPlan, PreparedBags, index_runs};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
+use crate::types::op::Op;
 
-/// The tensors of a call, at coordinate 0.
+/// A call: a plan, its bags and its tensors, at coordinate 0. X1 holds for it.
 #[derive(Clone, Copy)]
-pub(crate) struct BagOperands<'a> {
-    pub(crate) out: *mut u8,
-    pub(crate) data: *const u8,
-    pub(crate) index: *const u8,
-    pub(crate) indices: &'a Layout,
+pub(crate) struct BagCall<'a> {
+    plan: &'a BagPlan,
+    bags: &'a PreparedBags,
+    data: *const u8,
+    index: *const u8,
+    indices: &'a Layout,
     /// Of the shape of indices.
-    pub(crate) weights: Option<(*const u8, &'a Layout)>,
-    /// The values of a map's parameters.
+    weights: Option<(*const u8, &'a Layout)>,
+    map: Option<&'a BagMap<'a>>,
+    out: *mut u8,
+}
+
+/// The map of a call.
+pub(crate) struct BagMap<'a> {
+    pub(crate) conversion: BagConversion,
+    /// The values of its parameters.
     pub(crate) params: ErasedParams<'a>,
 }
 
-/// Runs a plan.
-///
-/// # Errors
-/// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the first
-/// such index of a bag in row-major order.
-///
-/// # Safety
-/// X1: the operands are of the plan's layouts and types, with weights of the type that is reduced; `reduce` is one of
-/// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run
-/// that returns `Ok` has written every element of the output.
-pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
-    // SAFETY: X1, which the caller says.
-    let proven = unsafe { Proven::new(*plan, reduce, operands) };
-    match plan.action() {
-        Action::Nothing => return Ok(()),
-        Action::Check => return proven.check(),
-        Action::Run => {}
-    }
-    let tasks = tasks(plan.tasks(pool_threads));
-    let outcome = if tasks == 1 { proven.alone()? } else { proven.together(tasks)? };
-    if outcome.is_complete() {
-        return Ok(());
-    }
-    proven.find()
-}
-
-/// No more threads help than the pool has, however many tasks there are to be.
-fn tasks(tasks: usize) -> usize {
-    if tasks == 1 { 1 } else { tasks.min(pool_threads().saturating_add(1)) }
-}
-
-/// The rule that indices are compared with.
-fn checked<'a>(plan: &BagCall<'_>, axes: &'a [Axis; 1]) -> IndexCheck<'a> {
-    let (policy, skips_negative) = (plan.request().policy, plan.request().skips_negative);
-    IndexCheck { op: plan.op(), axes, policy, index: plan.index(), skips_negative }
-}
-
-/// The operands of a plan, and one of its functions. X1 holds for them.
-#[derive(Clone, Copy)]
-struct Proven<'a> {
-    plan: BagCall<'a>,
-    reduce: BagFn,
-    operands: BagOperands<'a>,
-}
-
-impl<'a> Proven<'a> {
+impl<'a> BagCall<'a> {
+    /// The call; weights are refused where the reduction takes none.
+    ///
     /// # Safety
-    /// X1, as for [`run`], as long as there is the value.
-    unsafe fn new(plan: BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>) -> Self {
-        Proven { plan, reduce, operands }
+    /// X1, as long as there is the value: the tensors are of the plan's layouts and types, with weights of the type
+    /// that is reduced. P2: the bags have been prepared for indices of this layout, and are as many as the output has
+    /// rows. There is a map where the plan has one, of its types; of that, K8 holds for data, output and parameters.
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        (plan, bags): (&'a BagPlan, &'a PreparedBags),
+        data: *const u8,
+        (index, indices): (*const u8, &'a Layout),
+        weights: Option<(*const u8, &'a Layout)>,
+        map: Option<&'a BagMap<'a>>,
+        out: *mut u8,
+    ) -> Self {
+        BagCall { plan, bags, data, index, indices, weights, map, out }
+    }
+
+    /// The function that reduces the rows.
+    #[inline(always)]
+    fn reduce_fn(&self) -> BagFn {
+        match self.weights {
+            None => self.plan.plain,
+            Some(_) => self.plan.weighted.expect("weights are refused where the reduction takes none"),
+        }
+    }
+
+    /// Where the weights are.
+    #[inline(always)]
+    fn weights(&self) -> Option<(*const u8, IndexRuns)> {
+        self.weights.map(|(weights, layout)| (weights, index_runs(layout, self.plan.weight_size())))
+    }
+
+    fn action(&self) -> Action {
+        self.plan.action(&self.bags.bounds)
+    }
+
+    /// Whether [`Short`] runs it.
+    #[inline(always)]
+    fn is_short(&self) -> bool {
+        self.bags.is_short && self.even_weights()
     }
 
     /// Checks all indices that are in bags.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`].
+    #[cold]
     fn check(&self) -> Result<(), Error> {
-        let (plan, operands) = (&self.plan, &self.operands);
-        let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
+        let plan = self.plan;
+        let axes = [Axis { axis: 0, dim: plan.rule.dim as usize, data: plan.stride, index: 0 }];
+        let (op, policy, skips_negative) = (Op::EmbeddingBag, plan.rule.policy, plan.rule.skips_negative);
+        let checked = IndexCheck { op, axes: &axes, policy, index: plan.index, skips_negative };
+        let layout = self.indices;
+        let used = match (layout.shape(), layout.strides()) {
+            ([_], &[stride]) => Layout::strided(&[self.bags.rows], &[stride])?,
+            _ => layout.clone(),
+        };
         // SAFETY: X1: the indices may be read along their layout, and these are some of them.
-        unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
+        unsafe { first_bad_index::check(&checked, self.index, &used) }
     }
 
-    /// Runs on this thread.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`], before anything is written.
-    fn alone(&self) -> Result<Outcome, Error> {
-        let mut begun = Begun::new();
-        begun.begin(*self, false);
-        begun.finish()
+    /// The error of the first index out of range, which a run has met.
+    #[cold]
+    fn error(self) -> Error {
+        self.check().expect_err("the indices have changed while they were read")
     }
 
     /// Runs on this thread, window by window.
     ///
     /// # Errors
-    /// As for [`Proven::alone`].
+    /// [`Error::AllocationFailed`], before anything is written.
     fn in_windows(&self) -> Result<Outcome, Error> {
-        let (plan, near) = (&self.plan, scratch::near());
-        let scratch = Scratch::new(plan, &BagCut::ONE, 1, &near)?;
-        let call = Call::new(*self, &scratch);
+        let near = scratch::near();
+        let scratch = Scratch::new(self, &BagCut::ONE, 1, &near)?;
         // SAFETY: all bags and columns of the call, and its one worker.
-        Ok(unsafe { Piece::new(&call, 0..plan.bounds().bags(), 0..plan.elements(), 0) }.run())
+        Ok(unsafe { Piece::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
-    /// Runs in some tasks, which threads share.
-    ///
-    /// # Errors
-    /// As for [`Proven::alone`].
-    fn together(&self, tasks: usize) -> Result<Outcome, Error> {
-        let plan = &self.plan;
-        let cut = BagCut::new(plan, tasks);
-        let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &[])?;
-        let call = Call::new(*self, &scratch);
-        let run = |piece, worker| {
-            let (bags, columns) = cut.piece(plan, piece);
-            // SAFETY: pieces are bags or columns of their own (X2), and workers have numbers of their own.
-            unsafe { Piece::new(&call, bags, columns, worker) }.run()
-        };
-        Ok(share(tasks, cut.pieces(), run))
-    }
-
-    /// The rows of a stretch, some columns of them, whose number may be one of elements of a map: where position 0 of
-    /// data has the run that they belong to, and the output of the first bag.
-    fn args<'p>(&'p self, stretch: &Stretch<'p>, columns: &Range<usize>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
-        let plan = &self.plan;
-        let (fused, (weights, weight_step)) =
-            (plan.fused().map(|(fused, _)| (fused, columns.start)), self.weights(stretch.at));
-        // Of fused rows, the first column is found in the row.
-        let (in_data, in_zeros) = match fused {
-            Some(_) => (0, 0),
-            None => (columns.start.wrapping_mul(plan.size_in()), columns.start * plan.size()),
+    /// The rows of a stretch, all columns of them: where position 0 of data has the run that they belong to, and the
+    /// output of the first bag. There are as many columns as elements of a map.
+    #[inline(always)]
+    fn args<'p>(&'p self, stretch: &Stretch<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
+        let plan = self.plan;
+        let (weights, weight_step) = match self.weights() {
+            None => (core::ptr::null(), 0),
+            Some((weights, runs)) => (runs.at(weights, stretch.at).0, runs.step),
         };
         BagArgs {
-            data: data.wrapping_add(in_data),
-            stride: plan.stride(),
+            data,
+            stride: plan.stride,
             positions: stretch.positions,
             bags: stretch.lengths,
-            distance: plan.prefetch_distance(),
+            distance: plan.prefetch_distance,
             weights,
             weight_step,
-            out: out.wrapping_add(columns.start * plan.size()),
-            out_stride: plan.out_stride(),
-            elements: columns.len(),
-            divides: plan.request().fns.divides,
-            zeros: plan.zeros().map(|zeros| zeros[in_zeros..].as_ptr()),
+            out,
+            out_stride: plan.out_stride,
+            elements: plan.elements,
+            divides: plan.fns.divides,
+            zeros: plan.zeros.as_ref().map(|zeros| zeros.as_ptr()),
             part: stretch.part,
-            fused,
+            fused: plan.fused.as_ref().map(|(fused, _)| (fused, 0)),
         }
     }
 
     /// Whether weights are an even step apart, those of the next bag too.
+    #[inline(always)]
     fn even_weights(&self) -> bool {
-        self.operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= self.plan.bounds().used())
-    }
-
-    /// The weight of an index, and bytes from one to the next of its bag; null without weights.
-    fn weights(&self, at: usize) -> (*const u8, isize) {
-        let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
-        let size = self.plan.weight_size() as isize;
-        let (run, step, outer) = walk(layout);
-        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
-        let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));
-        (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)
-    }
-
-    /// The error of the first index out of range, where there is one.
-    fn find(&self) -> Result<(), Error> {
-        let (plan, operands) = (&self.plan, &self.operands);
-        let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
-        // SAFETY: X1: the indices may be read along their layout, and these are some of them.
-        Err(unsafe { first_bad_index::find(&checked(plan, &axes), operands.index, &used) })
+        self.weights().is_none_or(|(_, runs)| runs.run >= self.bags.rows)
     }
 
     /// The indices of all bags.
-    fn indices(&self) -> BagIndices {
-        let (plan, operands) = (&self.plan, &self.operands);
-        let (request, size) = (plan.request(), plan.index().size() as isize);
-        let (run, step, outer) = walk(operands.indices);
-        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
-        let runs = IndexRuns { index: operands.index, run, step, outer };
-        let rule = BagRule {
-            dim: plan.axis().dim as i64,
-            policy: request.policy,
-            padding: request.padding.map(|row| row as i64),
-            skips_negative: request.skips_negative,
-        };
-        // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through (`walk`).
-        unsafe { BagIndices::new(runs, operands.indices.len(), rule) }
+    #[inline(always)]
+    fn indices(&self) -> BagIndices<'_> {
+        // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through.
+        unsafe { BagIndices::new(self.index, &self.bags.indices, &self.plan.rule) }
     }
-}
 
-/// The layout of the indices that are in bags.
-fn used(plan: &BagCall<'_>, indices: &Layout) -> Result<Layout, Error> {
-    match (indices.shape(), indices.strides()) {
-        ([_], &[stride]) => Layout::strided(&[plan.bounds().used()], &[stride]),
-        _ => Ok(indices.clone()),
+    /// The most rows that are reduced at a time.
+    fn part(&self) -> usize {
+        self.map.map_or(PART, |map| map.conversion.rows.min(PART))
     }
-}
 
-/// How a tensor of the shape of indices is walked through: indices of a run, elements from one to the next, and from a
-/// run to the next.
-fn walk(layout: &Layout) -> (usize, isize, isize) {
-    match (layout.shape(), layout.strides()) {
-        (&[bags, run], &[outer, step]) if bags > 1 && outer != step.wrapping_mul(run as isize) => {
-            (run.max(1), step, outer)
+    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
+    /// the output of a bag has it.
+    fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
+        let BagCall { plan, mut data, mut out, .. } = *self;
+        out = out.wrapping_offset(plan.out_stride.wrapping_mul(bag as isize));
+        if plan.loops.is_empty() {
+            return run(0, data, out);
         }
-        (_, &[.., step]) => (layout.len().max(1), step, 0),
-        _ => (1, 0, 0),
+        let mut at = SmallVec::<[usize; 6]>::from_elem(0, plan.loops.len());
+        for number in 0..plan.runs {
+            run(number, data, out);
+            for (at, along) in at.iter_mut().zip(&plan.loops).rev() {
+                *at += 1;
+                (data, out) = (data.wrapping_offset(along.data), out.wrapping_offset(along.out));
+                if *at < along.n {
+                    break;
+                }
+                let back = -(along.n as isize);
+                data = data.wrapping_offset(along.data.wrapping_mul(back));
+                out = out.wrapping_offset(along.out.wrapping_mul(back));
+                *at = 0;
+            }
+        }
     }
 }
+
+/// Runs a call.
+///
+/// # Errors
+/// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the first
+/// such index of a bag in row-major order. X3: a run that returns `Ok` has written every element of the output.
+#[inline(always)]
+pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
+    // By value in all branches, so that short calls keep it in registers.
+    if !call.is_short() {
+        return run_one(call);
+    }
+    let mut short = Short::new();
+    let outcome = short.begin(&call, false);
+    if outcome.is_complete() {
+        short.finish(&call);
+        return Ok(());
+    }
+    Err(call.error())
+}
+
+#[inline(never)]
+fn run_one(call: BagCall<'_>) -> Result<(), Error> {
+    let runs_alone = call.action() == Action::Run && call.plan.tasks(&call.bags.bounds, pool_threads) == 1;
+    if !runs_alone {
+        // SAFETY: there is one call.
+        return unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error);
+    }
+    if call.in_windows()?.is_complete() { Ok(()) } else { Err(call.error()) }
+}
+
+/// No more threads help than the pool has, however many tasks there are to be.
+fn at_most_the_pool(tasks: usize) -> usize {
+    if tasks == 1 { 1 } else { tasks.min(pool_threads().saturating_add(1)) }
+}
+
+/// Bags without rows that are filled together: fewer are reduced among the others.
+const MANY_EMPTY: usize = 8;
 
 /// The most bags that are reduced together without the rows that are left out.
 const SHORT_BAGS: usize = 64;
@@ -257,14 +260,14 @@ impl BagCut {
     /// All bags.
     const ONE: BagCut = BagCut::Bags(1);
 
-    fn new(plan: &BagCall<'_>, tasks: usize) -> Self {
-        let (bounds, elements) = (plan.bounds(), plan.elements());
+    fn new(call: &BagCall<'_>, tasks: usize) -> Self {
+        let (plan, bounds, elements) = (call.plan, &call.bags.bounds, call.plan.elements);
         if tasks == 1 {
             return BagCut::Bags(1);
         }
         let uneven = bounds.longest() > bounds.used() / tasks;
-        let wide = elements >= tasks && elements.saturating_mul(plan.size()) / tasks >= 2 * LINE;
-        if uneven && wide && plan.runs() == 1 {
+        let wide = elements >= tasks && elements.saturating_mul(plan.size) / tasks >= 2 * LINE;
+        if uneven && wide && plan.runs == 1 {
             return BagCut::Columns(tasks);
         }
         BagCut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
@@ -277,18 +280,18 @@ impl BagCut {
     }
 
     /// Columns that are not taken apart: a line of them.
-    fn unit(plan: &BagCall<'_>) -> usize {
-        (LINE / plan.size()).max(1)
+    fn unit(plan: &BagPlan) -> usize {
+        (LINE / plan.size).max(1)
     }
 
     /// The bags and the columns of a piece.
-    fn piece(&self, plan: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
-        let (bags, columns) = (plan.bounds().bags(), plan.elements());
+    fn piece(&self, call: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
+        let (bounds, bags, columns) = (&call.bags.bounds, call.bags.bounds.bags(), call.plan.elements);
         match *self {
             BagCut::Bags(1) => (0..bags, 0..columns),
-            BagCut::Bags(parts) => (plan.bounds().part(piece, parts)..plan.bounds().part(piece + 1, parts), 0..columns),
+            BagCut::Bags(parts) => (bounds.part(piece, parts)..bounds.part(piece + 1, parts), 0..columns),
             BagCut::Columns(parts) => {
-                let unit = BagCut::unit(plan);
+                let unit = BagCut::unit(call.plan);
                 let end = |part: usize| {
                     if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };
@@ -296,23 +299,6 @@ impl BagCut {
             }
         }
     }
-}
-
-/// The most rows that are reduced at a time.
-fn part(plan: &BagCall<'_>) -> usize {
-    plan.conversion().map_or(PART, |conversion| conversion.rows.min(PART))
-}
-
-/// A call, which threads share. X1 holds for it.
-#[derive(Clone, Copy)]
-struct Call<'a> {
-    proven: Proven<'a>,
-    /// Whether weights are an even step apart, those of the next bag too.
-    even_weights: bool,
-    indices: BagIndices,
-    /// The most rows that are reduced at a time.
-    part: usize,
-    scratch: &'a Scratch<'a>,
 }
 
 /// Rows that follow one another: those of whole bags from `bag` on, which all count, or a part of that bag.
@@ -327,14 +313,17 @@ struct Stretch<'p> {
     part: Option<Part>,
 }
 
-// SAFETY: threads run different pieces, which write different elements of the output (X2), and have numbers of their
-// own, and so different parts of the scratch (R1). They read shared memory whose elements are `Sync`, and so do maps of
-// their parameters (K8).
-unsafe impl Sync for Call<'_> {}
+// SAFETY: threads run different pieces, which write different elements of the output (X2). They read shared memory
+// whose elements are `Sync`, and so do maps of their parameters (K8).
+unsafe impl Sync for BagCall<'_> {}
+
+// SAFETY: threads have numbers of their own, and so different parts of the scratch (R1).
+unsafe impl Sync for Scratch<'_> {}
 
 /// Bags and columns of a call, which one worker has to itself.
 struct Piece<'a> {
-    call: &'a Call<'a>,
+    call: &'a BagCall<'a>,
+    scratch: &'a Scratch<'a>,
     bags: Range<usize>,
     columns: Range<usize>,
     worker: usize,
@@ -343,48 +332,56 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// A piece of a call.
+    /// A piece of a call, with a scratch that was made for it.
     ///
     /// # Safety
     /// These are bags and columns of the plan. No other thread has them, or the number of the worker, while there is
     /// the piece.
-    unsafe fn new(call: &'a Call<'a>, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Self {
+    unsafe fn new(
+        call: &'a BagCall<'a>,
+        scratch: &'a Scratch<'a>,
+        bags: Range<usize>,
+        columns: Range<usize>,
+        worker: usize,
+    ) -> Self {
         // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
-        let converted = || unsafe { Converted::new(&call.proven.plan, &call.proven.operands, call.scratch, worker) };
-        let converted = call.proven.plan.conversion().map(|_| converted());
-        Piece { call, bags, columns, worker, converted }
+        let converted = call.map.map(|map| unsafe { Converted::new(call, map, scratch, worker) });
+        Piece { call, scratch, bags, columns, worker, converted }
     }
 
     /// Reduces the bags, the columns of the piece.
     fn run(mut self) -> Outcome {
-        let (call, bags) = (self.call, self.bags.clone());
-        let (plan, bounds, ahead) =
-            (&call.proven.plan, call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
+        let (call, bags, part) = (self.call, self.bags.clone(), self.call.part());
+        let (plan, bounds, ahead) = (call.plan, &call.bags.bounds, call.plan.prefetch_distance);
         let mut room = Room::new();
-        let mut window = Window::new(&mut room, plan.positions(), &call.indices, bounds.start(bags.end), ahead);
-        let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
+        let mut window = Window::new(&mut room, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
+        let (all_count, even_weights, may_be_empty) = (plan.rule.all_count, call.even_weights(), plan.fills_zeros);
         // All rows from the bag's first one up to the one of this index count.
         let mut counted = 0;
         let mut bag = bags.start;
         while bag < bags.end {
             let (Range { start, end }, mut done) = (bounds.of(bag), 0);
             if start == end {
-                done = (bag + 1..bags.end).take_while(|&bag| bounds.of(bag).is_empty()).count() + 1;
-                self.fill(bag..bag + done);
-            } else if end - start <= call.part {
+                let empty = (bag + 1..bags.end).take_while(|&bag| bounds.of(bag).is_empty()).count() + 1;
+                if !may_be_empty || empty >= MANY_EMPTY {
+                    done = empty;
+                    self.fill(bag..bag + done);
+                }
+            }
+            if done == 0 && end - start <= part {
                 let positions = window.rows(start, end - start);
-                let last = if call.even_weights { bags.end } else { bag + 1 };
+                let last = if even_weights { bags.end } else { bag + 1 };
                 let most = positions.len() - ahead;
-                let most = if self.converted.is_some() { most.min(call.part) } else { most };
+                let most = if self.converted.is_some() { most.min(part) } else { most };
                 counted = counted.max(if all_count { start + most } else { start });
                 if let Some(more) = positions[..most].get(counted - start..) {
                     counted += more.iter().position(|&row| row == LEFT_OUT).unwrap_or(more.len());
                 }
                 if counted >= end {
-                    let lengths = bounds.full(bag..last, most.min(counted - start));
+                    let lengths = bounds.first_of(bag..last, most.min(counted - start), may_be_empty);
                     done = lengths.bags();
                     let rows = bounds.start(bag + done) - start;
-                    // All rows of bags that have any count.
+                    // All rows of bags count.
                     self.reduce(&Stretch { bag, at: start, rows, positions, lengths, part: None });
                 }
             }
@@ -401,11 +398,12 @@ impl<'a> Piece<'a> {
     }
 
     /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;
-    /// returns how many: up to one in which nothing counts, and none where a bag is long, or rows have weights or a map.
+    /// returns how many: none where a bag is long, or rows have weights or a map. One in which nothing counts ends
+    /// them, unless it is zeros.
     fn without_left_out(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
-        let (bounds, distance) = (call.proven.plan.bounds(), call.proven.plan.prefetch_distance());
-        if call.proven.operands.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
+        let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);
+        if call.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
             return 0;
         }
         let start = bounds.start(bag);
@@ -423,7 +421,7 @@ impl<'a> Piece<'a> {
                 positions[counted] = row;
                 counted += usize::from(row != LEFT_OUT);
             }
-            if counted == before {
+            if counted == before && !call.plan.fills_zeros {
                 break;
             }
             done += 1;
@@ -433,7 +431,7 @@ impl<'a> Piece<'a> {
         if done > 0 {
             positions[counted..counted + distance].fill(0);
             let (positions, lengths) = (&positions[..counted + distance], Lengths::Between(&ends[..=done]));
-            // All rows of bags that have any count.
+            // All rows of bags count.
             self.reduce(&Stretch { bag, at: start, rows: counted, positions, lengths, part: None });
         }
         done
@@ -441,11 +439,11 @@ impl<'a> Piece<'a> {
 
     /// Reduces a bag of the piece, part by part.
     fn one(&mut self, bag: usize, window: &mut Window<'_>) {
-        let call = self.call;
-        let Range { start, end } = call.proven.plan.bounds().of(bag);
+        let (call, part) = (self.call, self.call.part());
+        let Range { start, end } = call.bags.bounds.of(bag);
         let (mut at, mut counted) = (start, 0);
         loop {
-            let n = (end - at).min(call.part);
+            let n = (end - at).min(part);
             let positions = window.rows(at, n);
             let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
             let (begin, ends) = (if counted == 0 { Begin::Row } else { Begin::Carried }, at + n == end);
@@ -456,7 +454,7 @@ impl<'a> Piece<'a> {
                 }
             } else if count > 0 || ends {
                 // A part that begins has a row that counts.
-                let part = Part { counted, begin, ends, carried: call.scratch.sums(self.worker) };
+                let part = Part { counted, begin, ends, carried: self.scratch.sums(self.worker) };
                 let lengths = Lengths::Every { len: n, bags: 1 };
                 self.reduce(&Stretch { bag, at, rows: n, positions, lengths, part: Some(part) });
             }
@@ -472,23 +470,33 @@ impl<'a> Piece<'a> {
     fn reduce(&mut self, stretch: &Stretch<'_>) {
         let Piece { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
-        let plan = &call.proven.plan;
+        let plan = call.plan;
         // Too many to count are only where nothing is carried.
-        let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
+        let sums = sums_of_run(call, columns.len()).wrapping_mul(plan.fns.sum);
         call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
+            let args = call.args(stretch, data, out.wrapping_add(columns.start * plan.size));
             let part = stretch.part.map(|part| Part { carried: after(part.carried), ..part });
-            let args = |elements| BagArgs { elements, part, ..call.proven.args(stretch, columns, data, out) };
+            let args = BagArgs { elements: columns.len(), part, ..args };
+            let args = match args.fused {
+                // The first column is found in the row.
+                Some((fused, _)) => BagArgs { fused: Some((fused, columns.start)), ..args },
+                None => BagArgs {
+                    data: data.wrapping_add(columns.start.wrapping_mul(plan.size_in)),
+                    zeros: args.zeros.map(|zeros| zeros.wrapping_add(columns.start * plan.size)),
+                    ..args
+                },
+            };
             // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1, for positions of the axis and bags and
             // columns of the piece, which no other thread has; B3 by the shape of weights; B4 by R1, as rows count and
             // no other thread has the worker's sums; B6 by the window. The call's function is one of the plan's.
-            let rows = |elements| unsafe { BagRows::new(args(elements)) };
+            let rows = |elements| unsafe { BagRows::new(BagArgs { elements, ..args }) };
             match converted {
-                None => (call.proven.reduce)(&rows(columns.len() * plan.values())),
+                None => (call.reduce_fn())(&rows(columns.len() * plan.values)),
                 // A map is given elements.
-                Some(converted) => converted.reduce(call.proven.reduce, &rows(columns.len()), stretch.rows),
+                Some(converted) => converted.reduce(call.reduce_fn(), &rows(columns.len()), stretch.rows),
             }
         });
     }
@@ -496,13 +504,12 @@ impl<'a> Piece<'a> {
     /// Writes what stands for bags of the piece in which nothing counts.
     fn fill(&mut self, bags: Range<usize>) {
         debug_assert!(bags.start >= self.bags.start && bags.end <= self.bags.end, "X2");
-        let plan = &self.call.proven.plan;
-        let bytes = self.columns.len() * plan.size();
-        let are_zeros = plan.request().default.is_none() && plan.zero().iter().all(|&byte| byte == 0);
+        let plan = self.call.plan;
+        let bytes = self.columns.len() * plan.size;
         // A result of one bag has any stride, that of a piece of its columns too.
-        let is_whole = self.columns.len() == plan.elements() && plan.loops().is_empty();
-        if are_zeros && is_whole && plan.out_stride() == bytes as isize {
-            let out = self.call.proven.operands.out.wrapping_add(bags.start * bytes);
+        let is_whole = self.columns.len() == plan.elements && plan.loops.is_empty();
+        if plan.fills_zeros && is_whole && plan.out_stride == bytes as isize {
+            let out = self.call.out.wrapping_add(bags.start * bytes);
             // SAFETY: P1: rows of the output without gaps, all of their columns, of bags of the piece (X2); zeros are
             // what the type's zero is made of.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };
@@ -513,37 +520,24 @@ impl<'a> Piece<'a> {
     /// Writes what stands for a bag of the piece in which nothing counts.
     fn fill_one(&mut self, bag: usize) {
         let Piece { call, columns, converted, .. } = self;
-        let (plan, size) = (&call.proven.plan, call.proven.plan.size());
+        let (plan, size) = (call.plan, call.plan.size);
         let (start, bytes) = (columns.start * size, columns.len() * size);
         call.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
-            if let (Some(row), Some((fused, as_it_is))) = (plan.request().default, plan.fused()) {
-                let positions = [row as i64];
+            if let (Some(row), Some((fused, as_it_is))) = (plan.default, &plan.fused) {
+                let (positions, lengths) = ([row as i64], Lengths::Every { len: 1, bags: 1 });
+                let stretch = Stretch { bag, at: 0, rows: 1, positions: &positions, lengths, part: None };
+                let (weights, fused) = (core::ptr::null(), Some((fused, columns.start)));
+                let (elements, distance, divides, zeros) = (columns.len(), 0, false, None);
+                let args = call.args(&stretch, data, out);
+                let args = BagArgs { weights, fused, elements, distance, divides, zeros, ..args };
                 // SAFETY: B2 and B7 by X1 and P1, for the default row, which is one of the axis (P3); B4 and B6: a bag
                 // of one row that counts.
-                let rows = unsafe {
-                    BagRows::new(BagArgs {
-                        data,
-                        stride: plan.stride(),
-                        positions: &positions,
-                        bags: Lengths::Every { len: 1, bags: 1 },
-                        distance: 0,
-                        weights: core::ptr::null(),
-                        weight_step: 0,
-                        out,
-                        out_stride: 0,
-                        elements: columns.len(),
-                        divides: false,
-                        zeros: None,
-                        part: None,
-                        fused: Some((fused, columns.start)),
-                    })
-                };
-                return as_it_is(&rows);
+                return as_it_is(&unsafe { BagRows::new(args) });
             }
-            if let Some(row) = plan.request().default {
-                let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
-                let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in()));
+            if let Some(row) = plan.default {
+                let data = data.wrapping_offset(plan.stride.wrapping_mul(row as isize));
+                let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in));
                 return match converted {
                     // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
@@ -551,49 +545,14 @@ impl<'a> Piece<'a> {
                     Some(converted) => unsafe { converted.row(data, row, out, columns.len()) },
                 };
             }
-            if plan.zero().iter().all(|&byte| byte == 0) {
+            if plan.fills_zeros {
                 // SAFETY: P1: as many bytes of the output; zeros are what the type's zero is made of.
                 return unsafe { out.write_bytes(0, bytes) };
             }
             for at in (0..bytes).step_by(size) {
                 // SAFETY: P1: an element of the output; zeros are of its size.
-                unsafe { out.wrapping_add(at).copy_from_nonoverlapping(plan.zero().as_ptr(), size) };
+                unsafe { out.wrapping_add(at).copy_from_nonoverlapping(plan.zero.as_ptr(), size) };
             }
         });
-    }
-}
-
-impl<'a> Call<'a> {
-    /// A call, with a scratch that was made for its plan.
-    fn new(proven: Proven<'a>, scratch: &'a Scratch<'a>) -> Self {
-        let (even_weights, indices) = (proven.even_weights(), proven.indices());
-        Call { proven, even_weights, indices, part: part(&proven.plan), scratch }
-    }
-
-    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
-    /// the output of a bag has it.
-    fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
-        let Proven { plan, operands: BagOperands { data, out, .. }, .. } = &self.proven;
-        let (data, out) = (*data, *out);
-        let out = out.wrapping_offset(plan.out_stride().wrapping_mul(bag as isize));
-        if plan.loops().is_empty() {
-            return run(0, data, out);
-        }
-        let mut at = SmallVec::<[usize; 6]>::from_elem(0, plan.loops().len());
-        let (mut data, mut out) = (data, out);
-        for number in 0..plan.runs() {
-            run(number, data, out);
-            for (at, along) in at.iter_mut().zip(plan.loops()).rev() {
-                *at += 1;
-                (data, out) = (data.wrapping_offset(along.data), out.wrapping_offset(along.out));
-                if *at < along.n {
-                    break;
-                }
-                let back = -(along.n as isize);
-                data = data.wrapping_offset(along.data.wrapping_mul(back));
-                out = out.wrapping_offset(along.out.wrapping_mul(back));
-                *at = 0;
-            }
-        }
     }
 }

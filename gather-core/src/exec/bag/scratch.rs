@@ -5,11 +5,10 @@
 use alloc::vec::Vec;
 use core::ptr;
 
-use crate::exec::bag::{BagCut, part};
+use crate::exec::bag::{BagCall, BagCut};
 use crate::exec::rooms::Line;
 use crate::kernels::LINE;
 use crate::kernels::reduce::bag::SPARE;
-use crate::plan::BagCall;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
@@ -43,9 +42,9 @@ impl<'a> Scratch<'a> {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
-        let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
-        let sums = sums(plan, cut);
+    pub(super) fn new(call: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
+        let rows = call.map.map_or(0, |map| map.conversion.bytes());
+        let sums = sums(call, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);
         let all = lines.saturating_mul(workers);
         let (memory, near) = match near.get(..all) {
@@ -56,8 +55,8 @@ impl<'a> Scratch<'a> {
     }
 
     /// Whether a call that runs on one thread finds its scratch near.
-    pub(super) fn is_near(plan: &BagCall<'_>) -> bool {
-        plan.conversion().is_none() && sums(plan, &BagCut::ONE) <= size_of::<Near>()
+    pub(super) fn is_near(call: &BagCall<'_>) -> bool {
+        call.map.is_none() && sums(call, &BagCut::ONE) <= size_of::<Near>()
     }
 
     /// R1: the rows of a worker.
@@ -77,21 +76,22 @@ impl<'a> Scratch<'a> {
 }
 
 /// Bytes of the sums of a worker; 0 where no bag has several parts.
-fn sums(plan: &BagCall<'_>, cut: &BagCut) -> usize {
-    if plan.bounds().longest() <= part(plan) {
+fn sums(call: &BagCall<'_>, cut: &BagCut) -> usize {
+    let plan = call.plan;
+    if call.bags.bounds.longest() <= call.part() {
         return 0;
     }
     let elements = match *cut {
-        BagCut::Bags(_) => plan.elements(),
+        BagCut::Bags(_) => plan.elements,
         // Ends are moved by less than a unit.
-        BagCut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + BagCut::unit(plan)),
+        BagCut::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagCut::unit(plan)),
     };
-    sums_of_run(plan, elements).saturating_mul(plan.runs()).saturating_mul(plan.request().fns.sum)
+    sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.fns.sum)
 }
 
 /// Elements of the buffer for the sums of a run of `columns` columns: those of the columns that are reduced at a
 /// time, with some to spare (B4), and so on.
-pub(super) fn sums_of_run(plan: &BagCall<'_>, columns: usize) -> usize {
-    let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns));
-    columns.saturating_mul(plan.values()).saturating_add(times.saturating_mul(SPARE))
+pub(super) fn sums_of_run(call: &BagCall<'_>, columns: usize) -> usize {
+    let times = call.map.map_or(1, |map| columns.div_ceil(map.conversion.columns));
+    columns.saturating_mul(call.plan.values).saturating_add(times.saturating_mul(SPARE))
 }

@@ -5,80 +5,63 @@
 use core::mem::MaybeUninit;
 
 use crate::exec::bag::window::{AHEAD, PLACEHOLDER};
-use crate::exec::bag::{BagOperands, Proven, Stretch};
+use crate::exec::bag::{BagCall, Stretch};
 use crate::kernels::reduce::bag::{BagArgs, BagRows};
 use crate::kernels::{Outcome, prefetch};
-use crate::types::error::Error;
+use crate::plan::FEW;
 
-/// The most rows of a short call.
-const FEW: usize = 64;
 /// Bytes of the rows that are prefetched.
 const FETCHED: usize = 4 << 10;
 
-/// A call whose indices have been resolved, if they are few.
-pub(super) struct Begun<'a> {
-    call: Option<Proven<'a>>,
-    /// Invariant: the first `n` are positions of the indices of `call`, which has `n`. 0 where it is not short.
+/// The positions of a short call.
+pub(super) struct Short {
+    /// Invariant: the first `n` have been written.
     positions: [MaybeUninit<i64>; FEW + AHEAD],
     n: usize,
-    out_of_range: bool,
 }
 
-impl<'a> Begun<'a> {
-    /// Without a call.
+impl Short {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        let positions = [const { MaybeUninit::uninit() }; FEW + AHEAD];
-        Begun { call: None, positions, n: 0, out_of_range: false }
+        Short { positions: [const { MaybeUninit::uninit() }; FEW + AHEAD], n: 0 }
     }
 
-    /// Begins a call. Its rows are prefetched if it is not to be finished at once.
-    #[inline]
-    pub(super) fn begin(&mut self, call: Proven<'a>, fetches: bool) {
-        let (plan, request, n) = (&call.plan, call.plan.request(), call.plan.bounds().used());
-        self.n = 0;
-        let all_count = request.padding.is_none() && !request.skips_negative && plan.axis().dim > 0;
-        let is_read_as_it_is = plan.conversion().is_none() && plan.loops().is_empty();
-        let is_even = plan.bounds().none_is_empty().is_some() && call.even_weights();
-        if n <= FEW && all_count && is_read_as_it_is && is_even {
-            self.out_of_range = (plan.positions())((&call.indices(), 0, &mut self.positions[..n]));
-            self.n = n;
-            if fetches {
-                for &row in &self.rows(n)[..n.min(FETCHED / plan.row_in().max(1))] {
-                    let at = plan.stride().wrapping_mul(row as isize);
-                    prefetch(call.operands.data.wrapping_offset(at), plan.row_in());
-                }
+    /// Resolves the indices of a call that [is short](BagCall::is_short). Its rows are prefetched if it is not to be
+    /// finished at once. It may be finished if the outcome is complete.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, call: &BagCall<'_>, fetches: bool) -> Outcome {
+        let (plan, n) = (call.plan, call.bags.rows);
+        let bad = (call.bags.positions)((call.indices(), 0, &mut self.positions[..n]));
+        self.n = n;
+        if fetches {
+            for &row in &self.rows(n, 0)[..n.min(FETCHED / plan.row_in.max(1))] {
+                prefetch(call.data.wrapping_offset(plan.stride.wrapping_mul(row as isize)), plan.row_in);
             }
         }
-        self.call = Some(call);
+        Outcome::complete_if(!bad)
     }
 
-    /// Finishes the call that was begun, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`], before anything is written.
-    #[inline]
-    pub(super) fn finish(&mut self) -> Result<Outcome, Error> {
-        let Some(call) = self.call.take() else { return Ok(Outcome::NOTHING) };
-        let (plan, n) = (&call.plan, self.n);
-        let (1.., Some(lengths)) = (n, plan.bounds().none_is_empty()) else { return call.in_windows() };
-        let distance = if plan.prefetch_distance() < n { plan.prefetch_distance() } else { 0 };
-        self.positions[n..n + distance].fill(PLACEHOLDER);
-        let stretch = Stretch { bag: 0, at: 0, rows: n, positions: self.rows(n + distance), lengths, part: None };
-        let BagOperands { data, out, .. } = call.operands;
-        let args = call.args(&stretch, &(0..plan.elements()), data, out);
-        let args = BagArgs { distance, elements: args.elements * plan.values(), ..args };
-        // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
-        // the output to itself; B4, as each bag has a row, and all rows count; B6: as many positions were written.
-        (call.reduce)(&unsafe { BagRows::new(args) });
-        Ok(Outcome::complete_if(!self.out_of_range))
-    }
-
-    /// The positions of rows, of which some are placeholders that have just been written.
+    /// Reduces the rows of the call that was begun last.
     #[inline(always)]
-    fn rows(&self, n: usize) -> &[i64] {
-        let rows = &self.positions[..n];
-        // SAFETY: those of indices by the invariant, and placeholders.
-        unsafe { &*(core::ptr::from_ref(rows) as *const [i64]) }
+    pub(super) fn finish(&mut self, call: &BagCall<'_>) {
+        let (plan, rows) = (call.plan, call.bags.rows);
+        let distance = if plan.prefetch_distance < rows { plan.prefetch_distance } else { 0 };
+        let (positions, lengths) = (self.rows(rows, distance), call.bags.bounds.lengths());
+        let stretch = Stretch { bag: 0, at: 0, rows, positions, lengths, part: None };
+        let args = call.args(&stretch, call.data, call.out);
+        let args = BagArgs { distance, elements: plan.elements * plan.values, ..args };
+        // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
+        // the output to itself; B4, as each bag has a row or is zeros, and all rows count; B6: as many positions were
+        // written.
+        (call.reduce_fn())(&unsafe { BagRows::new(args) });
+    }
+
+    /// The positions of `n` rows, and of `more` to prefetch.
+    #[inline(always)]
+    fn rows(&mut self, n: usize, more: usize) -> &[i64] {
+        assert!(n <= self.n, "rows of another call");
+        self.positions[n..n + more].fill(PLACEHOLDER);
+        // SAFETY: those of rows by the invariant, and placeholders.
+        unsafe { &*(core::ptr::from_ref(&self.positions[..n + more]) as *const [i64]) }
     }
 }

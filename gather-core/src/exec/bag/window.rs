@@ -27,7 +27,7 @@ impl Room {
 /// Positions of indices that follow one another.
 pub(super) struct Window<'a> {
     positions: PositionsFn,
-    indices: &'a BagIndices,
+    indices: BagIndices<'a>,
     /// The first index that is not the caller's.
     end: usize,
     /// How many positions follow those of rows, to be prefetched.
@@ -45,7 +45,7 @@ impl<'a> Window<'a> {
     pub(super) fn new(
         room: &'a mut Room,
         positions: PositionsFn,
-        indices: &'a BagIndices,
+        indices: BagIndices<'a>,
         end: usize,
         ahead: usize,
     ) -> Self {

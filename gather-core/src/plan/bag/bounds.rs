@@ -6,7 +6,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::reduce::bag::Lengths;
+use crate::kernels::reduce::bag::{IndexRuns, Lengths};
+use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
@@ -37,8 +38,8 @@ impl Bounds {
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`].
-    pub(crate) fn at(
-        offsets: impl ExactSizeIterator<Item = i128>,
+    pub(crate) fn at<O: Copy + Into<i128> + TryInto<usize>>(
+        offsets: impl ExactSizeIterator<Item = O> + Clone,
         indices: usize,
         its_end: bool,
     ) -> Result<Self, Error> {
@@ -46,27 +47,40 @@ impl Bounds {
             return Err(Error::NoOffsets);
         }
         let mut bounds = memory::reserve::<usize>(offsets.len().saturating_add(1))?;
-        let mut longest = 0;
-        for (position, offset) in offsets.enumerate() {
-            let before = bounds.last().copied();
-            let (min, max) = (before.unwrap_or(0), if position == 0 { 0 } else { indices });
-            let bound = usize::try_from(offset).ok().filter(|bound| (min..=max).contains(bound));
-            let bound = bound.ok_or(Error::BagOffsetOutOfRange { position, offset, min, max })?;
-            longest = longest.max(bound - min);
-            bounds.push(bound);
+        let (mut longest, mut last) = (0, 0);
+        bounds.extend(offsets.clone().map(|offset| {
+            let bound = offset.try_into().unwrap_or(usize::MAX);
+            // Greater than any number of indices, where bounds do not ascend.
+            longest = longest.max(bound.wrapping_sub(last));
+            last = bound;
+            bound
+        }));
+        let bounds = Self::ascending(bounds, longest, indices, its_end);
+        bounds.ok_or_else(|| out_of_range(&mut offsets.map(Into::into), indices))
+    }
+
+    /// Of the starts of bags, the greatest distance between two; `None` where they do not ascend from 0, or go beyond
+    /// the indices.
+    #[inline(never)]
+    fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, its_end: bool) -> Option<Self> {
+        let mut last = bounds.last().copied().unwrap_or(0);
+        if longest > indices || last > indices || bounds.first().is_some_and(|&first| first != 0) {
+            return None;
         }
-        let last = bounds.last().copied();
-        if !its_end || last.is_none() {
+        if !its_end || bounds.is_empty() {
             // Without bags there are no indices in any.
-            let end = if last.is_some() { indices } else { 0 };
-            longest = longest.max(end - last.unwrap_or(0));
+            let end = if bounds.is_empty() { 0 } else { indices };
+            longest = longest.max(end - last);
+            last = end;
             bounds.push(end);
         }
         // Offsets often say that all bags have one length.
-        if bounds.windows(2).all(|pair| pair[1] - pair[0] == longest) {
-            return Ok(Self::every(longest, bounds.len() - 1));
-        }
-        Ok(Bounds { kind: BoundsKind::At(Arc::new(bounds)), longest })
+        let bags = bounds.len() - 1;
+        let kind = match longest.checked_mul(bags) {
+            Some(all) if all == last => BoundsKind::Every { len: longest, bags },
+            _ => BoundsKind::At(Arc::new(bounds)),
+        };
+        Some(Bounds { kind, longest })
     }
 
     /// The number of bags.
@@ -90,26 +104,28 @@ impl Bounds {
         self.start(bag)..self.start(bag + 1)
     }
 
-    /// As many of `bags`, from the first on, as have up to `most` rows together. A bag without rows ends them.
-    pub(crate) fn full(&self, bags: Range<usize>, most: usize) -> Lengths<'_> {
+    /// `bags`, from the first on, up to those that have `most` rows together. A bag without rows ends them, unless
+    /// they `may_be_empty`.
+    pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> Lengths<'_> {
         match &self.kind {
-            BoundsKind::Every { len, .. } => Lengths::Every { len: *len, bags: bags.len().min(most / len) },
+            &BoundsKind::Every { len, .. } => {
+                let all = if may_be_empty { bags.len() } else { 0 };
+                Lengths::Every { len, bags: most.checked_div(len).map_or(all, |most| bags.len().min(most)) }
+            }
             BoundsKind::At(bounds) => {
                 let bounds = &bounds[bags.start..=bags.end];
-                let fits = |pair: &&[usize]| pair[0] < pair[1] && pair[1] - bounds[0] <= most;
+                let fits = |pair: &&[usize]| (may_be_empty || pair[0] < pair[1]) && pair[1] - bounds[0] <= most;
                 Lengths::Between(&bounds[..=bounds.windows(2).take_while(fits).count()])
             }
         }
     }
 
-    /// The lengths of all bags; `None` where one is empty, or there is none.
-    pub(crate) fn none_is_empty(&self) -> Option<Lengths<'_>> {
+    /// The lengths of all bags.
+    #[inline]
+    pub(crate) fn lengths(&self) -> Lengths<'_> {
         match &self.kind {
-            &BoundsKind::Every { len, bags } => (len > 0 && bags > 0).then_some(Lengths::Every { len, bags }),
-            BoundsKind::At(bounds) => {
-                let is_full = bounds.len() > 1 && bounds.windows(2).all(|pair| pair[0] < pair[1]);
-                is_full.then_some(Lengths::Between(bounds))
-            }
+            &BoundsKind::Every { len, bags } => Lengths::Every { len, bags },
+            BoundsKind::At(bounds) => Lengths::Between(bounds),
         }
     }
 
@@ -135,6 +151,34 @@ impl Bounds {
         }
         from
     }
+}
+
+/// How a tensor of the shape of indices, of `size` bytes each, is walked through.
+#[inline(always)]
+pub(crate) fn index_runs(layout: &Layout, size: usize) -> IndexRuns {
+    let (n, size) = (layout.len(), size as isize);
+    let (run, step, outer) = match (layout.shape(), layout.strides()) {
+        (&[bags, run], &[outer, step]) if bags > 1 && outer != step.wrapping_mul(run as isize) => {
+            (run.max(1), step, outer)
+        }
+        (_, &[.., step]) => (n.max(1), step, 0),
+        _ => (1, 0, 0),
+    };
+    IndexRuns { n, run, step: step.wrapping_mul(size), outer: outer.wrapping_mul(size) }
+}
+
+/// The error of the first offset that is less than the one before it, or greater than there are indices.
+#[cold]
+fn out_of_range(offsets: &mut dyn Iterator<Item = i128>, indices: usize) -> Error {
+    let mut min = 0;
+    for (position, offset) in offsets.enumerate() {
+        let max = if position == 0 { 0 } else { indices };
+        match usize::try_from(offset) {
+            Ok(bound) if (min..=max).contains(&bound) => min = bound,
+            _ => return Error::BagOffsetOutOfRange { position, offset, min, max },
+        }
+    }
+    unreachable!("the offsets have changed while they were read")
 }
 
 #[cfg(test)]
@@ -177,7 +221,7 @@ mod tests {
         assert_eq!(error(&[0, i128::from(u64::MAX)], true), out_of_range(1, i128::from(u64::MAX), 0, 10));
         assert_eq!(error(&[], true), Some(Error::NoOffsets));
         assert_eq!(error(&[0, 10, 10], false), None);
-        assert_eq!(Bounds::at([].into_iter(), 10, false).unwrap().used(), 0);
+        assert_eq!(Bounds::at([0u8; 0].into_iter(), 10, false).unwrap().used(), 0);
         let with_end = Bounds::at([0, 3, 7].into_iter(), 10, true).unwrap();
         assert_eq!((with_end.bags(), with_end.used(), with_end.longest()), (2, 7, 4));
     }

@@ -5,20 +5,21 @@
 mod bounds;
 mod explain;
 
-pub(crate) use bounds::Bounds;
+pub(crate) use bounds::{Bounds, index_runs};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, RangeInclusive};
 
+use smallvec::SmallVec;
+
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{DecodeFns, RowFn};
 use crate::kernels::reduce::bag::{
-    BagFn, BagFns, CompiledBagFn, CompiledPositionsFn, FusedBag, FusedOutput, PositionsFn,
+    BagFn, BagFns, BagRule, CompiledBagFn, FusedBag, FusedOutput, IndexRuns, PositionsFn, PositionsFns,
 };
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold_into};
-use crate::plan::lowered::Axis;
 use crate::plan::nest::Action;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -30,39 +31,38 @@ use crate::types::index::IndexType;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{KernelPolicy, Options};
+use crate::types::policy::{IndexPolicy, Options, Par};
+
+/// The settings that bags have by any reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct BagSettings {
+    pub(crate) policy: IndexPolicy,
+    pub(crate) padding_index: Option<i64>,
+    pub(crate) default_index: Option<i64>,
+    pub(crate) skip_negative: bool,
+    pub(crate) include_last_offset: bool,
+}
 
 /// The parts of an EmbeddingBag besides layouts.
-#[derive(Clone, Copy)]
-pub(crate) struct BagRequest {
+pub struct BagRequest<'a> {
+    pub(crate) settings: &'a BagSettings,
+    pub(crate) options: Options,
     /// Of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) positions: ByLevel<CompiledPositionsFn>,
+    pub(crate) positions: &'static PositionsFns,
+    pub(crate) found: Found,
+    pub(crate) converting: Option<BagConverting>,
+    pub(crate) fused: Option<BagFused>,
+}
+
+/// The functions of a reduction.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
     pub(crate) fns: &'static BagFns,
     /// Numbers of an element of the output, each of which is reduced.
     pub(crate) values: usize,
-    pub(crate) converting: Option<BagConverting>,
-    pub(crate) fused: Option<BagFused>,
-    pub(crate) policy: KernelPolicy,
-    /// The row that is left out.
-    pub(crate) padding: Option<usize>,
-    /// Whether negative indices are left out too.
-    pub(crate) skips_negative: bool,
-    /// The row that stands for bags in which nothing counts.
-    pub(crate) default: Option<usize>,
-    pub(crate) options: Options,
-}
-
-impl BagRequest {
-    /// Bytes of an element of data.
-    fn size_in(&self) -> usize {
-        match (self.fused, self.converting) {
-            (Some(_), _) => 1,
-            (None, Some(map)) => map.size_in,
-            (None, None) => self.dtype.size(),
-        }
-    }
+    pub(crate) name: &'static str,
 }
 
 /// A map that converts rows before they are reduced, without its types.
@@ -98,21 +98,6 @@ pub(crate) struct BagConversion {
 }
 
 impl BagConversion {
-    /// For `rows` rows of `elements` elements, of which each takes `size` bytes when it is converted.
-    fn new(map: &BagConverting, level: Available, rows: usize, elements: usize, size: usize) -> Self {
-        let size_in = map.size_in;
-        // A map may make small elements of large ones: the greater size decides.
-        let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
-        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
-        let taken = stride.max(columns.saturating_mul(size_in));
-        BagConversion {
-            row_fn: *map.decode_fns.row.get(*level),
-            columns,
-            rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
-            stride,
-        }
-    }
-
     /// Bytes of the converted rows.
     pub(crate) fn bytes(&self) -> usize {
         self.stride.saturating_mul(self.rows)
@@ -127,59 +112,121 @@ impl BagConversion {
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
 ///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes; where rows are fused,
 ///   there are no loops, and position by position they have the bytes of `fused`.
-/// - **P3** `padding` and `default` are rows of data.
+/// - **P3** The padding of `rule` and `default` are rows of data.
 #[derive(Clone)]
-pub(crate) struct BagPlan {
-    request: BagRequest,
-    level: Available,
-    axis: Axis,
+pub(crate) struct BagPlan(BagFacts);
+
+/// The facts of a plan: all that a call needs besides its bags and where its tensors are.
+#[derive(Clone)]
+pub(crate) struct BagFacts {
+    /// Of the output.
+    pub(crate) dtype: DType,
+    pub(crate) index: IndexType,
+    pub(crate) level: Available,
+    pub(crate) par: Par,
+    pub(crate) include_last_offset: bool,
+    /// Resolve indices by `rule`.
+    pub(crate) positions: &'static PositionsFns,
+    pub(crate) rule: BagRule,
+    /// The row that stands for bags in which nothing counts.
+    pub(crate) default: Option<usize>,
+    /// Reduces rows without weights, and with weights: or the name of the reduction, where it takes none.
+    pub(crate) plain: BagFn,
+    pub(crate) weighted: Result<BagFn, &'static str>,
+    pub(crate) fns: &'static BagFns,
+    /// Numbers of an element of the output, each of which is reduced.
+    pub(crate) values: usize,
+    /// Bytes of an element of the output, and of data.
+    pub(crate) size: usize,
+    pub(crate) size_in: usize,
+    /// The map that converts rows before they are reduced, at the plan's level.
+    pub(crate) converting: Option<RowFn>,
+    /// The format of fused rows, and the function that makes a row of the output of one.
+    pub(crate) fused: Option<(FusedBag, BagFn)>,
     /// P1. Folded, in bytes.
-    loops: Loops,
-    elements: usize,
+    pub(crate) loops: SmallVec<[Loop; 2]>,
+    pub(crate) elements: usize,
+    /// How many times `elements` make a row.
+    pub(crate) runs: usize,
+    /// Bytes of a row of the output, and of data.
+    pub(crate) row: usize,
+    pub(crate) row_in: usize,
     /// Bytes of data from a row to the next, and of the output.
-    stride: isize,
-    out_stride: isize,
+    pub(crate) stride: isize,
+    pub(crate) out_stride: isize,
     /// Whether a row of the output has elements.
-    has_elements: bool,
-    zero: ElementBytes,
+    pub(crate) has_elements: bool,
+    /// The bytes of an element of a bag in which nothing counts, where no row stands for it.
+    pub(crate) zero: ElementBytes,
+    /// Whether zero bytes stand for bags in which nothing counts.
+    pub(crate) fills_zeros: bool,
     /// Zeros for `elements` elements, under [`OutOfBounds::Zero`].
-    zeros: Option<Arc<Vec<u8>>>,
-    prefetch_distance: usize,
-    fused: Option<FusedBag>,
+    pub(crate) zeros: Option<Arc<Vec<u8>>>,
+    pub(crate) prefetch_distance: usize,
 }
 
-/// A plan with the bags of a call, made by [`BagPlan::call`].
-///
-/// - **P2** The bounds are those of as many indices as the call has, or fewer. There are as many bags as the call's
-///   output has rows.
-#[derive(Clone, Copy)]
-pub(crate) struct BagCall<'a> {
-    plan: &'a BagPlan,
-    /// P2.
-    bounds: &'a Bounds,
-    conversion: Option<BagConversion>,
+/// The bags of a call, prepared for a plan: all but where tensors are.
+#[derive(Clone)]
+pub(crate) struct PreparedBags {
+    pub(crate) bounds: Bounds,
+    /// How many rows are in them.
+    pub(crate) rows: usize,
+    pub(crate) indices: IndexRuns,
+    pub(crate) positions: PositionsFn,
+    /// Whether these are at most [`FEW`] rows, which all count and are read as they are, for one thread: they are
+    /// resolved in one go, and reduced in one go, unless weights forbid it.
+    pub(crate) is_short: bool,
+}
+
+/// The most rows of a short call.
+pub(crate) const FEW: usize = 64;
+
+impl Deref for BagPlan {
+    type Target = BagFacts;
+
+    #[inline(always)]
+    fn deref(&self) -> &BagFacts {
+        &self.0
+    }
 }
 
 impl BagPlan {
     /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag. Of its first dimension
-    /// the stride is planned for.
+    /// the stride is planned for. Of data, there are the rows of padding and for bags in which nothing counts.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// [`Error::AllocationFailed`].
-    #[inline(always)]
-    pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout) -> Result<Self, Error> {
+    #[inline(never)]
+    pub(crate) fn new(
+        request: &BagRequest<'_>,
+        [padding, default]: [Option<usize>; 2],
+        data: &Layout,
+        out: &Layout,
+    ) -> Result<Self, Error> {
         debug_assert_eq!(out.shape()[1..], data.shape()[1..], "P1");
-        let level = Level::resolve(request.options.level)?;
-        let size = request.dtype.size();
-        let size_in = request.size_in();
-        Shape::checked_bytes(out.shape(), size)?;
-        if let Some(forced) = request.options.method.filter(|&forced| forced != Method::Accumulated) {
+        let &BagRequest { settings, ref options, dtype, index, positions, ref found, ref converting, ref fused } =
+            request;
+        let level = Level::resolve(options.level)?;
+        let size = dtype.size();
+        let size_in = match (fused, converting) {
+            (Some(_), _) => 1,
+            (None, Some(map)) => map.size_in,
+            (None, None) => size,
+        };
+        if out.len().checked_mul(size).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+            Shape::checked_bytes(out.shape(), size)?;
+        }
+        if let Some(forced) = options.method.filter(|&forced| forced != Method::Accumulated) {
             return Err(Error::MethodUnavailable { op: Op::EmbeddingBag, method: forced });
         }
-        let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
-        debug_assert!(request.padding.iter().chain(&request.default).all(|&row| row < axis.dim), "P3");
-        let dims = data.shape()[1..].iter().zip(&data.strides()[1..]).zip(&out.strides()[1..]);
+        let ([dim, shape @ ..], [stride, strides @ ..]) = (data.shape(), data.strides()) else {
+            unreachable!("data has rows")
+        };
+        let [out_stride, out_strides @ ..] = out.strides() else { unreachable!("the output has rows") };
+        let (dim, policy) = (*dim, settings.policy.lower());
+        debug_assert!(padding.iter().chain(&default).all(|&row| row < dim), "P3");
+        let dims = shape.iter().zip(strides).zip(out_strides);
         let mut loops = Loops::new();
         let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
@@ -187,193 +234,102 @@ impl BagPlan {
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
-        let row_in = request.fused.map_or(elements.saturating_mul(size_in), |fused| fused.row.bytes());
-        let reach = axis.dim.saturating_mul(row_in).saturating_mul(count(&loops));
-        let has_elements = !data.shape()[1..].contains(&0);
-        debug_assert!(request.fused.is_none() || loops.is_empty() || !has_elements, "P1");
-        let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
-        let fills = request.policy.fills() && has_elements;
-        let zeros = match request.fused {
-            _ if !fills => None,
+        let runs = count(&loops);
+        let of_rows = |size: usize| elements.saturating_mul(size).saturating_mul(runs);
+        let row_in = fused.as_ref().map_or_else(|| of_rows(size_in), |fused| fused.row.bytes());
+        let has_elements = shape.iter().all(|&n| n > 0);
+        debug_assert!(fused.is_none() || loops.is_empty() || !has_elements, "P1");
+        let zero = if has_elements { dtype.zero()? } else { ElementBytes::new() };
+        let zeros = match fused {
+            _ if !policy.fills() || !has_elements => None,
             // Codes, scale and bias of 0.
             Some(fused) => Some(Arc::new(repeated(&[0], fused.row.bytes())?)),
             None => Some(Arc::new(repeated(&zero, elements)?)),
         };
-        Ok(BagPlan {
-            request: *request,
+        let &Found { fns, values, name } = found;
+        Ok(BagPlan(BagFacts {
+            dtype,
+            index,
             level,
-            axis,
+            par: options.par,
+            include_last_offset: settings.include_last_offset,
+            positions,
+            rule: BagRule::new(dim, policy, padding, settings.skip_negative),
+            default,
+            plain: fns.plain.at(level),
+            weighted: fns.weighted.as_ref().map_or(Err(name), |fns| Ok(fns.at(level))),
+            fns,
+            values,
+            size,
+            size_in,
+            converting: converting.as_ref().map(|map| *map.decode_fns.row.get(*level)),
+            fused: fused.as_ref().map(|fused| (fused.output.bag(fused.row, level), fused.as_it_is.at(level))),
+            prefetch_distance: match loops.is_empty() {
+                true => prefetch_distance(row_in, dim.saturating_mul(row_in)),
+                false => 0,
+            },
+            loops: SmallVec::from_slice(&loops),
             elements,
-            stride: data.strides()[0].wrapping_mul(size_in as isize),
-            out_stride: out.strides()[0].wrapping_mul(size as isize),
+            runs,
+            row: of_rows(size),
+            row_in,
+            stride: stride.wrapping_mul(size_in as isize),
+            out_stride: out_stride.wrapping_mul(size as isize),
             has_elements,
+            fills_zeros: default.is_none() && zero.iter().all(|&byte| byte == 0),
             zero,
             zeros,
-            prefetch_distance: if loops.is_empty() { prefetch_distance(row_in, reach) } else { 0 },
-            loops,
-            fused: request.fused.map(|fused| fused.output.bag(fused.row, level)),
-        })
+        }))
     }
 
-    /// The plan with the bags of a call: P2 is the caller's promise.
-    #[inline]
-    pub(crate) fn call<'a>(&'a self, bounds: &'a Bounds) -> BagCall<'a> {
-        self.call_by(bounds, None)
+    /// Prepares bags among indices of a layout.
+    #[inline(always)]
+    pub(crate) fn prepare(&self, bounds: Bounds, indices: &Layout) -> PreparedBags {
+        let (rows, indices) = (bounds.used(), index_runs(indices, self.index.size()));
+        let reads_as_it_is = self.rule.all_count && self.converting.is_none() && self.loops.is_empty();
+        let is_short = rows <= FEW
+            && reads_as_it_is
+            && self.action(&bounds) == Action::Run
+            && self.work(&bounds).is_for_one(self.par)
+            && (self.fills_zeros || bounds.first_of(0..bounds.bags(), rows, false).bags() == bounds.bags());
+        let positions = self.positions.at(&indices, &self.rule, self.level);
+        PreparedBags { bounds, rows, indices, positions, is_short }
     }
 
-    /// The same, with the functions of another map of the planned types where there are some.
-    #[inline]
-    pub(crate) fn call_by<'a>(&'a self, bounds: &'a Bounds, other: Option<DecodeFns>) -> BagCall<'a> {
-        let conversion = |map: BagConverting| {
-            let map = BagConverting { decode_fns: other.unwrap_or(map.decode_fns), ..map };
-            BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size())
-        };
-        BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }
-    }
-
-    pub(crate) fn op(&self) -> Op {
-        Op::EmbeddingBag
-    }
-
-    pub(crate) fn request(&self) -> &BagRequest {
-        &self.request
-    }
-
-    pub(crate) fn index(&self) -> IndexType {
-        self.request.index
-    }
-
-    pub(crate) fn level(&self) -> Level {
-        *self.level
-    }
-
-    pub(crate) fn axis(&self) -> Axis {
-        self.axis
-    }
-
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    /// How many times `elements` make a row.
-    pub(crate) fn runs(&self) -> usize {
-        count(&self.loops)
-    }
-
-    pub(crate) fn elements(&self) -> usize {
-        self.elements
-    }
-
-    /// Bytes of an element of the output.
-    pub(crate) fn size(&self) -> usize {
-        self.request.dtype.size()
-    }
-
-    /// Bytes of an element of data.
-    pub(crate) fn size_in(&self) -> usize {
-        self.request.size_in()
+    /// How rows are converted before they are reduced, by a map of the planned types.
+    pub(crate) fn conversion(&self, bounds: &Bounds, row_fn: RowFn) -> BagConversion {
+        let (size, size_in) = (self.size, self.size_in);
+        // A map may make small elements of large ones: the greater size decides.
+        let columns = (COLUMNS / size.max(size_in)).clamp(1, self.elements.max(1));
+        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+        let taken = stride.max(columns.saturating_mul(size_in));
+        let rows = (CONVERTED / taken).min(bounds.used()).clamp(1, MOST_CONVERTED);
+        BagConversion { row_fn, columns, rows, stride }
     }
 
     /// Bytes of a weight.
     pub(crate) fn weight_size(&self) -> usize {
         // Each value is weighted.
-        if self.fused.is_some() { size_of::<f32>() } else { self.size() / self.values() }
+        if self.fused.is_some() { size_of::<f32>() } else { self.size / self.values }
     }
 
-    /// The format of fused rows, at the plan's level, and the function that makes a row of the output of one.
-    pub(crate) fn fused(&self) -> Option<(&FusedBag, BagFn)> {
-        let as_it_is = self.request.fused?.as_it_is.at(self.level);
-        Some((self.fused.as_ref()?, as_it_is))
-    }
-
-    /// Numbers of an element of the output, each of which is reduced.
-    pub(crate) fn values(&self) -> usize {
-        self.request.values
-    }
-
-    /// Bytes of a row of the output.
-    pub(crate) fn row(&self) -> usize {
-        self.elements.saturating_mul(self.size()).saturating_mul(self.runs())
-    }
-
-    /// Bytes of a row of data.
-    pub(crate) fn row_in(&self) -> usize {
-        if let Some(fused) = self.request.fused {
-            return fused.row.bytes();
-        }
-        self.elements.saturating_mul(self.size_in()).saturating_mul(self.runs())
-    }
-
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    pub(crate) fn out_stride(&self) -> isize {
-        self.out_stride
-    }
-
-    /// The bytes of an element of a bag in which nothing counts, where no row stands for it.
-    pub(crate) fn zero(&self) -> &[u8] {
-        &self.zero
-    }
-
-    /// A row of zeros, where the policy asks for one.
-    pub(crate) fn zeros(&self) -> Option<&[u8]> {
-        self.zeros.as_deref().map(Vec::as_slice)
-    }
-
-    pub(crate) fn prefetch_distance(&self) -> usize {
-        self.prefetch_distance
-    }
-
-    /// The function that resolves indices.
-    pub(crate) fn positions(&self) -> PositionsFn {
-        self.request.positions.at(self.level)
-    }
-
-    /// The function that reduces rows, with weights or without; `None` with weights where there is no such reduction.
-    pub(crate) fn reduce(&self, weighted: bool) -> Option<BagFn> {
-        let BagFns { plain, weighted: with_weights, .. } = self.request.fns;
-        let fns = if weighted { with_weights.as_ref()? } else { plain };
-        Some(fns.at(self.level))
-    }
-}
-
-impl<'a> BagCall<'a> {
-    pub(crate) fn bounds(&self) -> &'a Bounds {
-        self.bounds
-    }
-
-    /// How rows are converted before they are reduced, by a map.
-    pub(crate) fn conversion(&self) -> Option<&BagConversion> {
-        self.conversion.as_ref()
-    }
-
-    pub(crate) fn action(&self) -> Action {
+    pub(crate) fn action(&self, bounds: &Bounds) -> Action {
         match () {
-            () if self.has_elements && self.bounds.bags() > 0 => Action::Run,
-            () if self.request.policy.refuses(true, false) => Action::Check,
+            () if self.has_elements && bounds.bags() > 0 => Action::Run,
+            () if self.rule.policy.refuses(true, false) => Action::Check,
             () => Action::Nothing,
         }
     }
 
     /// The work of a call.
-    pub(crate) fn work(&self) -> Work {
-        let rows = self.bounds.used();
-        Work { bytes: rows.saturating_mul(self.row()), rows, read: 0 }
+    pub(crate) fn work(&self, bounds: &Bounds) -> Work {
+        let rows = bounds.used();
+        Work { bytes: rows.saturating_mul(self.row), rows, read: 0 }
     }
 
-    /// Tasks that the call is cut into here and now, where the pool has `threads()` threads.
-    pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
-        self.work().tasks(self.request.options.par, threads)
-    }
-}
-
-impl Deref for BagCall<'_> {
-    type Target = BagPlan;
-
-    fn deref(&self) -> &BagPlan {
-        self.plan
+    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
+    pub(crate) fn tasks(&self, bounds: &Bounds, threads: impl FnOnce() -> usize) -> usize {
+        self.work(bounds).tasks(self.par, threads)
     }
 }
 

@@ -103,6 +103,10 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
         // The sums of column 0, from which those of any column are found.
         let own = room.as_mut_ptr().cast::<f32>().wrapping_sub(first).cast();
         for mut bag in all.fused_columns(&columns).bags() {
+            if bag.has_no_rows() {
+                bag.zero();
+                continue;
+            }
             let (Range { start, end }, mut begin, count) = (bag.rows(), bag.begin(), bag.count());
             let out = bag.output().start().wrapping_sub(first * size_of::<f32>());
             let carried = match args.part {

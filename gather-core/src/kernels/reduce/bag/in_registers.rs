@@ -128,8 +128,11 @@ const fn fns<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGH
 /// The AVX2 level of a reduction.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn avx2<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    if bag.elements() >= T::Of256::N {
+    if bag.elements() > 2 * T::Of256::N {
         return columns_avx2::<T, S, WEIGHTED>(bag);
+    }
+    if bag.elements() >= T::Of256::N {
+        return two_avx2::<T, S, WEIGHTED>(bag);
     }
     match T::narrow::<S, WEIGHTED>() {
         // SAFETY: the function is that of this level.
@@ -145,6 +148,9 @@ fn avx512<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED
     if bag.elements() < T::Of512::N {
         return avx2::<T, S, M, WEIGHTED>(bag);
     }
+    if bag.elements() <= 2 * T::Of512::N {
+        return two_avx512::<T, S, WEIGHTED>(bag);
+    }
     columns_avx512::<T, S, WEIGHTED>(bag);
 }
 
@@ -153,6 +159,13 @@ fn avx512<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED
 #[target_feature(enable = "avx2,fma,f16c")]
 fn columns_avx2<T: InVectors, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     reduce_columns::<S, T, T::Of256, WEIGHTED, 14>(Avx2::here(), bag);
+}
+
+/// [`reduce_two`] compiled for AVX2.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn two_avx2<T: InVectors, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    reduce_two::<S, T, T::Of256, WEIGHTED>(Avx2::here(), bag);
 }
 
 /// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
@@ -174,7 +187,26 @@ fn columns_avx512<T: InVectors, S: InVector<T::Of512>, const WEIGHTED: bool>(bag
     reduce_columns::<S, T, T::Of512, WEIGHTED, 16>(Avx512::here(), bag);
 }
 
-/// Reduces rows of a vector of columns or more, in panels of up to `MOST` vectors of sums, all of about the same
+/// [`reduce_two`] compiled for AVX-512.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+fn two_avx512<T: InVectors, S: InVector<T::Of512>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    reduce_two::<S, T, T::Of512, WEIGHTED>(Avx512::here(), bag);
+}
+
+/// Reduces rows of one or two vectors of columns, which take as long as it takes to find the panel of longer ones.
+#[inline(always)]
+fn reduce_two<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool>(level: V::Level, bag: &BagRows<'_>) {
+    bag.debug_check(WEIGHTED);
+    let columns = 0..bag.elements();
+    if columns.len() == V::N {
+        Panel::<S, T, V, Full, WEIGHTED, 1, 1>::new(level, columns.len()).reduce(bag, &columns);
+    } else {
+        Panel::<S, T, V, Full, WEIGHTED, 2, 1>::new(level, columns.len()).reduce(bag, &columns);
+    }
+}
+
+/// Reduces rows of more than two vectors of columns, in panels of up to `MOST` vectors of sums, all of about the same
 /// number.
 #[inline(always)]
 fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const MOST: usize>(
@@ -183,9 +215,13 @@ fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bo
 ) {
     bag.debug_check(WEIGHTED);
     let vectors = bag.elements().div_ceil(V::N);
-    let panels = vectors.div_ceil(MOST);
+    // Divisions take as long as the rest of a short call.
+    let panels = if vectors <= MOST { 1 } else { vectors.div_ceil(MOST) };
+    let start = |part| if part == panels { vectors } else { start_of_part(vectors, part, panels) };
+    let mut end = 0;
     for i in 0..panels {
-        let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
+        let first = end;
+        end = start(i + 1);
         let columns = first * V::N..(end * V::N).min(bag.elements());
         macro_rules! panel {
             ($vectors:literal, $ending:literal) => {
@@ -194,8 +230,6 @@ fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bo
         }
         // Where there are several panels, each has a vector or more, and only the last may end inside one.
         match end - first {
-            1 => panel!(1, 1),
-            2 => panel!(2, 1),
             3..=4 => panel!(4, 2),
             5..=8 => panel!(8, 4),
             9..=12 => panel!(12, 4),
@@ -279,6 +313,11 @@ impl<
             Some(count) => self.panel.end(&self.sums, bag.output().elements(), self.divides.then_some(count)),
             None => self.panel.write::<V::Item>(&self.sums, bag.carry()),
         }
+    }
+
+    #[inline(always)]
+    fn without_rows(&mut self, bag: &mut Bag<'_>) {
+        self.panel.write::<T>(&[V::splat(self.panel.level, V::Item::ZERO); N], bag.output().elements());
     }
 }
 

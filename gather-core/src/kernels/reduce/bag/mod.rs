@@ -29,9 +29,10 @@
 //!   next, which nothing else uses meanwhile.
 //! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type, and only
 //!   functions with weights are given the rows; elsewhere only those without.
-//! - **B4** Each bag that begins with its first row has one that counts. A part of a bag that does not end, or goes on
-//!   with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any alignment, where the part
-//!   before it has left its own.
+//! - **B4** Each bag that begins with its first row has one that counts. A bag that is no part may have no rows at all,
+//!   where zeros stand for it, and the zero of the output's elements is made of zero bytes. A part of a bag that does
+//!   not end, or goes on with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any
+//!   alignment, where the part before it has left its own.
 //! - **B6** There are positions for all rows, and `distance` more.
 
 mod batch;
@@ -49,7 +50,7 @@ mod rows;
 pub(in crate::kernels::reduce) mod vectors;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
-pub(crate) use positions::{BagIndices, BagRule, CompiledPositionsFn, IndexRuns, PositionsFn, positions, positions_of};
+pub(crate) use positions::{BagIndices, BagRule, IndexRuns, PositionsFn, PositionsFns};
 pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
 
 use crate::kernels::by_level::{ByLevel, level_pointers};

@@ -7,27 +7,40 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
+use crate::types::element::Unaligned;
 use crate::types::index::{Index, IndexType, by_compiled_index};
+use crate::types::level::Available;
 use crate::types::policy::{KernelPolicy, Missing};
 
 /// The indices of all bags, one bag after the other, and the rule that makes positions of them.
 #[derive(Clone, Copy)]
-pub struct BagIndices {
-    /// K3: `n` indices may be read along these.
-    runs: IndexRuns,
-    n: usize,
-    rule: BagRule,
+pub(crate) struct BagIndices<'a> {
+    /// K3: indices may be read along the runs, from here on.
+    index: *const u8,
+    runs: &'a IndexRuns,
+    rule: &'a BagRule,
 }
 
 /// Where indices are: runs of them, an even step apart.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRuns {
-    pub(crate) index: *const u8,
+    pub(crate) n: usize,
     /// Indices of a run, at least 1 where there are any.
     pub(crate) run: usize,
     /// Bytes from an index to the next of its run, and from a run to the next.
     pub(crate) step: isize,
     pub(crate) outer: isize,
+}
+
+impl IndexRuns {
+    /// Where an index is, `index` being the first, and how many follow it in its run with it.
+    #[inline(always)]
+    pub(crate) fn at(&self, index: *const u8, at: usize) -> (*const u8, usize) {
+        // Divisions take as long as the rest of a short call.
+        let (run, at) = if at < self.run { (0, at) } else { (at / self.run, at % self.run) };
+        let index = index.wrapping_offset(self.outer.wrapping_mul(run as isize));
+        (index.wrapping_offset(self.step.wrapping_mul(at as isize)), self.run - at)
+    }
 }
 
 /// The rule of a call of bags.
@@ -40,23 +53,43 @@ pub(crate) struct BagRule {
     pub(crate) padding: Option<i64>,
     /// Whether negative indices are left out too.
     pub(crate) skips_negative: bool,
+    /// Whether every row counts.
+    pub(crate) all_count: bool,
+    /// Whether, besides, an index out of range is an error.
+    pub(crate) is_plain: bool,
 }
 
-impl BagIndices {
-    /// `n` indices.
+impl BagRule {
+    pub(crate) fn new(dim: usize, policy: KernelPolicy, padding: Option<usize>, skips_negative: bool) -> Self {
+        let all_count = padding.is_none() && !skips_negative && dim > 0;
+        let is_plain = all_count && policy.fails() && policy.remap.is_none();
+        let (dim, padding) = (dim as i64, padding.map(|row| row as i64));
+        BagRule { dim, policy, padding, skips_negative, all_count, is_plain }
+    }
+}
+
+impl<'a> BagIndices<'a> {
+    /// The indices of the runs.
     ///
     /// # Safety
-    /// K3: as long as there is the value, each of the first `n` indices of the runs may be read, at any alignment, as a
+    /// K3: as long as there is the value, each of the `n` indices of the runs may be read, at any alignment, as a
     /// value of the index type whose functions are given them.
-    pub(crate) unsafe fn new(runs: IndexRuns, n: usize, rule: BagRule) -> Self {
-        debug_assert!(n == 0 || runs.run > 0, "a run without indices");
-        BagIndices { runs, n, rule }
+    #[inline(always)]
+    pub(crate) unsafe fn new(index: *const u8, runs: &'a IndexRuns, rule: &'a BagRule) -> Self {
+        debug_assert!(runs.n == 0 || runs.run > 0, "a run without indices");
+        BagIndices { index, runs, rule }
     }
 
     /// The number of indices.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
-        self.n
+        self.runs.n
+    }
+
+    /// Checks that there are `n` indices from the `first` on.
+    #[inline(always)]
+    fn assert_holds(&self, first: usize, n: usize) {
+        assert!(n <= self.runs.n && first <= self.runs.n - n, "fewer indices than positions");
     }
 }
 
@@ -70,17 +103,61 @@ pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bo
 level_pointers! { for<'a> fn(PositionsArgs<'a>) -> bool; }
 
 /// The indices, the first one, and where their positions go.
-pub(crate) type PositionsArgs<'a> = (&'a BagIndices, usize, &'a mut [MaybeUninit<i64>]);
+pub(crate) type PositionsArgs<'a> = (BagIndices<'a>, usize, &'a mut [MaybeUninit<i64>]);
 
-/// The functions that resolve indices of type `I`, by level.
-pub(crate) const fn positions<I: Index>() -> ByLevel<CompiledPositionsFn> {
-    by_level!(fn ResolveRuns<I>)
+/// The functions that resolve indices of a type.
+pub struct PositionsFns {
+    /// Of one run without gaps, under a plain rule, which most calls have.
+    plain: ByLevel<CompiledPositionsFn>,
+    any: ByLevel<CompiledPositionsFn>,
+    /// Bytes of an index.
+    size: usize,
 }
 
-/// The function that resolves indices of a type that is known at run time; `None` where the library does not hold it.
-#[inline(never)]
-pub(crate) fn positions_of(index: IndexType) -> Option<ByLevel<CompiledPositionsFn>> {
-    by_compiled_index!(index, I => positions::<I>())
+impl PositionsFns {
+    /// Those of indices of type `I`.
+    pub(crate) const fn of<I: Index>() -> &'static Self {
+        const { &PositionsFns { plain: by_level!(fn Resolve<I>), any: by_level!(fn ResolveRuns<I>), size: size_of::<I>() } }
+    }
+
+    /// Those of a type that is known at run time; `None` where the library does not hold them.
+    #[inline(never)]
+    pub(crate) fn of_index(index: IndexType) -> Option<&'static Self> {
+        by_compiled_index!(index, I => Self::of::<I>())
+    }
+
+    /// The function of a level for indices along these runs.
+    #[inline(always)]
+    pub(crate) fn at(&self, runs: &IndexRuns, rule: &BagRule, level: Available) -> PositionsFn {
+        let is_plain = rule.is_plain && runs.run >= runs.n && runs.step == self.size as isize;
+        if is_plain { &self.plain } else { &self.any }.at(level)
+    }
+}
+
+/// Resolves indices of one run without gaps, under a plain rule.
+struct Resolve<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for Resolve<I> {
+    type Args<'a> = PositionsArgs<'a>;
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, (indices, first, left): Self::Args<'_>) -> bool {
+        let BagIndices { index, runs, rule } = indices;
+        indices.assert_holds(first, left.len());
+        assert!(rule.is_plain && runs.step == size_of::<I>() as isize && runs.n <= runs.run, "runs of another kind");
+        let from = index.cast::<Unaligned<I>>().wrapping_add(first);
+        // SAFETY: K3: these indices are of the first run, whose indices follow one another.
+        let from = unsafe { core::slice::from_raw_parts(from, left.len()) };
+        // As wide as positions, so that vectors of both have as many elements.
+        let (rule, mut missed) = (IndexRule::new(rule.policy, rule.dim), 0);
+        for (value, out) in from.iter().zip(left) {
+            let (x, inside) = rule.check(value.0);
+            missed |= i64::from(!inside);
+            out.write(if inside { x } else { 0 });
+        }
+        missed != 0
+    }
 }
 
 /// Resolves indices run by run.
@@ -92,19 +169,16 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (indices, mut first, mut left): Self::Args<'_>) -> bool {
-        assert!(left.len() <= indices.n && first <= indices.n - left.len(), "fewer indices than positions");
-        let runs = &indices.runs;
+        let BagIndices { index, runs, rule } = indices;
+        indices.assert_holds(first, left.len());
         let mut bad = false;
         while !left.is_empty() {
-            // Divisions take as long as the rest of a short call.
-            let (run, at) = if first < runs.run { (0, first) } else { (first / runs.run, first % runs.run) };
-            let (now, rest) = left.split_at_mut((runs.run - at).min(left.len()));
-            let from = runs.index.wrapping_offset(runs.outer.wrapping_mul(run as isize));
-            let from = from.wrapping_offset(runs.step.wrapping_mul(at as isize));
+            let (from, more) = runs.at(index, first);
+            let (now, rest) = left.split_at_mut(more.min(left.len()));
             first += now.len();
-            // SAFETY: K3: from index `at` of the run on, as many as are left of it, and not more than `n` in all.
+            // SAFETY: K3: from that index of the run on, as many as are left of it, and not more than `n` in all.
             let from = unsafe { IndexRun::<I>::new(from, runs.step, now.len()) };
-            bad |= resolve_run(&indices.rule, &from, now);
+            bad |= resolve_run(rule, &from, now);
             left = rest;
         }
         bad
@@ -127,26 +201,18 @@ impl<I: Index> IndexRun<I> {
         IndexRun { from, step, n, index: PhantomData }
     }
 
-    /// Makes a position of each index; returns whether one was out of range.
+    /// Makes a position of each index, `step` bytes apart; returns whether one was out of range.
     #[inline(always)]
-    fn each(&self, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
-        debug_assert_eq!(self.n, out.len(), "a position for each index");
+    fn each(&self, step: isize, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
+        debug_assert!(self.n == out.len() && step == self.step, "a position for each index");
         // As wide as positions, so that vectors of both have as many elements.
         let mut missed = 0;
-        let mut all = |step: isize| {
-            for (i, out) in out.iter_mut().enumerate() {
-                let at = self.from.wrapping_offset(step.wrapping_mul(i as isize));
-                // SAFETY: an index of the run, as there are `n`.
-                let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
-                missed |= i64::from(is_missed);
-                out.write(position);
-            }
-        };
-        // A step that is a constant leaves a loop that compilers vectorise.
-        if self.step == size_of::<I>() as isize {
-            all(size_of::<I>() as isize)
-        } else {
-            all(self.step)
+        for (i, out) in out.iter_mut().enumerate() {
+            let at = self.from.wrapping_offset(step.wrapping_mul(i as isize));
+            // SAFETY: an index of the run, as there are `n`.
+            let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
+            missed |= i64::from(is_missed);
+            out.write(position);
         }
         missed != 0
     }
@@ -155,7 +221,7 @@ impl<I: Index> IndexRun<I> {
 /// Resolves indices of one run.
 #[inline(always)]
 fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit<i64>]) -> bool {
-    let BagRule { dim, policy, padding, skips_negative } = *by;
+    let &BagRule { dim, policy, padding, skips_negative, .. } = by;
     let rule = IndexRule::new(policy, dim);
     let (otherwise, is_bad) = match policy.missing {
         Missing::Fill => (ZEROS, false),
@@ -163,21 +229,25 @@ fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit
         // Position 0, which every axis has that has any.
         Missing::Fail => (if dim == 0 { LEFT_OUT } else { 0 }, true),
     };
-    let in_range = move |value: I| {
-        let (x, inside) = rule.check(value);
-        if inside { (x, false) } else { (otherwise, true) }
+    let or_left_out = |value: I, (x, inside): (i64, bool)| {
+        let is_left_out = I::TYPE.is_signed() && skips_negative && value.widen() < 0;
+        (
+            if is_left_out {
+                LEFT_OUT
+            } else if inside {
+                x
+            } else {
+                otherwise
+            },
+            !inside && !is_left_out,
+        )
     };
-    let remapped = move |value: I| match policy.check(value, dim) {
-        (x, true) => (x, false),
-        _ => (otherwise, true),
-    };
-    let skip_negative = move |value: I| {
-        if I::TYPE.is_signed() && value.widen() < 0 { (LEFT_OUT, false) } else { remapped(value) }
-    };
-    let missed = match policy.remap {
-        _ if skips_negative => run.each(out, skip_negative),
-        Some(_) => run.each(out, remapped),
-        None => run.each(out, in_range),
+    // A step that is a constant leaves a loop that compilers vectorise.
+    let missed = match size_of::<I>() as isize {
+        size if policy.remap.is_none() && run.step == size => {
+            run.each(size, out, |value| or_left_out(value, rule.check(value)))
+        }
+        _ => run.each(run.step, out, |value| or_left_out(value, policy.check(value, dim))),
     };
     if let Some(padding) = padding {
         for position in out.iter_mut() {

@@ -150,6 +150,12 @@ pub(in crate::kernels::reduce) trait ReduceBags: AddRows {
 
     /// Ends a bag, or leaves its sums to the part that follows.
     fn end(&mut self, bag: &mut Bag<'_>);
+
+    /// Writes zeros for a bag without rows.
+    #[inline(always)]
+    fn without_rows(&mut self, bag: &mut Bag<'_>) {
+        bag.zero();
+    }
 }
 
 impl<'a> BagRows<'a> {
@@ -161,8 +167,8 @@ impl<'a> BagRows<'a> {
     pub(crate) unsafe fn new(args: BagArgs<'a>) -> Self {
         let BagArgs { bags, part, .. } = args;
         debug_assert!(part.is_none() || bags.bags() == 1, "a part of several bags");
-        let rows = if bags.bags() == 0 { 0 } else { bags.end(bags.bags() - 1) };
-        debug_assert!(args.positions.len() >= rows + args.distance, "B6");
+        let rows = || if bags.bags() == 0 { 0 } else { bags.end(bags.bags() - 1) };
+        debug_assert!(args.positions.len() >= rows() + args.distance, "B6");
         BagRows(args)
     }
 
@@ -217,8 +223,9 @@ impl<'a> BagRows<'a> {
             columns: columns.len(),
             out: bag.out.wrapping_add(columns.start * item),
             carried,
+            item,
             #[cfg(debug_assertions)]
-            bytes: (item, sum),
+            sum,
         }
     }
 }
@@ -236,9 +243,11 @@ pub(in crate::kernels::reduce) struct Columns<'a> {
     columns: usize,
     out: *mut u8,
     carried: *mut u8,
-    /// Bytes of an element of the output, which are those of one of a row that is not fused; and bytes of a sum.
+    /// Bytes of an element of the output, which are those of one of a row that is not fused.
+    item: usize,
+    /// Bytes of a sum.
     #[cfg(debug_assertions)]
-    bytes: (usize, usize),
+    sum: usize,
 }
 
 impl<'a> Columns<'a> {
@@ -264,6 +273,10 @@ impl<'a> Columns<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn reduce(&self, by: &mut impl ReduceBags) {
         for mut bag in self.bags() {
+            if bag.has_no_rows() {
+                by.without_rows(&mut bag);
+                continue;
+            }
             by.begin(&bag);
             self.each(bag.rows(), by);
             by.end(&mut bag);
@@ -295,7 +308,7 @@ impl<'a> Columns<'a> {
                 weight: weights.wrapping_offset(weight_step.wrapping_mul((rows.start + i) as isize)),
                 of: PhantomData,
                 #[cfg(debug_assertions)]
-                item: if self.bag.fused.is_some() { 1 } else { self.bytes.0 },
+                item: if self.bag.fused.is_some() { 1 } else { self.item },
             });
         }
     }
@@ -328,6 +341,20 @@ impl<'a> Bag<'a> {
         self.start..self.end
     }
 
+    /// Whether all of it are no rows.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn has_no_rows(&self) -> bool {
+        self.start == self.end && self.columns.bag.part.is_none()
+    }
+
+    /// Writes zeros, where it has no rows.
+    #[inline(always)]
+    pub(in crate::kernels::reduce) fn zero(&mut self) {
+        debug_assert!(self.has_no_rows(), "B4");
+        // SAFETY: B8: columns of the output, of elements whose zero is made of zeros (B4).
+        unsafe { self.out.write_bytes(0, self.columns.columns * self.columns.item) }
+    }
+
     /// The value that it begins with.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn begin(&self) -> Begin {
@@ -348,7 +375,7 @@ impl<'a> Bag<'a> {
     pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &[Unaligned<S>] {
         debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
-        debug_assert_eq!(size_of::<S>(), self.columns.bytes.1, "B4");
+        debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
         // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function
         // that both are given to. They are borrowed from the bag, so that nothing is written there meanwhile: `carry`
         // takes it mutably.
@@ -360,7 +387,7 @@ impl<'a> Bag<'a> {
     pub(in crate::kernels::reduce) fn carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
-        debug_assert_eq!(size_of::<S>(), self.columns.bytes.1, "B4");
+        debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
         // SAFETY: B8: room for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
     }
@@ -373,7 +400,7 @@ impl<'a> Bag<'a> {
             n: self.columns.columns,
             of: PhantomData,
             #[cfg(debug_assertions)]
-            item: self.columns.bytes.0,
+            item: self.columns.item,
         }
     }
 }
