@@ -83,7 +83,8 @@
 //! - **K8** A kernel of a map is given a `conversion` of that map. `row` is what its `elements` take in the output,
 //!   and K2 holds for what they take in data. Data and output are aligned for the types of the map, and data holds
 //!   values of its input. `params` points to `ConversionArgs`: a function of the map at the plan's level, and what is
-//!   given for the map's parameters, which threads may share and which outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
+//!   given for the map's parameters, which threads may share and which outlives the call. A lookup by elements has a
+//!   value for each of data, which is row-major then and begins at the
 //!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
 //!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major
 //!   order;

@@ -68,7 +68,7 @@ pub(super) struct Reads {
     rows: Option<RowShape>,
 }
 
-/// What the arguments of a call are compared with, and the level of the functions that read them.
+/// The facts that arguments of a call are compared with, and the level of the functions that read them.
 #[derive(Clone, Copy)]
 struct PreparedFor<'a> {
     op: Op,

@@ -77,7 +77,7 @@ impl Planned {
         self.prepared.change(change);
     }
 
-    /// The plan, if it fills rows that are out of range by these bytes, or fills none; else a copy that does, in `copy`.
+    /// The plan, if it fills rows out of range by these bytes, or fills none; else a copy that does, in `copy`.
     pub(super) fn filled_by<'p>(&'p self, fill: &[u8], copy: &'p mut Option<Box<Self>>) -> &'p Self {
         if self.prepared.running().fills_by(fill) {
             return self;

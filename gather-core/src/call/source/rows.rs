@@ -117,9 +117,9 @@ impl<T: Element> View<'_, T> {
     /// may be called for rows whose results are not kept.
     ///
     /// Cost: one pass over the indices and one over the rows that they name. Rows of data beyond the caches are
-    /// prefetched, where a loop has more than a few. The function is compiled for the level. A plan runs any function of
-    /// these types and lengths; where one fills rows by another value than the planned function, a run copies the plan
-    /// first.
+    /// prefetched, where a loop has more than a few. The function is compiled for the level. A plan runs any function
+    /// of these types and lengths; where one fills rows by another value than the planned function, a run copies the
+    /// plan first.
     ///
     /// # Errors
     /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),

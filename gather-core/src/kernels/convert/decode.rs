@@ -106,10 +106,10 @@ impl DecodeFns {
     }
 }
 
-/// A level: what decodes the rows of a job; and what decodes a row, first without its types, then as slices. That what is
-/// given does not change the compiler knows of the arguments of this last function, and loads it once for all rows. It
-/// does not know that the two slices do not overlap once the function is inlined: decoders write into arrays of their
-/// own, which are stored when they are whole.
+/// A level: a function for the rows of a job; and two for a row, without its types and as slices. Of the arguments of
+/// this last function the compiler knows that parameters do not change, and loads them once for all rows. Once the
+/// function is inlined, it does not know that the two slices do not overlap: decoders write into arrays of their own,
+/// which are stored when they are whole.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*

@@ -112,7 +112,7 @@ fn conversion(args: &IndexArgs<'_>) -> Conversion {
 pub(crate) struct ConversionArgs {
     /// The map, or the row function, at the plan's level; or what decodes rows for one.
     pub(crate) rows: MoveFn,
-    /// What the function reads: a [`Decode::Given`](decode::Decode::Given), a `GivenRows` or a `DecodingJob`.
+    /// The arguments of the function: a `Decode::Given`, a `GivenRows` or a `DecodingJob`.
     pub(crate) given: *const (),
 }
 

@@ -87,8 +87,8 @@ pub(crate) struct FewRows {
 
 impl FewRows {
     /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` where they are
-    /// too many or none, lie otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or
-    /// refuses.
+    /// too many or none, lie otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does
+    /// or refuses.
     #[inline(always)]
     pub(crate) fn of(
         request: &IndexRequest,
