@@ -352,6 +352,11 @@ impl ScatterCut {
 /// index that `loops` begin with to the one that these do. Those along which indices follow one another become one, and
 /// a loop of some length is inside.
 fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
+    if let &[only] = loops
+        && only.index != 0
+    {
+        return (Loops::from_slice(&[Loop { out: 0, data: 0, ..only }]), 0);
+    }
     let mut moving: Loops = loops.iter().filter(|along| along.index != 0).copied().collect();
     let mut first = 0isize;
     for along in &mut moving {
