@@ -233,7 +233,7 @@ plain! {
 /// [`Error::KernelsNotCompiled`].
 fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
     let found = Reductions::<BagFns>::of_dtype(dtype);
-    found.ok_or_else(|| Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
+    found.ok_or(Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
 }
 
 /// The functions that resolve indices, and their type.

@@ -23,7 +23,7 @@ use crate::types::policy::Par;
 /// Outputs of two of the `n` calls have no element in common. `call` gives the same one for the same number.
 pub(crate) unsafe fn run_all<'a>(
     n: usize,
-    call: impl Fn(usize) -> BagCall<'a>,
+    call: &dyn Fn(usize) -> BagCall<'a>,
     par: Par,
 ) -> Result<(), (usize, Error)> {
     let check = |number| call(number).check().map_err(|error| (number, error));

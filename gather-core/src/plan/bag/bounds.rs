@@ -114,8 +114,12 @@ impl Bounds {
             }
             BoundsKind::At(bounds) => {
                 let bounds = &bounds[bags.start..=bags.end];
-                let fits = |pair: &&[usize]| (may_be_empty || pair[0] < pair[1]) && pair[1] - bounds[0] <= most;
-                Lengths::Between(&bounds[..=bounds.windows(2).take_while(fits).count()])
+                let most = bounds[0] + most;
+                let fits = |pair: &&[usize]| pair[0] < pair[1] && pair[1] <= most;
+                Lengths::Between(match may_be_empty {
+                    true => &bounds[..bounds.partition_point(|&bound| bound <= most)],
+                    false => &bounds[..=bounds.windows(2).take_while(fits).count()],
+                })
             }
         }
     }
