@@ -16,7 +16,7 @@ pub struct Explain<'a> {
 }
 
 /// A plan that is described.
-pub(super) trait Describe {
+pub(super) trait Describe: Send + Sync {
     /// [`Explain::kernel`].
     fn kernel(&self) -> &'static str;
 
