@@ -54,7 +54,7 @@ static ANY: ::gather_core::KernelSet = {
                         0,
                     >("gather_x16_i32_rn__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -74,7 +74,7 @@ static ANY: ::gather_core::KernelSet = {
                         0,
                     >("gather_x16_i32_rn__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -94,7 +94,7 @@ static ANY: ::gather_core::KernelSet = {
                         0,
                     >("gather_x16_i32_rn__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -120,7 +120,7 @@ static ANY: ::gather_core::KernelSet = {
                         0,
                     >("gather_x16_i32_rn__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -146,7 +146,7 @@ static ANY: ::gather_core::KernelSet = {
                         0,
                     >("gather_x16_i32_rn__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -78,7 +78,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         0,
                     >("gather_x32_i32_rn__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -98,7 +98,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         0,
                     >("gather_x32_i32_rn__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -118,7 +118,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         0,
                     >("gather_x32_i32_rn__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -144,7 +144,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         0,
                     >("gather_x32_i32_rn__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -170,7 +170,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         0,
                     >("gather_x32_i32_rn__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -41,7 +41,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[
                     private::Kernel::rearrange::<
                         private::Fixed<4>,
@@ -59,7 +59,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[
                     private::Kernel::rearrange::<
                         private::Fixed<4>,
@@ -77,7 +77,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[
                     private::Kernel::rearrange::<
                         private::Fixed<4>,
@@ -101,7 +101,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[
                     private::Kernel::rearrange::<
                         private::Fixed<4>,
@@ -125,7 +125,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[
                     private::Kernel::rearrange::<
                         private::Fixed<4>,

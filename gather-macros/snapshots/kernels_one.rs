@@ -50,7 +50,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         1,
                     >("gather_x32_i32_r1__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -64,7 +64,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         1,
                     >("gather_x32_i32_r1__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -78,7 +78,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         1,
                     >("gather_x32_i32_r1__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -98,7 +98,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         1,
                     >("gather_x32_i32_r1__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -118,7 +118,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         1,
                     >("gather_x32_i32_r1__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -46,7 +46,7 @@ static POINTS: ::gather_core::KernelSet = {
                         1,
                     >("gather_point_u32_r1__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -60,7 +60,7 @@ static POINTS: ::gather_core::KernelSet = {
                         1,
                     >("gather_point_u32_r1__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -74,7 +74,7 @@ static POINTS: ::gather_core::KernelSet = {
                         1,
                     >("gather_point_u32_r1__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -94,7 +94,7 @@ static POINTS: ::gather_core::KernelSet = {
                         1,
                     >("gather_point_u32_r1__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -114,7 +114,7 @@ static POINTS: ::gather_core::KernelSet = {
                         1,
                     >("gather_point_u32_r1__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -65,7 +65,7 @@ static REPRS: ::gather_core::KernelSet = {
                         1,
                     >("gather_x8_i64_r1__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -85,7 +85,7 @@ static REPRS: ::gather_core::KernelSet = {
                         1,
                     >("gather_x8_i64_r1__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -105,7 +105,7 @@ static REPRS: ::gather_core::KernelSet = {
                         1,
                     >("gather_x8_i64_r1__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -131,7 +131,7 @@ static REPRS: ::gather_core::KernelSet = {
                         1,
                     >("gather_x8_i64_r1__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -157,7 +157,7 @@ static REPRS: ::gather_core::KernelSet = {
                         1,
                     >("gather_x8_i64_r1__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -59,7 +59,7 @@ static ROWS: ::gather_core::KernelSet = {
                         1,
                     >("gather_rows_i64_r1__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -79,7 +79,7 @@ static ROWS: ::gather_core::KernelSet = {
                         1,
                     >("gather_rows_i64_r1__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -99,7 +99,7 @@ static ROWS: ::gather_core::KernelSet = {
                         1,
                     >("gather_rows_i64_r1__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -125,7 +125,7 @@ static ROWS: ::gather_core::KernelSet = {
                         1,
                     >("gather_rows_i64_r1__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -151,7 +151,7 @@ static ROWS: ::gather_core::KernelSet = {
                         1,
                     >("gather_rows_i64_r1__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

@@ -41,54 +41,33 @@ static SCATTERS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[],
-                scatter: &[
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Scalar,
-                        3,
-                    >("scatter_i32_r3__scalar"),
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Scalar,
-                        0,
-                    >("scatter_i32_rn__scalar"),
-                ],
+                scatter: private::scatter_rows!(
+                    private::Kernel::scatter:: < private::i32, private::Scalar, 3 >
+                    ("scatter_i32_r3__scalar"), private::Kernel::scatter:: <
+                    private::i32, private::Scalar, 0 > ("scatter_i32_rn__scalar")
+                ),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[],
-                scatter: &[
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Avx2,
-                        3,
-                    >("scatter_i32_r3__avx2"),
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Avx2,
-                        0,
-                    >("scatter_i32_rn__avx2"),
-                ],
+                scatter: private::scatter_rows!(
+                    private::Kernel::scatter:: < private::i32, private::Avx2, 3 >
+                    ("scatter_i32_r3__avx2"), private::Kernel::scatter:: < private::i32,
+                    private::Avx2, 0 > ("scatter_i32_rn__avx2")
+                ),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[],
-                scatter: &[
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Avx512,
-                        3,
-                    >("scatter_i32_r3__avx512"),
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Avx512,
-                        0,
-                    >("scatter_i32_rn__avx512"),
-                ],
+                scatter: private::scatter_rows!(
+                    private::Kernel::scatter:: < private::i32, private::Avx512, 3 >
+                    ("scatter_i32_r3__avx512"), private::Kernel::scatter:: <
+                    private::i32, private::Avx512, 0 > ("scatter_i32_rn__avx512")
+                ),
                 space: &[],
             },
             #[cfg(
@@ -101,18 +80,11 @@ static SCATTERS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[],
-                scatter: &[
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Neon,
-                        3,
-                    >("scatter_i32_r3__neon"),
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Neon,
-                        0,
-                    >("scatter_i32_rn__neon"),
-                ],
+                scatter: private::scatter_rows!(
+                    private::Kernel::scatter:: < private::i32, private::Neon, 3 >
+                    ("scatter_i32_r3__neon"), private::Kernel::scatter:: < private::i32,
+                    private::Neon, 0 > ("scatter_i32_rn__neon")
+                ),
                 space: &[],
             },
             #[cfg(
@@ -125,18 +97,11 @@ static SCATTERS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[],
-                scatter: &[
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Simd128,
-                        3,
-                    >("scatter_i32_r3__simd128"),
-                    private::Kernel::scatter::<
-                        private::i32,
-                        private::Simd128,
-                        0,
-                    >("scatter_i32_rn__simd128"),
-                ],
+                scatter: private::scatter_rows!(
+                    private::Kernel::scatter:: < private::i32, private::Simd128, 3 >
+                    ("scatter_i32_r3__simd128"), private::Kernel::scatter:: <
+                    private::i32, private::Simd128, 0 > ("scatter_i32_rn__simd128")
+                ),
                 space: &[],
             },
         ],

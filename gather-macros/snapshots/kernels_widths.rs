@@ -76,7 +76,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         2,
                     >("gather_x64_i64_r2__scalar"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -96,7 +96,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         2,
                     >("gather_x64_i64_r2__avx2"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -116,7 +116,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         2,
                     >("gather_x64_i64_r2__avx512"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -142,7 +142,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         2,
                     >("gather_x64_i64_r2__neon"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
             #[cfg(
@@ -168,7 +168,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         2,
                     >("gather_x64_i64_r2__simd128"),
                 ],
-                scatter: &[],
+                scatter: private::scatter_rows!(),
                 space: &[],
             },
         ],

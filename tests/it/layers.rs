@@ -47,6 +47,7 @@ const ROOMS: [(&str, &[&str]); 2] = [
             "levels",
             "space",
             "reduce",
+            "columns_avx2",
             "moves",
             "resolve",
             "remap",

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_core::{
     Bags, BatchToSpace, DynView, Element, EmbeddingBag, Error, FusedRows, Gather, GatherElements, GatherNd, Index,
-    Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Reduction, Registry, ScatterNd, ScatterOutOfBounds, Spec,
-    View, ViewMut, kernels, map_kernels, zeros,
+    Layout, Level, Method, NegativeIndex, Nulls, OutOfBounds, Par, Reduction, Registry, ScatterNd, ScatterOutOfBounds,
+    Spec, View, ViewMut, kernels, map_kernels, maps, zeros,
 };
 use gather_tests::oracle::{self, Dense};
 
@@ -440,5 +440,25 @@ fn as_many_threads_as_there_are_numbers_are_no_more_parts() {
             }
             assert_eq!(outs[0], outs[1], "{reduction:?} {method:?}");
         }
+    }
+}
+
+/// Data of rank 0 has no axis, and no rows: planned, unplanned, converted, and for the adjoint.
+#[test]
+fn data_without_dimensions_is_refused() {
+    let (value, ids, mut memory) = ([1.5f32], [0u32, 0], [0f32; 2]);
+    let (data, ids) = (View::scalar(&value[0]), View::new(&ids, &[2]).unwrap());
+    let no_axis = |error: Option<Error>| matches!(error, Some(Error::AxisOutOfRange { rank: 0, .. }));
+    for gather in [Gather::new(0), Gather::new(0).out_of_bounds(OutOfBounds::Zero)] {
+        let mut out = ViewMut::new(&mut memory, &[2]).unwrap();
+        assert!(no_axis(gather.run_into(&data, &ids, &mut out).err()));
+        assert!(no_axis(gather.run(&data, &ids).err()));
+        assert!(no_axis(gather.plan(&data, &ids).err()));
+        let mapped = data.map(&maps::convert::<f32, f32>(), ());
+        assert!(no_axis(gather.run(&mapped, &ids).err()));
+        assert!(no_axis(gather.nullable().run(&data, &ids, Nulls::default()).err()));
+        let mut sums = [0f32];
+        let mut sums = ViewMut::new(&mut sums, &[]).unwrap();
+        assert!(no_axis(gather.adjoint().run_on(&mut sums, &ids, &[1f32, 2.0]).err()));
     }
 }

@@ -120,6 +120,8 @@
 mod bodies;
 pub(crate) mod builtin;
 pub(crate) mod by_level;
+#[cfg(target_arch = "x86_64")]
+mod columns_avx2;
 pub(crate) mod convert;
 mod index_rule;
 pub(crate) mod info;

@@ -10,13 +10,13 @@ use crate::types::method::Method;
 
 /// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
-    plan: Box<dyn Describe + 'a>,
+    plan: Box<dyn Description + 'a>,
     /// Tasks that a call is cut into here and now.
     tasks: usize,
 }
 
-/// A plan that is described.
-pub(super) trait Describe: Send + Sync {
+/// The description of a plan.
+pub(super) trait Description: Send + Sync {
     /// [`Explain::kernel`].
     fn kernel(&self) -> &'static str;
 
@@ -32,7 +32,7 @@ pub(super) trait Describe: Send + Sync {
 
 impl<'a> Explain<'a> {
     /// The description of a plan, whose calls are cut into `tasks` tasks.
-    pub(super) fn new(plan: impl Describe + 'a, tasks: usize) -> Self {
+    pub(super) fn new(plan: impl Description + 'a, tasks: usize) -> Self {
         Explain { plan: Box::new(plan), tasks }
     }
 
@@ -92,7 +92,7 @@ pub(super) fn name_of(action: Action, name: &'static str) -> &'static str {
     }
 }
 
-impl Describe for &IndexPlan {
+impl Description for &IndexPlan {
     fn kernel(&self) -> &'static str {
         name_of(self.action(), self.kernel_name())
     }
@@ -142,7 +142,7 @@ impl Describe for &IndexPlan {
     }
 }
 
-impl Describe for &SpacePlan {
+impl Description for &SpacePlan {
     fn kernel(&self) -> &'static str {
         self.parts().first().map_or("nothing to do", |part| part.entry.name)
     }

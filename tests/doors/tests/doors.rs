@@ -164,7 +164,7 @@ impl Collector {
             Item::Macro(item) => {
                 let mut found = Vec::new();
                 if let Some(name) = &item.ident {
-                    if has(&item.attrs, "macro_export", None) {
+                    if has(&item.attrs, "macro_export", None) && !has(&item.attrs, "doc", Some("hidden")) {
                         self.doors.insert(format!("{name}!"));
                     }
                     public("fn", item.mac.tokens.clone(), &mut found);

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::Eight as Columns;
+use crate::kernels::columns_avx2::Eight as Columns;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::vectors;

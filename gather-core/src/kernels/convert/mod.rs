@@ -22,8 +22,6 @@
 //! Rows out of range are filled, and not converted; but elements of up to 8 bytes are converted as if they were at
 //! position 0, which every axis has, before the fill takes their place.
 
-#[cfg(target_arch = "x86_64")]
-mod columns_avx2;
 pub(crate) mod decode;
 pub(crate) mod fused;
 pub(crate) mod given;
@@ -35,10 +33,6 @@ pub(crate) mod row;
 mod vectors;
 
 use crate::kernels::bodies::{State, direct_converted, run_blocks};
-#[cfg(all(target_arch = "x86_64", feature = "bags", feature = "half"))]
-pub(crate) use crate::kernels::convert::columns_avx2::bf16_to_256;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use crate::kernels::convert::columns_avx2::{Eight, ParamsAt, Tail};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};
 use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::level_fn::Scalar;

@@ -8,7 +8,7 @@ use core::any::TypeId;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use crate::kernels::convert::{Eight, Tail};
+use crate::kernels::columns_avx2::{Eight, Tail};
 use crate::kernels::level_fn::Avx2;
 use crate::types::codes::Float;
 use crate::types::fused::{FusedFormat, FusedRow};

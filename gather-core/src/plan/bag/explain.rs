@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::plan::bag::{BagPlan, Bounds};
-use crate::plan::explain::{Describe, Explain, kind, name_of};
+use crate::plan::explain::{Description, Explain, kind, name_of};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 use crate::types::op::Op;
@@ -27,7 +27,7 @@ impl<'a> Explain<'a> {
     }
 }
 
-impl Describe for OneTable<'_> {
+impl Description for OneTable<'_> {
     fn kernel(&self) -> &'static str {
         name_of(self.0.action(self.1), "bag")
     }
@@ -67,7 +67,7 @@ impl Describe for OneTable<'_> {
     }
 }
 
-impl Describe for SeveralTables<'_> {
+impl Description for SeveralTables<'_> {
     fn kernel(&self) -> &'static str {
         "bag"
     }

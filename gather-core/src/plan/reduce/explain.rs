@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::explain::{Describe, Explain, kind, name_of};
+use crate::plan::explain::{Description, Explain, kind, name_of};
 use crate::plan::reduce::{Accumulators, ReducePlan, Way};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
@@ -18,7 +18,7 @@ impl<'a> Explain<'a> {
     }
 }
 
-impl Describe for Described<'_> {
+impl Description for Described<'_> {
     fn kernel(&self) -> &'static str {
         name_of(self.0.action(), self.0.kernel_name())
     }

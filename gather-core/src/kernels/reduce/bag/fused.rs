@@ -28,7 +28,7 @@ use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::Eight as Columns;
+use crate::kernels::columns_avx2::Eight as Columns;
 use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::Combine;

@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::convert::{Eight, ParamsAt, Tail};
+use crate::kernels::columns_avx2::{Eight, ParamsAt, Tail};
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;

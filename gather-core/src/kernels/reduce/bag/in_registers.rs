@@ -28,7 +28,7 @@ use crate::types::element::{Element, Unaligned};
 pub(in crate::kernels::reduce) trait InVector<V: SumVector>:
     Accumulate<Item = V::Item, Sum = V::Item>
 {
-    /// What sums begin with.
+    /// The sum of no row.
     const START: V::Item;
 
     fn add_to(sum: V, row: V) -> V;

@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(feature = "half")]
-use crate::kernels::convert::bf16_to_256;
+use crate::kernels::columns_avx2::bf16_to_256;
 use crate::kernels::level_fn::{Avx2, Avx512, Token};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::Half;
@@ -261,7 +261,7 @@ fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// As [`bf16_to_256`](crate::kernels::convert::bf16_to_256).
+/// As [`bf16_to_256`](crate::kernels::columns_avx2::bf16_to_256).
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
