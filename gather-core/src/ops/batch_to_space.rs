@@ -164,7 +164,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
             let size = data[k].checked_mul(block);
             let crop = |size: usize, crop: i64| size.checked_sub(usize::try_from(crop).ok()?);
             let n = size.and_then(|size| crop(crop(size, begin)?, end));
-            let n = n.ok_or_else(|| Error::CropsTooLarge { dim: k, begin, end, size })?;
+            let Some(n) = n else { return Err(Error::CropsTooLarge { dim: k, begin, end, size }) };
             // From one place in a block to the next, data steps over the images of all blocks of later dimensions.
             step /= block;
             output.push(n);

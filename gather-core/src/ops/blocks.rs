@@ -116,7 +116,7 @@ pub(super) fn product(blocks: &[i64]) -> Option<usize> {
 /// The values of a parameter tensor.
 fn integers(op: Op, argument: Argument, tensor: &DynView<'_>) -> Result<Entries, Error> {
     let dtype = tensor.dtype();
-    let read = IndexType::from_dtype(dtype).ok_or_else(|| Error::NotAnIndexType { dtype })?.reader();
+    let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();
     let &[len] = tensor.shape() else {
         return Err(Error::RankOutOfRange { op, argument, rank: tensor.shape().len(), min: 1, max: 1 });
     };

@@ -46,7 +46,7 @@ impl BlockShapes {
         }
         let in_values = |size: usize, dim| {
             let values = size.checked_mul(per_byte);
-            values.ok_or_else(|| Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
+            values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
         };
         let values = in_values(data.shape()[last], last)?;
         // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.

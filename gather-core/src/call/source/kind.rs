@@ -202,7 +202,9 @@ impl<T: Element> Unconverted for T {
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        typed().ok_or_else(|| Error::KernelsNotCompiled { op, dtype, index })
+        // Not by `ok_or`, which makes the error before each call and drops it behind it.
+        let Some(kernels) = typed() else { return Err(Error::KernelsNotCompiled { op, dtype, index }) };
+        Ok(kernels)
     }
 
     #[cfg(feature = "scatter")]
@@ -301,5 +303,5 @@ impl IndexKind for Any {
 /// # Errors
 /// [`Error::NotAnIndexType`].
 pub(in crate::call) fn index_type(dtype: DType) -> Result<IndexType, Error> {
-    IndexType::from_dtype(dtype).ok_or_else(|| Error::NotAnIndexType { dtype })
+    IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
 }
