@@ -33,6 +33,7 @@ pub struct LeadingAxes {
 
 impl LeadingAxes {
     /// The first axis alone, named by each of the indices.
+    #[inline(always)]
     pub(crate) fn first(indices: &Layout) -> Self {
         LeadingAxes { axes: 1, outer: indices.rank() }
     }

@@ -292,7 +292,8 @@ macro_rules! by_columns {
                 $at += $number;
             }
         } else if const { $number < $columns } {
-            if ($elements - $at) & $number != 0 {
+            // Most rows have no remainder.
+            if $at != $elements && ($elements - $at) & $number != 0 {
                 const $n: usize = $number;
                 $body;
                 $at += $number;
