@@ -165,3 +165,18 @@ fn tables_have_bags_without_rows_too() -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[test]
+fn offsets_whose_differences_wrap_are_refused() -> Result<(), Error> {
+    let (table, id, most) = ([1.0f32, 2.0], [0u32], isize::MAX as usize);
+    // As many indices as a layout can have, all of them one number in memory.
+    let ids = View::strided(&id, &[most], &[0], 0)?;
+    let offsets = [0, most as u64, usize::MAX as u64 - 1, 1];
+    let sum = EmbeddingBag::new(Reduction::Add).include_last_offset(true);
+    let (offset, max) = (i128::from(offsets[2]), most as i128);
+    let expected = Error::BagOffsetOutOfRange { position: 2, offset, min: max, max };
+    assert_eq!(sum.run(&table, &Bags::new(&ids, &offsets)).err(), Some(expected.clone()));
+    let plan = sum.plan(&table, &Bags::new(&[0u32; 0], &[0u64]))?;
+    assert_eq!(plan.run(&table, &Bags::new(&ids, &offsets)).err(), Some(expected));
+    Ok(())
+}

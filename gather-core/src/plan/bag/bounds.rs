@@ -47,24 +47,24 @@ impl Bounds {
             return Err(Error::NoOffsets);
         }
         let mut bounds = memory::reserve::<usize>(offsets.len().saturating_add(1))?;
-        let (mut longest, mut last) = (0, 0);
+        let (mut longest, mut last, mut most) = (0, 0, 0);
         bounds.extend(offsets.clone().map(|offset| {
             let bound = offset.try_into().unwrap_or(usize::MAX);
-            // Greater than any number of indices, where bounds do not ascend.
+            // If `bound < last`, and both are at most `indices <= isize::MAX`, the difference is more than `indices`.
             longest = longest.max(bound.wrapping_sub(last));
-            last = bound;
+            (last, most) = (bound, most.max(bound));
             bound
         }));
-        let bounds = Self::ascending(bounds, longest, indices, its_end);
+        let bounds = if most <= indices { Self::ascending(bounds, longest, indices, its_end) } else { None };
         bounds.ok_or_else(|| out_of_range(&mut offsets.map(Into::into), indices))
     }
 
-    /// Of the starts of bags, the greatest distance between two; `None` where they do not ascend from 0, or go beyond
-    /// the indices.
+    /// The bags that begin at `bounds`, each at most `indices`, with the greatest difference between one and the next;
+    /// `None` if they do not ascend from 0.
     #[inline(never)]
     fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, its_end: bool) -> Option<Self> {
         let mut last = bounds.last().copied().unwrap_or(0);
-        if longest > indices || last > indices || bounds.first().is_some_and(|&first| first != 0) {
+        if longest > indices || bounds.first().is_some_and(|&first| first != 0) {
             return None;
         }
         if !its_end || bounds.is_empty() {
@@ -228,5 +228,19 @@ mod tests {
         assert_eq!(Bounds::at([0u8; 0].into_iter(), 10, false).unwrap().used(), 0);
         let with_end = Bounds::at([0, 3, 7].into_iter(), 10, true).unwrap();
         assert_eq!((with_end.bags(), with_end.used(), with_end.longest()), (2, 7, 4));
+    }
+
+    #[test]
+    fn offsets_whose_differences_wrap_are_refused() {
+        // No two neighbours are further apart than there are indices, also modulo `usize::MAX + 1`.
+        let most = isize::MAX as usize;
+        for offsets in [[0, most, usize::MAX - 1, 1], [0, most, most + 2, 0]] {
+            for its_end in [false, true] {
+                let refused = Bounds::at(offsets.map(|offset| offset as u64).into_iter(), most, its_end).err();
+                let (offset, max) = (offsets[2] as i128, most as i128);
+                let expected = Error::BagOffsetOutOfRange { position: 2, offset, min: max, max };
+                assert_eq!(refused, Some(expected), "{offsets:?}");
+            }
+        }
     }
 }
