@@ -28,7 +28,7 @@ pub(crate) unsafe fn run_all<'a>(
 ) -> Result<(), (usize, Error)> {
     let check = |number| call(number).check().map_err(|error| (number, error));
     let mut work = Work { bytes: 0, rows: 0, read: 0 };
-    let mut is_near = true;
+    let (mut runs, mut is_near) = (false, true);
     for number in 0..n {
         let call = call(number);
         match call.action() {
@@ -37,9 +37,14 @@ pub(crate) unsafe fn run_all<'a>(
             Action::Check => {
                 check(number).map_err(|error| (0..number).find_map(|before| check(before).err()).unwrap_or(error))?
             }
-            Action::Run => work = work.and(call.plan.work(&call.bags.bounds)),
+            Action::Run => {
+                work = work.and(call.plan.work(&call.bags.bounds));
+                (runs, is_near) = (true, is_near && Scratch::is_near(&call));
+            }
         }
-        is_near &= Scratch::is_near(&call);
+    }
+    if !runs {
+        return Ok(());
     }
     let tasks = at_most_the_pool(work.tasks(par, pool_threads));
     if tasks > 1 || !is_near {
@@ -84,16 +89,17 @@ pub(crate) unsafe fn run_all<'a>(
 unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Result<(), (usize, Error)> {
     let runs = |call: &BagCall<'_>| call.action() == Action::Run;
     let cuts: Vec<BagCut> = calls.iter().map(|call| BagCut::of_several(call, tasks, work)).collect();
-    let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagCut))| {
-        Scratch::new(call, cut, if runs(call) { tasks } else { 0 }, &[]).map_err(|error| (number, error))
-    };
-    let scratches = calls.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
     let mut pieces = 0;
     let ends = calls.iter().zip(&cuts).map(|(call, cut)| {
         pieces += if runs(call) { cut.pieces() } else { 0 };
         pieces
     });
     let ends: Vec<usize> = ends.collect();
+    let workers = tasks.min(pieces);
+    let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagCut))| {
+        Scratch::new(call, cut, if runs(call) { workers } else { 0 }, &[]).map_err(|error| (number, error))
+    };
+    let scratches = calls.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
     let run = |piece: usize, worker| {
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
