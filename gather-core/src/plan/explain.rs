@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::plan::{Action, IndexPlan, Panels, SpacePart, SpacePlan};
 use crate::types::method::Method;
@@ -16,7 +17,7 @@ pub struct Explain<'a> {
 }
 
 /// The description of a plan.
-pub(super) trait Description: Send + Sync {
+pub(super) trait Description: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// [`Explain::kernel`].
     fn kernel(&self) -> &'static str;
 

@@ -164,6 +164,9 @@ levels! {
 /// for each would take as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
+/// Bytes of the longest element that is a row by itself, and neither prefetched nor streamed.
+const LONE_ELEMENT: usize = 32;
+
 /// Whether rows are written by non-temporal stores.
 #[inline(always)]
 fn is_streamed(args: &IndexArgs<'_>) -> bool {
@@ -205,7 +208,8 @@ fn decode_rows<D: Decode>(
     // SAFETY: K8: what is given is of the parameters of `D`.
     let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
     let is_near = job.prefetch_distance() == 0 && !is_streamed(args);
-    if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || conversion(args).elements <= 1) {
+    let is_lone = const { size_of::<D::Out>() <= LONE_ELEMENT } && conversion(args).elements <= 1;
+    if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
         each_row::<D>(args, job, given, decode_row);
     } else {
         let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
