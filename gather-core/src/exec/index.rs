@@ -7,7 +7,7 @@ use crate::exec::rooms::RowRooms;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::row::DecodingJob;
 use crate::kernels::remap;
-use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Loops, Outcome};
+use crate::kernels::{BLOCK, Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Resize, Target};
@@ -361,7 +361,12 @@ pub(crate) unsafe fn run_few_rows(
 ) -> Result<Written, Error> {
     let Operands { out, data, data_layout, index, indices, params, of, .. } = operands;
     let shape = data_layout.shape();
-    let (spec, inner) = (rows.spec(request, shape, FewRows::fill(request)?), rows.inner(request));
+    let mut spec = KernelSpec::new(rows.method, rows.level, request.policy);
+    if request.policy.fills() {
+        spec.fill = request.dtype.zero()?;
+    }
+    rows.complete(&mut spec, request, shape);
+    let inner = rows.inner(request);
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
     // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };

@@ -169,6 +169,7 @@ fn kernel_name(
     Some(match index {
         None if op.rearranges() && set.lists(op) => set.space_kernel(width, rank, level)?.name,
         None => return None,
+        Some(_) if op.rearranges() => return None,
         Some(index) if op.scatters() => set.scatter_kernel(op, index, rank, level)?.name,
         Some(index) => set.index_kernel(op, width, index, rank, level)?.name,
     })

@@ -97,7 +97,7 @@ impl Kernels {
     }
 
     /// The kernel of a gather for rows of `row` bytes.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn index_kernel(
         &self,
         op: Op,
@@ -106,7 +106,7 @@ impl Kernels {
         rank: usize,
         level: Level,
     ) -> &'static IndexEntry {
-        self.find(row, |set, width| set.index_kernel(op, width, index, rank, level))
+        self.find(row, move |set, width| set.index_kernel(op, width, index, rank, level))
     }
 
     #[cfg(feature = "scatter")]
@@ -119,21 +119,31 @@ impl Kernels {
     /// The kernel of the operators that rearrange space for rows of `row` bytes.
     #[inline]
     pub(crate) fn space_kernel(&self, row: usize, rank: usize, level: Level) -> &'static SpaceEntry {
-        self.find(row, |set, width| set.space_kernel(width, rank, level))
+        self.find(row, move |set, width| set.space_kernel(width, rank, level))
     }
 
     /// The kernel for rows of `row` bytes: out of the user's set, else of the built-in kernels, which have rows of
     /// any length.
     #[inline(always)]
-    fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> T {
+    fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T> + Copy) -> T {
         if let Some(own) = self.own
-            && let Some(width) = own.width(row)
-            && let Some(found) = find(own, width)
+            && let Some(found) = Self::find_in(own, row, find)
         {
             return found;
         }
         let Some(width) = self.builtin.width(row).or(self.builtin.rows()) else { unreachable!("{BUILTIN}") };
         find(self.builtin, width).expect(BUILTIN)
+    }
+
+    /// The kernel of the user's set. Apart, since most calls have none.
+    #[cold]
+    #[inline(never)]
+    fn find_in<T>(
+        set: &'static KernelSet,
+        row: usize,
+        find: impl Fn(&'static KernelSet, usize) -> Option<T>,
+    ) -> Option<T> {
+        find(set, set.width(row)?)
     }
 }
 

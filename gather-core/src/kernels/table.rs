@@ -223,9 +223,9 @@ struct TableLookup {
     rows: Option<u16>,
     /// The greatest bytes of a width.
     widest: usize,
-    /// By index type.
+    /// By index type; of a pointer-sized type that has none, the one of its width.
     reprs: [Option<u16>; INDEX_TYPES],
-    /// By the rank of the loop nest; of the kernels for any rank at 0.
+    /// By the rank of the loop nest; of the kernels for any rank at 0, and at each rank without kernels of its own.
     ranks: [Option<u16>; MAX_RANK + 1],
     /// By level.
     levels: [Option<u16>; Level::ALL.len()],
@@ -279,10 +279,22 @@ impl TableLookup {
             at -= 1;
             lookup.reprs[tables.indices[at].index as usize] = Some(tables.indices[at].repr as u16);
         }
+        while at < INDEX_TYPES {
+            if lookup.reprs[at].is_none() {
+                lookup.reprs[at] = lookup.reprs[IndexType::ALL[at].fixed_width() as usize];
+            }
+            at += 1;
+        }
         let mut at = tables.ranks.len();
         while at > 0 {
             at -= 1;
             lookup.ranks[tables.ranks[at] as usize] = Some(at as u16);
+        }
+        while at <= MAX_RANK {
+            if lookup.ranks[at].is_none() {
+                lookup.ranks[at] = lookup.ranks[0];
+            }
+            at += 1;
         }
         let mut at = tables.levels.len();
         while at > 0 {
@@ -412,7 +424,7 @@ impl KernelSet {
     }
 
     /// The position of the width of `bytes` bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn width(&self, bytes: usize) -> Option<usize> {
         match self.lookup.widths.get(bytes) {
             Some(position) => position.map(usize::from),
@@ -446,9 +458,7 @@ impl KernelSet {
     /// The position of an index type's representation: of a pointer-sized type, its own or that of its width.
     #[inline]
     const fn repr(&self, index: IndexType) -> Option<usize> {
-        let reprs = &self.lookup.reprs;
-        let own = reprs[index as usize];
-        match if own.is_some() { own } else { reprs[index.fixed_width() as usize] } {
+        match self.lookup.reprs[index as usize] {
             Some(repr) => Some(repr as usize),
             None => None,
         }
@@ -475,15 +485,14 @@ impl KernelSet {
 
     /// Whether loop nests of a rank have kernels of their own.
     pub(crate) fn has_rank(&self, rank: usize) -> bool {
-        rank != 0 && self.lookup.ranks.get(rank).is_some_and(Option::is_some)
+        rank != 0 && self.tables.ranks.iter().any(|&own| usize::from(own) == rank)
     }
 
     /// The position of the kernels for loop nests of a rank, or of those for any rank.
     #[inline]
     fn rank(&self, rank: usize) -> Option<usize> {
         let ranks = &self.lookup.ranks;
-        let exact = ranks.get(rank).copied().flatten();
-        exact.or(ranks[0]).map(usize::from)
+        ranks.get(rank).unwrap_or(&ranks[0]).map(usize::from)
     }
 
     #[inline]
@@ -492,7 +501,7 @@ impl KernelSet {
     }
 
     /// The kernel of a gather.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn index_kernel(
         &self,
         op: Op,
@@ -501,7 +510,8 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        if op.rearranges() || op.scatters() || !self.lists(op) {
+        debug_assert!(!op.rearranges() && !op.scatters());
+        if !self.lists(op) {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);

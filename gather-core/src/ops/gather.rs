@@ -179,8 +179,8 @@ impl IndexAttributes for GatherAttributes {
 
     #[inline]
     fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
-        let first = self.axis == 0 || self.axis.unsigned_abs() == data.rank() as u64;
-        let takes_rows = data.rank() > 0 && first && self.axis <= 0 && self.batch_dims == 0 && !self.lists;
+        let rank = data.rank() as i64;
+        let takes_rows = rank > 0 && (self.axis == 0 || self.axis == -rank) && self.batch_dims == 0 && !self.lists;
         if takes_rows { Some(LeadingAxes::first(indices)) } else { None }
     }
 

@@ -28,11 +28,16 @@ impl Shape {
     }
 
     /// Takes other sizes, in place. They are stored one by one: sizes that were stored so a moment ago would keep a
-    /// load of several of them waiting.
+    /// load of several of them waiting. Memory of many sizes is kept.
     #[inline]
     pub(crate) fn assign(&mut self, dims: &[usize]) {
         if self.0.len() != dims.len() {
-            *self = Self::of_both(dims, &[]);
+            if self.0.spilled() {
+                self.0.clear();
+                self.0.extend_from_slice(dims);
+            } else {
+                *self = Self::of_both(dims, &[]);
+            }
             return;
         }
         for (own, &dim) in self.0.iter_mut().zip(dims) {
@@ -54,14 +59,9 @@ impl Shape {
         if len > INLINE {
             return outer.iter().chain(inner).copied().collect();
         }
-        let mut dims = [0; INLINE];
-        for (dim, &size) in dims.iter_mut().zip(outer) {
-            *dim = size;
-        }
-        for (dim, &size) in dims.iter_mut().skip(outer.len()).zip(inner) {
-            *dim = size;
-        }
-        Shape(SmallVec::from_buf_and_len(dims, len))
+        // A constant number of steps: the loop is unrolled, and the array a few registers.
+        let size = |d: usize| outer.get(d).or_else(|| inner.get(d.wrapping_sub(outer.len()))).copied().unwrap_or(0);
+        Shape(SmallVec::from_buf_and_len(core::array::from_fn(size), len))
     }
 
     pub(crate) fn extend(&mut self, dims: &[usize]) {

@@ -108,13 +108,13 @@ impl Level {
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`]; without a forced level also [`Error::UnknownLevel`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resolve(forced: Option<Level>) -> Result<Available, Error> {
-        let level = match forced {
-            None => choice::get(),
-            Some(level) => level.checked(),
-        };
-        level.map(Available)
+        match forced {
+            Some(level) if level.is_available() => Ok(Available(level)),
+            Some(level) => Err(Error::LevelUnavailable { level }),
+            None => choice::get().map(Available),
+        }
     }
 
     /// Whether calls that force no level may use AVX2, which every level of x86-64 has but `Scalar`.

@@ -192,17 +192,10 @@ pub enum RowSize {
 
 impl RowSize {
     pub(crate) const fn of(row: usize) -> Self {
-        match row {
-            0..=1 => RowSize::One,
-            2..=4 => RowSize::UpTo4,
-            5..=8 => RowSize::UpTo8,
-            9..=16 => RowSize::UpTo16,
-            17..=32 => RowSize::UpTo32,
-            33..=64 => RowSize::UpTo64,
-            65..=128 => RowSize::UpTo128,
-            129..=256 => RowSize::UpTo256,
-            _ => RowSize::Long,
-        }
+        use RowSize::*;
+        /// By the logarithm of the size, rounded up.
+        const SIZES: [RowSize; 9] = [One, UpTo4, UpTo4, UpTo8, UpTo16, UpTo32, UpTo64, UpTo128, UpTo256];
+        if row > 256 { Long } else { SIZES[row.next_power_of_two().trailing_zeros() as usize] }
     }
 }
 

@@ -13,8 +13,6 @@ use crate::plan::lowered::Axis;
 use crate::plan::method::{FAR_AWAY, ONE_PASS_ROW, STREAMED_FROM, converted_method};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
-use crate::types::element::ElementBytes;
-use crate::types::error::Error;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 
@@ -66,7 +64,7 @@ const MOST_AXES: usize = 3;
 /// Rows of data along its leading axes, by indices, all three tensors row-major.
 ///
 /// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
-/// [`LeadingAxes::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
+/// [`LeadingAxes::fits_output`] takes, [`FewRows::inner`] and [`FewRows::complete`] have what P1 and P2 say of a plan.
 //
 // The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would
 // have to wait for the stores.
@@ -80,7 +78,7 @@ pub(crate) struct FewRows {
     row_in: usize,
     /// The level of the kernel.
     pub(crate) level: Available,
-    method: Method,
+    pub(crate) method: Method,
     prefetch_distance: usize,
     /// P2.
     pub(crate) kernel: IndexKernel,
@@ -101,9 +99,10 @@ impl FewRows {
         if axes > MOST_AXES || !data.is_row_major() || !indices.is_row_major() {
             return None;
         }
-        let (dims, inner) = data.shape().split_at_checked(axes)?;
+        // Data is row-major: the stride of the last axis is the number of elements in a row.
+        let elements = *data.strides().get(axes.wrapping_sub(1))? as usize;
         let n = if axes == 1 { indices.len() } else { indices.len() / axes };
-        if n == 0 || n > MOST_ELEMENTS || dims.contains(&0) {
+        if n == 0 || n > MOST_ELEMENTS || data.is_empty() {
             return None;
         }
         let knows = policy.remap.is_none();
@@ -112,7 +111,6 @@ impl FewRows {
         {
             return None;
         }
-        let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
         let row = elements.checked_mul(request.dtype.size())?;
         let bytes = row.checked_mul(n)?;
         let is_few = n <= FEW;
@@ -121,8 +119,8 @@ impl FewRows {
             return None;
         }
         let Ok(level) = Level::resolve(options.level) else { return None };
-        let row_in = request.converting.map_or(row, |map| elements.saturating_mul(map.size_in));
-        let reach = dims.iter().fold(row_in, |bytes, &dim| bytes.saturating_mul(dim));
+        let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
+        let (row_in, reach) = (elements * size_in, data.len().saturating_mul(size_in));
         let prefetch_distance = far_rows_ahead(row_in, reach);
         if let Some(map) = request.converting {
             // K2: positions of near data fit in 32 bits. Large outputs may be streamed.
@@ -142,18 +140,9 @@ impl FewRows {
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
         let method = if is_few { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
-        let is_gathered = || level.gathers() && dims[0] > table_entries(*level, row) && reach <= FAR_AWAY;
+        let is_gathered = || level.gathers() && data.shape()[0] > table_entries(*level, row) && reach <= FAR_AWAY;
         let is_known = is_few || is_gathered();
         if is_known { Some(FewRows { axes, n, row, row_in, level, method, prefetch_distance, kernel }) } else { None }
-    }
-
-    /// The fill of rows out of range; empty where they are errors.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    #[inline(always)]
-    pub(crate) fn fill(request: &IndexRequest) -> Result<ElementBytes, Error> {
-        if request.policy.fills() { request.dtype.zero() } else { Ok(ElementBytes::new()) }
     }
 
     /// P1. The only loop, in bytes.
@@ -168,35 +157,23 @@ impl FewRows {
         self.row_in as isize
     }
 
-    /// P2. For the shape of data, and with the fill that [`FewRows::fill`] makes.
+    /// P2. Completes a spec, which is new, for the shape of data.
+    //
+    // It is changed where it stays: to return it copies hundreds of bytes.
     #[inline(always)]
-    pub(crate) fn spec(&self, request: &IndexRequest, data: &[usize], fill: ElementBytes) -> KernelSpec {
-        let mut components = [Component { dim: data[0] as i64, scale: 1, index: 0 }; MOST_AXES];
-        if self.axes > 1 {
-            let mut scale = 1;
-            for axis in (0..self.axes).rev() {
-                let (dim, index) = (data[axis] as i64, (axis * request.index.size()) as isize);
-                components[axis] = Component { dim, scale, index };
-                scale = scale.wrapping_mul(dim);
-            }
+    pub(crate) fn complete(&self, spec: &mut KernelSpec, request: &IndexRequest, data: &[usize]) {
+        let dims = &data[..self.axes];
+        for (axis, &dim) in dims.iter().enumerate() {
+            let scale = dims[axis + 1..].iter().product::<usize>() as i64;
+            let index = (axis * request.index.size()) as isize;
+            spec.components.push(Component { dim: dim as i64, scale, index });
         }
-        let elements = self.row / request.dtype.size().max(1);
-        let conversion = |map: Converting| Conversion { elements, size_in: map.size_in };
-        KernelSpec {
-            method: self.method,
-            level: self.level,
-            components: SmallVec::from_buf_and_len(components, self.axes),
-            row: self.row,
-            policy: request.policy,
-            fill,
-            packed: self.row_in == self.row,
-            adjacent_tuples: self.axes > 1,
-            prefetch_distance: self.prefetch_distance,
-            outer_prefetch_distance: 0,
-            offsets_first: false,
-            next_slice_bytes: 0,
-            table_entries: 0,
-            conversion: request.converting.map(conversion),
+        spec.row = self.row;
+        spec.packed = self.row_in == self.row;
+        spec.adjacent_tuples = self.axes > 1;
+        spec.prefetch_distance = self.prefetch_distance;
+        if let Some(Converting { size_in, .. }) = request.converting {
+            spec.conversion = Some(Conversion { elements: self.row_in / size_in.max(1), size_in });
         }
     }
 

@@ -178,7 +178,10 @@ impl Layout {
     #[must_use]
     #[inline]
     pub fn rank(&self) -> usize {
-        self.shape().len()
+        match &self.spilled {
+            None => self.rank as usize,
+            Some(spilled) => spilled.sizes.len(),
+        }
     }
 
     /// The number of elements.
