@@ -37,53 +37,49 @@ impl fmt::Debug for Chosen {
     }
 }
 
+/// Implements methods that set a field of an operator, or read one: a line for each behind its documentation.
+macro_rules! accessors {
+    ([$($T:ident),*] $Operator:ty, $this:ident: $(
+        $(#[$doc:meta])*
+        $name:ident $(($given:ident: $Given:ty))? $(-> $Type:ty)? => $body:expr;
+    )*) => {
+        impl<$($T),*> $Operator {$(
+            $(#[$doc])*
+            #[must_use]
+            $(pub fn $name(mut $this, $given: $Given) -> Self {
+                $body;
+                $this
+            })?
+            $(pub fn $name(&$this) -> $Type {
+                $body
+            })?
+        )*}
+    };
+}
+pub(crate) use accessors;
+
 /// Implements the settings of every operator: how its calls run. They are in a field `options`.
 macro_rules! settings {
     ($Operator:ident<$($T:ident),+> $(, $(#[$methods:meta])+)?) => {
-        impl<$($T),+> $Operator<$($T),+> {
+        $crate::call::operator::accessors! {
+            [$($T),+] $Operator<$($T),+>, self:
             /// Sets how many threads a call may use.
-            #[must_use]
-            pub fn par(mut self, par: $crate::types::policy::Par) -> Self {
-                self.options.par = par;
-                self
-            }
-
+            par(par: $crate::types::policy::Par) => self.options.par = par;
             /// Forces a level.
-            #[must_use]
-            pub fn level(mut self, level: $crate::types::level::Level) -> Self {
-                self.options.level = Some(level);
-                self
-            }
-
+            level(level: $crate::types::level::Level) => self.options.level = Some(level);
             /// Forces a method. Calls that it does not take fail with
             /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
             $(
                 ///
                 $(#[$methods])+
             )?
-            #[must_use]
-            pub fn method(mut self, method: $crate::types::method::Method) -> Self {
-                self.options.method = Some(method);
-                self
-            }
-
+            method(method: $crate::types::method::Method) => self.options.method = Some(method);
             /// The number of threads that a call may use.
-            #[must_use]
-            pub fn get_par(&self) -> $crate::types::policy::Par {
-                self.options.par
-            }
-
+            get_par -> $crate::types::policy::Par => self.options.par;
             /// The level that is forced on calls.
-            #[must_use]
-            pub fn get_level(&self) -> Option<$crate::types::level::Level> {
-                self.options.level
-            }
-
+            get_level -> Option<$crate::types::level::Level> => self.options.level;
             /// The method that is forced on calls.
-            #[must_use]
-            pub fn get_method(&self) -> Option<$crate::types::method::Method> {
-                self.options.method
-            }
+            get_method -> Option<$crate::types::method::Method> => self.options.method;
         }
     };
 }
@@ -124,32 +120,16 @@ macro_rules! takes_indices {
         $Operator:ident<$($T:ident),+>:
         $($negative:ident).+, $(#[$of:meta])* $($out_of_bounds:ident).+: $OutOfBounds:ty
     ) => {
-        impl<$($T),+> $Operator<$($T),+> {
+        $crate::call::operator::accessors! {
+            [$($T),+] $Operator<$($T),+>, self:
             /// Sets what negative indices mean.
-            #[must_use]
-            pub fn negative_index(mut self, negative: $crate::types::policy::NegativeIndex) -> Self {
-                self.$($negative).+ = negative;
-                self
-            }
-
+            negative_index(negative: $crate::types::policy::NegativeIndex) => self.$($negative).+ = negative;
             $(#[$of])*
-            #[must_use]
-            pub fn out_of_bounds(mut self, out_of_bounds: $OutOfBounds) -> Self {
-                self.$($out_of_bounds).+ = out_of_bounds;
-                self
-            }
-
+            out_of_bounds(out_of_bounds: $OutOfBounds) => self.$($out_of_bounds).+ = out_of_bounds;
             /// The meaning of negative indices.
-            #[must_use]
-            pub fn get_negative_index(&self) -> $crate::types::policy::NegativeIndex {
-                self.$($negative).+
-            }
-
+            get_negative_index -> $crate::types::policy::NegativeIndex => self.$($negative).+;
             /// The policy for indices out of range.
-            #[must_use]
-            pub fn get_out_of_bounds(&self) -> $OutOfBounds {
-                self.$($out_of_bounds).+
-            }
+            get_out_of_bounds -> $OutOfBounds => self.$($out_of_bounds).+;
         }
     };
 }
@@ -158,19 +138,12 @@ pub(super) use takes_indices;
 /// Implements the reduction of an operator, which is in a field `reduction`.
 macro_rules! has_reduction {
     ([$($T:ident)?] $Operator:ty, $(#[$doc:meta])+) => {
-        impl$(<$T>)? $Operator {
+        $crate::call::operator::accessors! {
+            [$($T)?] $Operator, self:
             $(#[$doc])+
-            #[must_use]
-            pub fn reduction(mut self, reduction: $crate::types::reduction::Reduction) -> Self {
-                self.reduction = reduction;
-                self
-            }
-
+            reduction(reduction: $crate::types::reduction::Reduction) => self.reduction = reduction;
             /// The reduction.
-            #[must_use]
-            pub fn get_reduction(&self) -> $crate::types::reduction::Reduction {
-                self.reduction
-            }
+            get_reduction -> $crate::types::reduction::Reduction => self.reduction;
         }
     };
 }

@@ -3,52 +3,36 @@
 /// Implements the settings and getters of an attribute that several operators have.
 macro_rules! attribute {
     ($Op:ident: axis) => {
-        impl $Op {
+        $crate::call::operator::accessors! {
+            [] $Op, self:
             /// The axis, as it was given.
-            #[must_use]
-            pub fn get_axis(&self) -> i64 {
-                self.attributes().axis
-            }
+            get_axis -> i64 => self.attributes().axis;
         }
     };
     ($Op:ident: batch_dims $(, $more:literal)?) => {
-        impl $Op {
+        $crate::call::operator::accessors! {
+            [] $Op, self:
             /// Sets how many leading dimensions data and indices share.
             $(#[doc = $more])?
-            #[must_use]
-            pub fn batch_dims(self, batch_dims: i64) -> Self {
-                self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
-            }
-
+            batch_dims(batch_dims: i64) => self = self.with_attributes(|attributes| attributes.batch_dims = batch_dims);
             /// How many leading dimensions data and indices share, as it was given.
-            #[must_use]
-            pub fn get_batch_dims(&self) -> i64 {
-                self.attributes().batch_dims
-            }
+            get_batch_dims -> i64 => self.attributes().batch_dims;
         }
     };
     ($Op:ident: block_shape) => {
-        impl $Op {
+        $crate::call::operator::accessors! {
+            [] $Op, self:
             /// The blocks, as they were given: that of the batch first.
-            #[must_use]
-            pub fn get_block_shape(&self) -> &[i64] {
-                &self.attributes().0.block
-            }
+            get_block_shape -> &[i64] => &self.attributes().0.block;
         }
     };
     ($Op:ident: block_size and mode) => {
-        impl $Op {
+        $crate::call::operator::accessors! {
+            [] $Op, self:
             /// The block size, as it was given.
-            #[must_use]
-            pub fn get_block_size(&self) -> i64 {
-                self.attributes().0.block_size
-            }
-
+            get_block_size -> i64 => self.attributes().0.block_size;
             /// The mode.
-            #[must_use]
-            pub fn get_mode(&self) -> Mode {
-                self.attributes().0.mode
-            }
+            get_mode -> Mode => self.attributes().0.mode;
         }
     };
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::bag::{BagOperator, EmbeddingBag};
+use crate::call::operator::accessors;
 use crate::plan::BagSettings;
 use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
@@ -23,16 +24,12 @@ impl EmbeddingBag {
     }
 }
 
-impl<R> BagOperator<R> {
+accessors! {
+    [R] BagOperator<R>, self:
     /// Names the row of padding: an index that names it is left out, and does not count. A negative number counts from
     /// the end.
     #[doc(alias("padding_idx"))]
-    #[must_use]
-    pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
-        self.settings.padding_index = padding_index.into();
-        self
-    }
-
+    padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
     /// Sets whether negative indices name no row: each is left out, and does not count. So -1 can stand for a row that
     /// was pruned from the table. [`negative_index`](Self::negative_index) has no effect then.
     ///
@@ -48,49 +45,19 @@ impl<R> BagOperator<R> {
     /// }
     /// ```
     #[doc(alias("pruned"))]
-    #[must_use]
-    pub fn skip_negative(mut self, skip_negative: bool) -> Self {
-        self.settings.skip_negative = skip_negative;
-        self
-    }
-
+    skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
     /// Names the row that is the result of a bag in which no row counts. It has no weight, and the index is not
     /// negative.
-    #[must_use]
-    pub fn default_index(mut self, default_index: impl Into<Option<i64>>) -> Self {
-        self.settings.default_index = default_index.into();
-        self
-    }
-
+    default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
     /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
     /// to no bag, and are not looked at.
-    #[must_use]
-    pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
-        self.settings.include_last_offset = include_last_offset;
-        self
-    }
-
+    include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
     /// The row that is left out, as it was given.
-    #[must_use]
-    pub fn get_padding_index(&self) -> Option<i64> {
-        self.settings.padding_index
-    }
-
+    get_padding_index -> Option<i64> => self.settings.padding_index;
     /// The row that stands for a bag in which no row counts.
-    #[must_use]
-    pub fn get_default_index(&self) -> Option<i64> {
-        self.settings.default_index
-    }
-
+    get_default_index -> Option<i64> => self.settings.default_index;
     /// Whether negative indices are left out.
-    #[must_use]
-    pub fn get_skip_negative(&self) -> bool {
-        self.settings.skip_negative
-    }
-
+    get_skip_negative -> bool => self.settings.skip_negative;
     /// Whether the last offset is the end of the last bag.
-    #[must_use]
-    pub fn get_include_last_offset(&self) -> bool {
-        self.settings.include_last_offset
-    }
+    get_include_last_offset -> bool => self.settings.include_last_offset;
 }

@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
+use crate::call::operator::{Chosen, accessors, attributes, has_reduction, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
@@ -93,22 +93,14 @@ impl<A> ScatterOperator<A> {
     }
 }
 
-impl<A, R> ScatterOperator<A, R> {
+accessors! {
+    [A, R] ScatterOperator<A, R>, self:
     /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
     /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
     #[doc(alias("use_init_val"))]
-    #[must_use]
-    pub fn include_self(mut self, include_self: bool) -> Self {
-        self.include_self = include_self;
-        self
-    }
-
+    include_self(include_self: bool) => self.include_self = include_self;
     /// Whether the old value of an element takes part in the reduction.
-    #[must_use]
-    pub fn get_include_self(&self) -> bool {
-        self.include_self
-    }
-
+    get_include_self -> bool => self.include_self;
     /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index that
     /// is not negative and out of range stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
     /// [`negative_index`](Self::negative_index) has no effect then, nor have [`ScatterOutOfBounds::Clamp`] and
@@ -131,18 +123,12 @@ impl<A, R> ScatterOperator<A, R> {
     /// }
     /// ```
     #[doc(alias("pruned"))]
-    #[must_use]
-    pub fn skip_negative(mut self, skip_negative: bool) -> Self {
-        self.skip_negative = skip_negative;
-        self
-    }
-
+    skip_negative(skip_negative: bool) => self.skip_negative = skip_negative;
     /// Whether updates with a negative index are skipped.
-    #[must_use]
-    pub fn get_skip_negative(&self) -> bool {
-        self.skip_negative
-    }
+    get_skip_negative -> bool => self.skip_negative;
+}
 
+impl<A, R> ScatterOperator<A, R> {
     fn policy(&self) -> KernelPolicy {
         self.out_of_bounds.lower(self.negative, self.skip_negative)
     }

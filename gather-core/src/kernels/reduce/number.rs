@@ -3,9 +3,12 @@
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
+use core::ops::{Add as _, BitAnd as _, BitOr as _, Mul as _, Sub as _};
 
-use crate::kernels::reduce::accumulate::Accumulate;
-use crate::kernels::reduce::accumulate::Combine;
+#[cfg(feature = "num-complex")]
+use num_complex::Complex;
+
+use crate::kernels::reduce::accumulate::{Accumulate, Combine};
 use crate::kernels::reduce::halves::Halves;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::halves::InVector;
@@ -62,104 +65,56 @@ pub(super) trait Average: Copy + 'static {
     }
 }
 
+/// Reductions by a function of [`Number`], [`Ordered`] or bits, with an identity. An update that comes first is kept as
+/// it is, or combined with the identity; weights multiply values.
 macro_rules! combines {
-    ($($(#[$doc:meta])* $name:ident: $bound:ident, $how:ident, $identity:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $(<$T:ident: $bound:ident>)?, $Item:ty: $how:ident, $identity:expr
+        $(, first $first:ident)? $(, weights $times:ident)?;)*) => {$(
         $(#[$doc])*
-        pub(super) struct $name<T>(PhantomData<T>);
+        pub(super) struct $name$(<$T>(PhantomData<$T>))?;
 
-        impl<T: $bound + Element> Combine for $name<T> {
-            type Item = T;
-            const IDENTITY: Option<T> = $identity;
+        impl$(<$T: $bound + Element>)? Combine for $name$(<$T>)? {
+            type Item = $Item;
+            const IDENTITY: Option<$Item> = $identity;
+            $(
+                const WEIGHS: bool = true;
+
+                #[inline(always)]
+                fn times(new: $Item, weight: $Item) -> $Item {
+                    new.$times(weight)
+                }
+            )?
 
             #[inline(always)]
-            fn combine(kept: T, new: T) -> T {
+            fn combine(kept: $Item, new: $Item) -> $Item {
                 kept.$how(new)
             }
+
+            $(
+                #[inline(always)]
+                fn first(new: $Item) -> $Item {
+                    <$Item>::NOTHING.$first(new)
+                }
+            )?
         }
     )*};
 }
 
 combines! {
+    /// The sum.
+    Add<T: Number>, T: plus, Some(T::NOTHING), first plus, weights times;
+    /// The element minus the updates.
+    Sub<T: Number>, T: minus, Some(T::NOTHING), first minus;
     /// The product.
-    Mul: Number, times, T::ONE;
+    Mul<T: Number>, T: times, T::ONE;
     /// The least.
-    Min: Ordered, least, Some(T::ENDS[1]);
+    Min<T: Ordered>, T: least, Some(T::ENDS[1]);
     /// The greatest.
-    Max: Ordered, greatest, Some(T::ENDS[0]);
-}
-
-/// The sum.
-pub(super) struct Add<T>(PhantomData<T>);
-
-impl<T: Number + Element> Combine for Add<T> {
-    type Item = T;
-    const WEIGHS: bool = true;
-
-    #[inline(always)]
-    fn times(new: T, weight: T) -> T {
-        new.times(weight)
-    }
-    const IDENTITY: Option<T> = Some(T::NOTHING);
-
-    #[inline(always)]
-    fn combine(kept: T, new: T) -> T {
-        kept.plus(new)
-    }
-
-    #[inline(always)]
-    fn first(new: T) -> T {
-        T::NOTHING.plus(new)
-    }
-}
-
-/// The element minus the updates.
-pub(super) struct Sub<T>(PhantomData<T>);
-
-impl<T: Number + Element> Combine for Sub<T> {
-    type Item = T;
-    const IDENTITY: Option<T> = Some(T::NOTHING);
-
-    #[inline(always)]
-    fn combine(kept: T, new: T) -> T {
-        kept.minus(new)
-    }
-
-    #[inline(always)]
-    fn first(new: T) -> T {
-        T::NOTHING.minus(new)
-    }
-}
-
-/// Either of two bits. On bytes, so that memory of bools that never were any is read as what it is.
-pub(super) enum Or {}
-
-impl Combine for Or {
-    type Item = u8;
-    const WEIGHS: bool = true;
-
-    #[inline(always)]
-    fn times(new: u8, weight: u8) -> u8 {
-        new & weight
-    }
-    const IDENTITY: Option<u8> = Some(0);
-
-    #[inline(always)]
-    fn combine(kept: u8, new: u8) -> u8 {
-        kept | new
-    }
-}
-
-/// Both of two bits. On bytes, as [`Or`].
-pub(super) enum And {}
-
-impl Combine for And {
-    type Item = u8;
-    const IDENTITY: Option<u8> = Some(u8::MAX);
-
-    #[inline(always)]
-    fn combine(kept: u8, new: u8) -> u8 {
-        kept & new
-    }
+    Max<T: Ordered>, T: greatest, Some(T::ENDS[0]);
+    /// Either of two bits. On bytes, so that memory of bools that never were any is read as what it is.
+    Or, u8: bitor, Some(0), weights bitand;
+    /// Both of two bits. On bytes, as [`Or`].
+    And, u8: bitand, Some(u8::MAX);
 }
 
 /// The mean of all.
@@ -317,7 +272,7 @@ fn floors<const N: usize>(numbers: &[i64; N], count: usize) -> [i64; N] {
 }
 
 macro_rules! few {
-    ($($ty:ty, $short:ty, $beyond:expr;)*) => {$(
+    ($($($ty:ty),+: $short:ty, $beyond:expr;)*) => {$($(
         impl Few for $ty {
             type Short = $short;
             const NONE: $short = 0;
@@ -347,19 +302,16 @@ macro_rules! few {
                 mean as Self
             }
         }
-    )*};
+    )+)*};
 }
 few! {
-    i8, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
-    i16, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
-    i32, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
-    u8, i64, |sum: u64| sum >> 51;
-    u16, i64, |sum: u64| sum >> 51;
-    u32, u64, |sum: u64| sum >> 51;
+    i8, i16, i32: i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
+    u8, u16: i64, |sum: u64| sum >> 51;
+    u32: u64, |sum: u64| sum >> 51;
 }
 
 macro_rules! few_long {
-    ($($ty:ty;)*) => {$(
+    ($($ty:ty),+) => {$(
         // Sums of lower and of upper halves, which carry nothing; and the least number counts as 0.
         impl Few for $ty {
             type Short = [u64; 2];
@@ -393,12 +345,9 @@ macro_rules! few_long {
                 mean as Self
             }
         }
-    )*};
+    )+};
 }
-few_long! {
-    i64;
-    u64;
-}
+few_long!(i64, u64);
 
 /// A reduction `C` of numbers of half the width, in single precision: rounded once, at the end.
 #[cfg(feature = "half")]
@@ -406,11 +355,9 @@ pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
 
 /// A number of half the width.
 #[cfg(feature = "half")]
-pub(super) trait Half: InVector + Copy {
+pub(super) trait Half: InVector + Average<Sum = f32> {
     fn to_single(self) -> f32;
     fn from_single(value: f32) -> Self;
-    /// Converts numbers into a buffer of as many.
-    fn to_singles(from: &[Unaligned<Self>], to: &mut [f32]);
 }
 
 #[cfg(feature = "half")]
@@ -433,7 +380,7 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
 
     #[inline(always)]
     fn widen_all(from: &[Unaligned<T>], to: &mut [f32]) {
-        T::to_singles(from, to);
+        <T as Average>::widen_all(from, to);
     }
 
     #[inline(always)]
@@ -467,42 +414,65 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     }
 }
 
-macro_rules! integers {
-    ($($ty:ty, $sum:ty;)*) => {$(
+macro_rules! numbers {
+    ($($($ty:ty),+: $zero:expr, $one:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$($(
         impl Number for $ty {
-            const NOTHING: Self = 0;
-            const ONE: Option<Self> = Some(1);
+            const NOTHING: Self = $zero;
+            const ONE: Option<Self> = $one;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
+                self.$plus(other)
             }
 
             #[inline(always)]
             fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
+                self.$minus(other)
             }
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
+                self.$times(other)
             }
         }
+    )+)*};
+}
+numbers! {
+    i8, i16, i32, i64, i128, u8, u16, u32, u64: 0, Some(1), wrapping_add, wrapping_sub, wrapping_mul;
+    f32, f64: 0.0, Some(1.0), add, sub, mul;
+}
+#[cfg(feature = "num-complex")]
+numbers! {
+    Complex<f32>, Complex<f64>: Complex { re: 0.0, im: 0.0 }, None, add, sub, mul;
+}
 
+/// When a new value takes the place of one that is kept: as the least, and as the greatest.
+macro_rules! ordered {
+    ($kept:ident, $new:ident; $($($ty:ty),+: $first:ident, $last:ident, $less:expr, $more:expr;)*) => {$($(
         impl Ordered for $ty {
-            const ENDS: [Self; 2] = [Self::MIN, Self::MAX];
+            const ENDS: [Self; 2] = [Self::$first, Self::$last];
 
             #[inline(always)]
-            fn least(self, other: Self) -> Self {
-                Ord::min(self, other)
+            fn least(self, $new: Self) -> Self {
+                let $kept = self;
+                if $less { $new } else { $kept }
             }
 
             #[inline(always)]
-            fn greatest(self, other: Self) -> Self {
-                Ord::max(self, other)
+            fn greatest(self, $new: Self) -> Self {
+                let $kept = self;
+                if $more { $new } else { $kept }
             }
         }
+    )+)*};
+}
+ordered! { kept, new;
+    i8, i16, i32, i64, u8, u16, u32, u64: MIN, MAX, new < kept, new > kept;
+    f32, f64: NEG_INFINITY, INFINITY, new < kept || new.is_nan(), new > kept || new.is_nan();
+}
 
+macro_rules! integer_means {
+    ($($($ty:ty),+: $sum:ty;)*) => {$($(
         impl Average for $ty {
             type Sum = $sum;
 
@@ -525,66 +495,18 @@ macro_rules! integers {
                 sum.div_euclid(count as $sum) as Self
             }
         }
-    )*};
+    )+)*};
 }
 // Sums of 16 bits overflow 64 after 2^47 rows, which take a processor days to add; those of 32 bits after 2^31. No
 // number of rows overflows 128.
-integers! {
-    i8, i64;
-    i16, i64;
-    i32, i128;
-    i64, i128;
-    u8, i64;
-    u16, i64;
-    u32, i128;
-    u64, i128;
+integer_means! {
+    i8, i16, u8, u16: i64;
+    i32, i64, u32, u64: i128;
 }
 
-impl Number for i128 {
-    const NOTHING: Self = 0;
-    const ONE: Option<Self> = Some(1);
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
-}
-
-/// The implementation that floats and complex numbers share.
-macro_rules! arithmetic {
-    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $one:expr, $real:ty;)*) => {$(
-        $(#[$attr])*
-        impl Number for $ty {
-            const NOTHING: Self = $zero;
-            const ONE: Option<Self> = $one;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self - other
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self * other
-            }
-        }
-
-        $(#[$attr])*
+/// The means of floats and complex numbers.
+macro_rules! means {
+    ($($ty:ty, $real:ty;)*) => {$(
         impl Average for $ty {
             type Sum = Self;
 
@@ -600,41 +522,19 @@ macro_rules! arithmetic {
         }
     )*};
 }
-arithmetic! {
-    f32, 0.0, Some(1.0), f32;
-    f64, 0.0, Some(1.0), f64;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f32;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f64;
+means! {
+    f32, f32;
+    f64, f64;
 }
-
-macro_rules! ordered_floats {
-    ($($(#[$attr:meta])* $ty:ty;)*) => {$(
-        $(#[$attr])*
-        impl Ordered for $ty {
-            const ENDS: [Self; 2] = [Self::NEG_INFINITY, Self::INFINITY];
-
-            #[inline(always)]
-            fn least(self, other: Self) -> Self {
-                if other < self || other.is_nan() { other } else { self }
-            }
-
-            #[inline(always)]
-            fn greatest(self, other: Self) -> Self {
-                if other > self || other.is_nan() { other } else { self }
-            }
-        }
-    )*};
-}
-ordered_floats! {
-    f32;
-    f64;
+#[cfg(feature = "num-complex")]
+means! {
+    Complex<f32>, f32;
+    Complex<f64>, f64;
 }
 
 #[cfg(feature = "half")]
 macro_rules! halves {
-    ($($ty:ty: $to_single:ident, $from_single:ident, $infinity:literal, |$from:ident, $to:ident| $to_singles:expr;)*) => {$(
+    ($($ty:ty: $to_single:ident, $from_single:ident, $infinity:literal, |$from:ident, $to:ident| $widen_all:expr;)*) => {$(
         impl Half for $ty {
             #[inline(always)]
             fn to_single(self) -> f32 {
@@ -644,11 +544,6 @@ macro_rules! halves {
             #[inline(always)]
             fn from_single(value: f32) -> Self {
                 Self::from_bits($from_single(value))
-            }
-
-            #[inline(always)]
-            fn to_singles($from: &[Unaligned<Self>], $to: &mut [f32]) {
-                $to_singles
             }
         }
 
@@ -662,8 +557,8 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            fn widen_all(from: &[Unaligned<Self>], to: &mut [f32]) {
-                Self::to_singles(from, to);
+            fn widen_all($from: &[Unaligned<Self>], $to: &mut [f32]) {
+                $widen_all
             }
 
             #[inline(always)]
@@ -686,24 +581,14 @@ macro_rules! halves {
             }
         }
 
-        // By whole numbers in the order of the values, without branches, so that loops are vectorised.
-        impl Ordered for $ty {
-            const ENDS: [Self; 2] = [Self::NEG_INFINITY, Self::INFINITY];
-
-            #[inline(always)]
-            fn least(self, other: Self) -> Self {
-                let (kept, new) = (order(self.to_bits()), order(other.to_bits()));
-                // What is kept stays where it is NaN.
-                let less = (new < kept) & (magnitude(self.to_bits()) <= $infinity);
-                if less | (magnitude(other.to_bits()) > $infinity) { other } else { self }
-            }
-
-            #[inline(always)]
-            fn greatest(self, other: Self) -> Self {
-                let (kept, new) = (order(self.to_bits()), order(other.to_bits()));
-                let more = (new > kept) & (magnitude(self.to_bits()) <= $infinity);
-                if more | (magnitude(other.to_bits()) > $infinity) { other } else { self }
-            }
+        // By whole numbers in the order of the values, without branches, so that loops are vectorised. A NaN that is
+        // kept stays.
+        ordered! { kept, new;
+            $ty: NEG_INFINITY, INFINITY,
+            (order(new.to_bits()) < order(kept.to_bits())) & (magnitude(kept.to_bits()) <= $infinity)
+                | (magnitude(new.to_bits()) > $infinity),
+            (order(new.to_bits()) > order(kept.to_bits())) & (magnitude(kept.to_bits()) <= $infinity)
+                | (magnitude(new.to_bits()) > $infinity);
         }
     )*};
 }

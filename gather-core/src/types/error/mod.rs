@@ -4,9 +4,10 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use core::fmt;
 
 use crate::types::codes::Codes;
-use crate::types::element::DType;
+use crate::types::element::{DType, Element};
 use crate::types::fused::FusedFormat;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
@@ -17,50 +18,83 @@ use crate::types::reduction::Reduction;
 
 #[cfg(test)]
 mod tests;
-mod text;
 
-/// Why a call was refused.
-///
-/// Everything that follows from shapes and attributes is found before a single byte of the output is written; only
-/// [`Error::IndexOutOfRange`] depends on the values of the indices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Error {
+/// The type of errors: a row for each variant, its fields and its message, which names operator, argument, value and
+/// what is allowed in lower case. A message is a text, a text with arguments in parentheses, or a `match` of such by
+/// fields, which are references.
+macro_rules! errors {
+    (text $f:ident $text:literal) => { write!($f, $text) };
+    (text $f:ident ($($text:tt)+)) => { write!($f, $($text)+) };
+    ($(#[$all:meta])* pub enum Error; $(
+        $(#[$doc:meta])*
+        $variant:ident $({ $($op:ident $(,)?)? $($(#[$of:meta])+ $field:ident: $type:ty,)* })?
+        $(=> $text:tt)? $(match $on:tt { $($pattern:pat $(if $guard:expr)? => $case:tt,)+ })?,
+    )+) => {
+        $(#[$all])*
+        pub enum Error {$(
+            $(#[$doc])*
+            $variant $({
+                $(
+                    /// The operator.
+                    $op: Op,
+                )?
+                $($(#[$of])+ $field: $type,)*
+            })?,
+        )+}
+
+        impl fmt::Display for Error {
+            #[cold]
+            #[allow(unused_variables, reason = "a message may leave out fields")]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {$(
+                    Error::$variant $({ $($op,)? $($field),* })? => {
+                        $(errors!(text f $text))?
+                        $(match $on { $($pattern $(if $guard)? => errors!(text f $case),)+ })?
+                    }
+                )+}
+            }
+        }
+    };
+}
+
+errors! {
+    /// Why a call was refused.
+    ///
+    /// Everything that follows from shapes and attributes is found before a single byte of the output is written; only
+    /// [`Error::IndexOutOfRange`] depends on the values of the indices.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Error;
     /// `axis` lies outside `-rank..rank`.
-    AxisOutOfRange {
-        /// The operator.
-        op: Op,
+    AxisOutOfRange { op,
         /// The axis as given.
         axis: i64,
         /// The rank of data.
         rank: usize,
+    } match rank {
+        0 => "{op}: axis {axis} on data of rank 0, which has no axis",
+        _ => ("{op}: axis {axis} is out of range; data of rank {rank} allows -{rank}..={}", rank - 1),
     },
     /// `batch_dims` lies outside its range.
-    BatchDimsOutOfRange {
-        /// The operator.
-        op: Op,
+    BatchDimsOutOfRange { op,
         /// The value as given.
         batch_dims: i64,
         /// The least value allowed here.
         min: i64,
         /// The greatest value allowed here.
         max: i64,
-    },
+    } => "{op}: batch_dims {batch_dims} is out of range; allowed here is {min}..={max}",
     /// A batch dimension has different sizes in data and indices.
-    BatchMismatch {
-        /// The operator.
-        op: Op,
+    BatchMismatch { op,
         /// Position of the dimension.
         dim: usize,
         /// Its size in data.
         data: usize,
         /// Its size in indices.
         indices: usize,
-    },
+    } => "{op}: batch dimension {dim} is {data} in data and {indices} in indices; they must be equal",
     /// A tensor has a rank that the operator does not take.
-    RankOutOfRange {
-        /// The operator.
-        op: Op,
+    RankOutOfRange { op,
         /// Which tensor.
         argument: Argument,
         /// The rank it has.
@@ -69,33 +103,36 @@ pub enum Error {
         min: usize,
         /// The greatest rank allowed; `usize::MAX` for no limit.
         max: usize,
+    } match max {
+        max if min == max => "{op}: {argument} has rank {rank}; allowed is {min}",
+        &usize::MAX => "{op}: {argument} has rank {rank}; allowed is {min} or more",
+        max => "{op}: {argument} has rank {rank}; allowed is {min}..={max}",
     },
     /// GatherElements: indices do not fit data in a dimension other than the axis.
-    IndicesShapeMismatch {
-        /// The operator.
-        op: Op,
+    IndicesShapeMismatch { op,
         /// Position of the dimension.
         dim: usize,
         /// Its size in indices.
         indices: usize,
         /// Its size in data.
         data: usize,
-    },
+    } => "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data",
     /// GatherNd: an index tuple has more, or fewer, components than the operator takes.
-    TupleLengthOutOfRange {
-        /// The operator.
-        op: Op,
+    TupleLengthOutOfRange { op,
         /// Components of a tuple: the last dimension of indices.
         len: usize,
         /// The fewest allowed.
         min: usize,
         /// The most allowed: rank of data minus `batch_dims`.
         max: usize,
+    } match max {
+        // Often a list of indices that was meant as tuples of one component.
+        1.. if len > max => "{op}: index tuples have {len} components; allowed here is {min}..={max}; n indices of one \
+            component have the shape [n, 1]",
+        _ => "{op}: index tuples have {len} components; allowed here is {min}..={max}",
     },
     /// An index does not name an element.
-    IndexOutOfRange {
-        /// The operator.
-        op: Op,
+    IndexOutOfRange { op,
         /// Position of the first such index in the row-major order of indices.
         position: usize,
         /// The index as given.
@@ -106,22 +143,22 @@ pub enum Error {
         dim: usize,
         /// The meaning of negative indices in this call.
         negative: NegativeIndex,
+    } match negative {
+        NegativeIndex::Reject if *index < 0 => "{op}: index {index} at position {position} is out of range for axis \
+            {axis} of size {dim}; negative indices are refused",
+        _ => "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}",
     },
     /// A parameter list of BatchToSpace or SpaceToBatch has not one entry a dimension of data.
-    ParameterLengthMismatch {
-        /// The operator.
-        op: Op,
+    ParameterLengthMismatch { op,
         /// Which list.
         argument: Argument,
         /// The number of its entries.
         len: usize,
         /// The rank of data.
         rank: usize,
-    },
+    } => "{op}: {argument} has {len} entries; data of rank {rank} takes {rank}",
     /// An entry of a parameter list of BatchToSpace or SpaceToBatch is out of range.
-    ParameterOutOfRange {
-        /// The operator.
-        op: Op,
+    ParameterOutOfRange { op,
         /// Which list.
         argument: Argument,
         /// Position of the entry.
@@ -132,6 +169,10 @@ pub enum Error {
         min: i64,
         /// The greatest value allowed there.
         max: i64,
+    } match max {
+        max if min == max => "{op}: {argument}[{dim}] is {value}; allowed there is {min}",
+        &i64::MAX => "{op}: {argument}[{dim}] is {value}; allowed there is {min} or more",
+        max => "{op}: {argument}[{dim}] is {value}; allowed there is {min}..={max}",
     },
     /// BatchToSpace: the product of `block_shape` does not divide the batch.
     BatchNotDivisible {
@@ -139,13 +180,17 @@ pub enum Error {
         batch: usize,
         /// The product of `block_shape`; `None` when it exceeds `usize`.
         product: Option<usize>,
+    } match product {
+        Some(product) => "batch_to_space: batch {batch} is not divisible by {product}, the product of block_shape",
+        None => "batch_to_space: batch {batch} is not divisible by the product of block_shape, which overflows",
     },
     /// `block_size` of DepthToSpace or SpaceToDepth is below 1, or not a power of two from 16 on for quantised data.
-    BlockSizeOutOfRange {
-        /// The operator.
-        op: Op,
+    BlockSizeOutOfRange { op,
         /// The value as given.
         block_size: i128,
+    } match op {
+        Op::DepthToSpace | Op::SpaceToDepth => "{op}: block_size is {block_size}; allowed is 1 or more",
+        _ => "{op}: block_size is {block_size}; allowed is a power of two from 16 on",
     },
     /// DepthToSpace: the elements of a block do not divide the depth.
     DepthNotDivisible {
@@ -153,28 +198,35 @@ pub enum Error {
         depth: usize,
         /// `block_size` to the power of the spatial dimensions; `None` when it exceeds `usize`.
         product: Option<usize>,
+    } match product {
+        Some(product) => "depth_to_space: depth {depth} is not divisible by {product}, the elements of a block",
+        None => "depth_to_space: depth {depth} is not divisible by the elements of a block, which overflow",
     },
     /// SpaceToBatch and SpaceToDepth: blocks do not divide a dimension.
-    SpaceNotDivisible {
-        /// The operator.
-        op: Op,
+    SpaceNotDivisible { op,
         /// Position of the dimension.
         dim: usize,
         /// Its size with what is padded; `None` when that exceeds `usize`.
         size: Option<usize>,
         /// The block there.
         block: i64,
+    } match (op, size) {
+        (Op::SpaceToBatch, Some(size)) => "{op}: dimension {dim} has {size} elements after padding, which is not \
+            divisible by its block {block}",
+        (_, Some(size)) => "{op}: dimension {dim} has {size} elements, which is not divisible by its block {block}",
+        (_, None) => "{op}: the elements of dimension {dim} after padding overflow",
     },
     /// A dimension of the result, the product of two numbers, exceeds `usize`.
-    DimensionTooLarge {
-        /// The operator.
-        op: Op,
+    DimensionTooLarge { op,
         /// Position of the dimension.
         dim: usize,
         /// Its size in data.
         size: usize,
         /// The factor that it is multiplied by; `None` when it exceeds `usize` itself.
         blocks: Option<usize>,
+    } match blocks {
+        Some(blocks) => "{op}: dimension {dim} of {size} elements, {blocks} times, overflows",
+        None => "{op}: dimension {dim} of {size} elements times the elements of a block overflows",
     },
     /// BatchToSpace: the crops of a dimension remove more than there is.
     CropsTooLarge {
@@ -186,19 +238,22 @@ pub enum Error {
         end: i64,
         /// Block times dimension: what there is to crop; `None` when it exceeds `usize`.
         size: Option<usize>,
+    } match size {
+        Some(size) => "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements",
+        None => "batch_to_space: dimension {dim} times its block overflows",
     },
     /// A shape has more elements than a tensor can have (`isize::MAX`), zero dimensions left aside.
     TooManyElements {
         /// The shape.
         shape: Box<[usize]>,
-    },
+    } => ("shape {shape:?} has more than {} elements", isize::MAX),
     /// A tensor would take more bytes than a tensor can have (`isize::MAX`).
     TooManyBytes {
         /// The shape.
         shape: Box<[usize]>,
         /// The size of one element in bytes.
         element: usize,
-    },
+    } => ("shape {shape:?} of {element}-byte elements takes more than {} bytes", isize::MAX),
     /// A slice has not as many elements as its shape says.
     LengthMismatch {
         /// Elements (or bytes, for a view of bytes) given.
@@ -207,35 +262,35 @@ pub enum Error {
         expected: usize,
         /// The shape.
         shape: Box<[usize]>,
-    },
+    } => "the slice has length {len}; shape {shape:?} takes {expected}",
     /// A slice of a table is not made of whole rows.
     NotWholeRows {
         /// Elements given.
         len: usize,
         /// Elements of a row.
         columns: usize,
-    },
+    } => "the table has {len} elements, which are no whole number of rows of {columns}",
     /// A tensor is to become an array of another rank.
     ArrayRankMismatch {
         /// The rank of the tensor.
         rank: usize,
         /// That of the array.
         expected: usize,
-    },
+    } => "the tensor has rank {rank}, and the array rank {expected}",
     /// Strides are not one a dimension.
     StridesLengthMismatch {
         /// Number of strides given.
         strides: usize,
         /// Number of dimensions.
         rank: usize,
-    },
+    } => "{strides} strides for {rank} dimensions",
     /// A strided view without elements begins outside its slice.
     OffsetOutOfBounds {
         /// The position of its first coordinate.
         offset: usize,
         /// The number of elements in the slice.
         len: usize,
-    },
+    } => "the strided view begins at position {offset} of a slice of {len} elements",
     /// A strided view reaches outside its slice.
     StridesOutOfBounds {
         /// The least element position reached; `None` when it is not representable.
@@ -244,6 +299,9 @@ pub enum Error {
         last: Option<isize>,
         /// The number of elements in the slice.
         len: usize,
+    } match (first, last) {
+        (Some(first), Some(last)) => "the strided view reaches positions {first}..={last} of a slice of {len} elements",
+        _ => "the strides of the view overflow, far outside its slice of {len} elements",
     },
     /// The strides of an output let two coordinates share an element, or cannot be shown not to.
     StridesOverlap {
@@ -255,12 +313,13 @@ pub enum Error {
         needed: usize,
         /// The strides of all dimensions.
         strides: Box<[isize]>,
-    },
+    } => "the output's strides {strides:?} may overlap: dimension {dim} has stride {stride}, and needs at least \
+        {needed} in absolute value",
     /// A list of axes is no permutation of the dimensions.
     InvalidPermutation {
         /// Number of dimensions.
         rank: usize,
-    },
+    } => "the axes are no permutation of 0..{rank}",
     /// EmbeddingBag: an offset lies below the one before it, or beyond the indices; or the first one is not 0.
     BagOffsetOutOfRange {
         /// Position of the first such offset.
@@ -271,9 +330,12 @@ pub enum Error {
         min: usize,
         /// The greatest value allowed there: the number of indices, or 0 for the first offset.
         max: usize,
+    } match (position, max) {
+        (0, 0) => "embedding_bag: the first offset is {offset}; it must be 0, where the first bag begins",
+        _ => "embedding_bag: offset {offset} at position {position} is out of range; allowed there is {min}..={max}",
     },
     /// EmbeddingBag: `include_last_offset` is set, and there are no offsets.
-    NoOffsets,
+    NoOffsets => "embedding_bag: there are no offsets; one is needed, where the last bag ends",
     /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
     RowOutOfRange {
         /// Which of the two.
@@ -282,36 +344,41 @@ pub enum Error {
         index: i64,
         /// The number of rows.
         dim: usize,
+    } match (dim, argument) {
+        (0, _) => "embedding_bag: {argument} is {index}; data has no rows",
+        (_, Argument::PaddingIndex) => ("embedding_bag: {argument} is {index}; {dim} rows allow -{dim}..={}", dim - 1),
+        _ => ("embedding_bag: {argument} is {index}; {dim} rows allow 0..={}", dim - 1),
     },
     /// EmbeddingBag: there are weights, and the reduction takes none.
     WeightsUnavailable {
         /// The name of the reduction.
         reduction: &'static str,
-    },
+    } => "embedding_bag: the reduction {reduction} takes no weights",
     /// There is no such reduction of a data type.
-    ReductionUnavailable {
-        /// The operator.
-        op: Op,
+    ReductionUnavailable { op,
         /// The reduction.
         reduction: Reduction,
         /// The data type; `None` for types that can only be cloned.
         dtype: Option<DType>,
+    } match dtype {
+        Some(dtype) => "{op}: there is no reduction {reduction} of {dtype}",
+        None => "{op}: there is no reduction {reduction} of values that are only cloned",
     },
     /// A tensor has another shape than the operator and the other tensors ask for.
-    ShapeMismatch {
-        /// The operator.
-        op: Op,
+    ShapeMismatch { op,
         /// Which tensor: the output, weights, scales or zero points.
         argument: Argument,
         /// The shape asked for.
         expected: Box<[usize]>,
         /// The shape given.
         got: Box<[usize]>,
+    } match argument {
+        Argument::Weights => "{op}: weights have shape {got:?}; indices have {expected:?}",
+        Argument::Output => "{op}: the output has shape {got:?}; the result has {expected:?}",
+        _ => "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}",
     },
     /// Updates have another shape than data and indices ask for.
-    UpdatesShapeMismatch {
-        /// The operator.
-        op: Op,
+    UpdatesShapeMismatch { op,
         /// The shape of data.
         data: Box<[usize]>,
         /// The shape of indices.
@@ -320,6 +387,11 @@ pub enum Error {
         expected: Box<[usize]>,
         /// The shape given.
         got: Box<[usize]>,
+    } match (op, indices.last()) {
+        (Op::ScatterNd | Op::GatherNd, Some(len)) => "{op}: updates have shape {got:?}; data of shape {data:?} and \
+            indices of shape {indices:?}, tuples of {len}, ask for {expected:?}",
+        _ => "{op}: updates have shape {got:?}; data of shape {data:?} and indices of shape {indices:?} ask for \
+            {expected:?}",
     },
     /// A planned call got a tensor with another shape or strides than the plan was made for.
     PlanMismatch {
@@ -329,26 +401,28 @@ pub enum Error {
         expected: Box<[usize]>,
         /// The shape given; equal to `expected` when only the strides differ.
         got: Box<[usize]>,
+    } match got {
+        got if got == expected => "the plan was made for other strides of {argument}, of shape {expected:?}",
+        got => "the plan was made for {argument} of shape {expected:?}, not {got:?}",
     },
     /// A plan of a map or row function ran with one that has other parameters.
-    PlanParametersMismatch {
-        /// The operator.
-        op: Op,
+    PlanParametersMismatch { op,
         /// The map or row function that was given.
         function: &'static str,
         /// The parameters planned for.
         expected: &'static [&'static str],
         /// The parameters of the one given.
         got: &'static [&'static str],
-    },
+    } => ("{op}: the plan was made for parameters ({}), and {function} has ({})", expected.join(", "), got.join(", ")),
     /// A plan of block-quantised data ran with other codes or blocks.
-    PlanBlocksMismatch {
-        /// The operator.
-        op: Op,
+    PlanBlocksMismatch { op,
         /// The codes and the block size planned for.
         expected: (Codes, usize),
         /// Those given.
         got: (Codes, usize),
+    } match (expected, got) {
+        ((codes, size), (other, others)) => "{op}: the plan was made for codes {codes:?} in blocks of {size}, not \
+            {other:?} in {others}",
     },
     /// A type-erased tensor has another data type than asked for.
     DTypeMismatch {
@@ -356,18 +430,22 @@ pub enum Error {
         expected: DType,
         /// The data type it has.
         got: DType,
-    },
+    } => "expected data type {expected}, got {got}",
     /// The elements of a type-erased tensor do not lie at the alignment of their type.
     Misaligned {
         /// The data type.
         dtype: DType,
         /// Its alignment, in bytes.
         align: usize,
-    },
+    } => "elements {dtype} lie at no multiple of {align} bytes: copy them into aligned memory",
     /// A type-erased tensor of indices has a data type that cannot index.
     NotAnIndexType {
         /// Its data type.
         dtype: DType,
+    } match dtype {
+        dtype if *dtype == bool::DTYPE => "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, \
+            isize, usize; of a mask take the positions that are true",
+        dtype => "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",
     },
     /// Bytes are no values of a data type.
     InvalidBytes {
@@ -375,11 +453,12 @@ pub enum Error {
         dtype: DType,
         /// Position of the first byte that cannot be; `None` when it is not known which bytes can.
         position: Option<usize>,
+    } match position {
+        Some(position) => "the byte at position {position} is no value of {dtype}",
+        None => "bytes cannot be checked to be values of {dtype}; see `DynView::from_bytes_unchecked`",
     },
     /// A per-row parameter of a map has the wrong number of values, or index tuples do not have length 1.
-    MapParameterLengthMismatch {
-        /// The operator.
-        op: Op,
+    MapParameterLengthMismatch { op,
         /// The map's name.
         map: &'static str,
         /// The parameter's name.
@@ -390,11 +469,9 @@ pub enum Error {
         axis: usize,
         /// The size of that axis.
         dim: usize,
-    },
+    } => "{op}: parameter {parameter} of {map} has {len} values; per row it takes {dim}, the size of axis {axis}",
     /// A per-element parameter of a map has the wrong number of values, or data is not row-major.
-    MapParameterPerElement {
-        /// The operator.
-        op: Op,
+    MapParameterPerElement { op,
         /// The map's name.
         map: &'static str,
         /// The parameter's name.
@@ -405,11 +482,13 @@ pub enum Error {
         elements: usize,
         /// Whether data is row-major.
         row_major: bool,
+    } match row_major {
+        false => "{op}: parameter {parameter} of {map} is given per element, which takes row-major data",
+        true => "{op}: parameter {parameter} of {map} has {len} values; per element it takes {elements}, one for each \
+            of data",
     },
     /// The argument for a parameter of a row function has the wrong number of values.
-    RowParameterLengthMismatch {
-        /// The operator.
-        op: Op,
+    RowParameterLengthMismatch { op,
         /// The row function's name.
         function: &'static str,
         /// The parameter's name.
@@ -420,14 +499,18 @@ pub enum Error {
         len: usize,
         /// The number of values that fit: for the call, for all indices, for all rows of data, or in a slice.
         expected: usize,
+    } match per {
+        Per::Slice => "{op}: parameter {parameter} of {function} has slices of {len} values; it takes slices of \
+            {expected}",
+        Per::Index => "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}, or those \
+            of its last dimensions",
+        _ => "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}",
     },
     /// The argument for a parameter of a row function that is a slice of any length has values per index, and the
     /// result has several dimensions before a row: the values could be shorter slices for all indices, or longer ones
     /// for those of the last dimensions. [`Given::PerIndexOf`](crate::Given::PerIndexOf) states the length of a
     /// slice.
-    RowParameterLengthUnstated {
-        /// The operator.
-        op: Op,
+    RowParameterLengthUnstated { op,
         /// The row function's name.
         function: &'static str,
         /// The parameter's name.
@@ -436,34 +519,37 @@ pub enum Error {
         len: usize,
         /// The dimensions of the result before a row.
         indices: Box<[usize]>,
-    },
+    } => "{op}: parameter {parameter} of {function} has {len} values for indices of shape {indices:?}, all or those \
+        of the last dimensions; state the length of a slice by Given::PerIndexOf",
     /// The argument for a parameter has values for a unit that maps, or row functions, have no values for:
     /// [`Per::Index`] for a map, [`Per::Element`] for a row function.
-    ParameterUnavailable {
-        /// The operator.
-        op: Op,
+    ParameterUnavailable { op,
         /// The name of the map or the row function.
         function: &'static str,
         /// The parameter's name.
         parameter: &'static str,
         /// The unit that values are given for.
         per: Per,
+    } match per {
+        Per::Index => "{op}: parameter {parameter} of {function} is given {per}; a map takes values for the call, per \
+            row of data or per element",
+        _ => "{op}: parameter {parameter} of {function} is given {per}; a row function takes values for the call, per \
+            row of data or per index",
     },
     /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
     /// is given, and the rows of the output do not follow one another at one distance.
-    RowsNotContiguous {
-        /// The operator.
-        op: Op,
+    RowsNotContiguous { op,
         /// Which tensor.
         argument: Argument,
+    } match argument {
+        Argument::Output => "{op}: the rows of {argument} must be contiguous and, with values per index, evenly spaced",
+        _ => "{op}: the rows of {argument} must be contiguous",
     },
     /// The gathered axis of block-quantised data is the last one, which blocks run along.
-    QuantizedAxis {
-        /// The operator.
-        op: Op,
+    QuantizedAxis { op,
         /// The axis.
         axis: usize,
-    },
+    } => "{op}: axis {axis} is the last one of block-quantised data, which blocks run along",
     /// Fused rows have another number of bytes than their format and number of columns ask for.
     FusedRowMismatch {
         /// The format.
@@ -474,6 +560,9 @@ pub enum Error {
         expected: Option<usize>,
         /// The bytes of a row that were given.
         got: usize,
+    } match expected {
+        Some(expected) => "rows of {got} bytes: {columns} columns of the format {format:?} take {expected}",
+        None => "rows of {got} bytes: {columns} columns of the format {format:?} are more than a row can have",
     },
     /// A planned call got fused rows of another format than the plan was made for.
     FusedFormatMismatch {
@@ -481,23 +570,23 @@ pub enum Error {
         expected: FusedFormat,
         /// The format given.
         got: FusedFormat,
-    },
+    } => "the rows have the format {got:?}; the plan was made for {expected:?}",
     /// A call over several tables found something wrong with one of them.
     InTable {
         /// The number of the table, from 0 on.
         table: usize,
         /// The error.
         error: Box<Error>,
-    },
+    } => "table {table}: {error}",
     /// A table of a call over several has another number of bags than the first.
     BagsMismatch {
         /// The number of bags of the first table.
         expected: usize,
         /// The number of bags of this one.
         got: usize,
-    },
+    } => "embedding_bag: there are {got} bags; the first table has {expected}",
     /// A list of tables is empty.
-    NoTables,
+    NoTables => "embedding_bag: there are 0 tables; a call takes 1 or more",
     /// There is another number of bags than of tables, or of tables than a plan was made for.
     TablesMismatch {
         /// Which list has another length: [`Argument::Data`] is the tables, [`Argument::Indices`] their bags.
@@ -506,14 +595,15 @@ pub enum Error {
         expected: usize,
         /// The number given.
         got: usize,
+    } match argument {
+        Argument::Data => "embedding_bag: there are {got} tables; the plan was made for {expected}",
+        _ => "embedding_bag: there are {got} bags in the list; there are {expected} tables, with bags each",
     },
     /// A tensor that is taken in row-major order only has other strides.
-    NotRowMajor {
-        /// The operator.
-        op: Op,
+    NotRowMajor { op,
         /// Which tensor.
         argument: Argument,
-    },
+    } => "{op}: {argument} must be row-major here",
     /// A bitmap has fewer bytes than its bits take.
     BitmapTooShort {
         /// The number of bytes given.
@@ -522,11 +612,16 @@ pub enum Error {
         offset: usize,
         /// The number of bits.
         len: usize,
+    } match (offset, offset.checked_add(*len)) {
+        (0, _) => ("a bitmap of {len} bits has {bytes} bytes; it takes {}", len.div_ceil(8)),
+        (_, Some(end)) => (
+            "a bitmap of {len} bits from bit {offset} on has {bytes} bytes; it takes {}",
+            end.div_ceil(8)
+        ),
+        (_, None) => "a bitmap of {len} bits from bit {offset} on has {bytes} bytes; it takes more than there are",
     },
     /// A bitmap of nulls has not one bit for each index, or for each row or element of data.
-    BitmapLengthMismatch {
-        /// The operator.
-        op: Op,
+    BitmapLengthMismatch { op,
         /// Which tensor the bitmap is of: indices or data.
         argument: Argument,
         /// The number of its bits.
@@ -535,34 +630,39 @@ pub enum Error {
         rows: usize,
         /// Other bits that it may have: the number of elements of data, or of rows or indices once more.
         elements: usize,
+    } match argument {
+        Argument::Data if rows != elements => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for \
+            each row, or {elements}, one for each element",
+        Argument::Data => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row",
+        _ => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index",
     },
     /// A bitmap of nulls has a bit for each element of data, of which whole rows are read: by a row function, or as
     /// fused rows or blocks.
-    BitmapPerElement {
-        /// The operator.
-        op: Op,
+    BitmapPerElement { op,
         /// The number of rows, which is that of the bits that it may have.
         rows: usize,
         /// The number of elements.
         elements: usize,
-    },
+    } => "{op}: the bitmap of data has a bit for each of {elements} elements, and whole rows are read: it takes \
+        {rows}, one for each row",
     /// The registry has no kernels for a data type.
-    UnknownDType {
-        /// The operator.
-        op: Op,
+    UnknownDType { op,
         /// The data type.
         dtype: DType,
-    },
+    } => "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`",
     /// Types are known at run time, and the library was built without the feature `registry`: it does not hold the
     /// kernels for them, nor does a set of the caller's.
-    KernelsNotCompiled {
-        /// The operator.
-        op: Op,
+    KernelsNotCompiled { op,
         /// The data type.
         dtype: DType,
         /// The index type; `None` for operators without indices, and for reductions, which do not depend on it.
         index: Option<IndexType>,
-    },
+    } => (
+        "{op}: the kernels for {dtype}{}{} are not compiled, and the types are known at run time only: switch on the \
+            feature `registry` of gather-core, or list the types in `kernels!` and add the set by `Registry::with`",
+        index.map_or("", |_| " by indices "),
+        index.map_or("", |index| index.dtype().name())
+    ),
     /// A string names no reduction, mode or policy.
     UnknownName {
         /// The kind of thing that it was to name.
@@ -571,41 +671,41 @@ pub enum Error {
         name: Box<str>,
         /// The strings that name one.
         known: &'static [&'static str],
-    },
+    } => ("{name:?} names no {what}; there are {}", List(known)),
     /// The environment variable `GATHER_LEVEL` names no level.
     UnknownLevel {
         /// The variable's value; of a long one the first 64 characters, and `..`.
         name: Box<str>,
-    },
+    } => ("GATHER_LEVEL is {name:?}, which names no level; there are {}", List(Level::ALL)),
     /// The level forced on a call, or by `GATHER_LEVEL` on all, is not available on this machine.
     LevelUnavailable {
         /// The level.
         level: Level,
-    },
+    } => "the level {level} is not available on this machine",
     /// The method forced on a call does not take its shapes and types.
-    MethodUnavailable {
-        /// The operator.
-        op: Op,
+    MethodUnavailable { op,
         /// The method.
         method: Method,
-    },
+    } => "{op}: the method {method} does not take these shapes and types at this level",
     /// A plan for any count of indices was asked for where their first dimension is tied to data, is not the first of
     /// the result, is repeated, or is that of tuples without components; with nulls also of several.
-    FixedCount {
-        /// The operator.
-        op: Op,
-    },
+    FixedCount { op } => "{op}: plans for any count take indices whose first dimension is the first of the result, not \
+        tied to one of data, and neither repeated nor of tuples without components; with nulls, tuples have one \
+        component",
     /// The allocator refused the memory for the output, or for a scratch.
     AllocationFailed {
         /// Bytes asked for.
         bytes: usize,
-    },
+    } => "the allocator refused {bytes} bytes",
     /// The system has no huge pages for memory that is in use, or moved none of it there.
     HugePagesUnavailable {
         /// Bytes of the memory.
         bytes: usize,
         /// The system's number of its error; `None` where it has no such pages at all.
         code: Option<i32>,
+    } match code {
+        None => "the system has no huge pages for {bytes} bytes that are in use",
+        Some(code) => "the system moved none of {bytes} bytes to huge pages: error {code}",
     },
 }
 
@@ -621,3 +721,22 @@ pub(crate) fn echoed(name: &str) -> Box<str> {
         }
     }
 }
+
+/// All of a list: `a, b and c`.
+struct List<'a, T>(&'a [T]);
+
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, one) in self.0.iter().enumerate() {
+            f.write_str(match self.0.len() - at {
+                _ if at == 0 => "",
+                1 => " and ",
+                _ => ", ",
+            })?;
+            write!(f, "{one}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for Error {}
