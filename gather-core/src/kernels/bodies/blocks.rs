@@ -11,7 +11,7 @@ use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{IndexWidth, RowsAndFill, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::Fixed;
-use crate::kernels::moves::fill::SelectFn;
+use crate::kernels::moves::fill::{Select, SelectFn};
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::nest::args::IndexArgs;
 use crate::kernels::nest::args::MoveFn;
@@ -27,7 +27,7 @@ use crate::types::index::Index;
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let select = W::select(level, plane.spec().row);
+    let select = Some(W::by_way::<Select>(level, plane.spec().row));
     run_blocks(level, state, plane, move_rows::<W, L>, select, level.resolve_fns::<I>());
 }
 

@@ -4,7 +4,7 @@ use crate::kernels::bodies::blocks::move_rows;
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::fill::SelectFn;
+use crate::kernels::moves::fill::{Select, SelectFn};
 use crate::kernels::nest::args::MoveFn;
 use crate::kernels::nest::plane::{Plane, Strip};
 use crate::kernels::nest::rows::ResolvedRows;
@@ -16,7 +16,7 @@ use crate::types::index::Index;
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let select = W::select(level, plane.spec().row);
+    let select = Some(W::by_way::<Select>(level, plane.spec().row));
     planes(level, state, plane, move_rows::<W, L>, select, level.resolve_chunks::<I>());
 }
 

@@ -13,9 +13,7 @@
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::ByWay;
-use crate::kernels::moves::fill::{FillRow, SelectFn};
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::fill::{FillRow, Select, SelectFn};
 use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::nest::args::KernelSpec;
@@ -40,7 +38,8 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let row = plane.spec().row;
-    let way = MovesOfWidth { move_rows: W::by_way(row, PrefetchingAtLevel(level)), select: W::select(level, row) };
+    let move_rows = W::by_way::<MovePrefetching>(level, row);
+    let way = MovesOfWidth { move_rows, select: Some(W::by_way::<Select>(level, row)) };
     planes(level, state, plane, way, level.resolve_fns::<I>());
 }
 
@@ -52,18 +51,6 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     let way = MovesOfWidth { move_rows: level.entry::<StreamRows>(), select: None };
     planes(level, state, plane, way, level.resolve_fns::<I>());
     stream::fence();
-}
-
-/// [`MovePrefetching`] at a level.
-struct PrefetchingAtLevel<L>(L);
-
-impl<L: Isa> ByWay for PrefetchingAtLevel<L> {
-    type Fn = MovePrefetchingFn;
-
-    #[inline(always)]
-    fn of<C: CopyRow>(self) -> MovePrefetchingFn {
-        self.0.entry::<MovePrefetching<C>>()
-    }
 }
 
 /// How rows are moved. `select` is that of the width, where there is one that does as `move_rows` does.

@@ -2,8 +2,7 @@
 
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::ByWay;
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::RowLoopFn;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::prefetch::NextSlice;
@@ -15,27 +14,12 @@ use crate::types::index::Index;
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes(state, plane, W::by_way(plane.spec().row, StridedAtLevel(level)), level.resolve_fns::<I>());
-}
-
-/// Moves rows that lie a step apart.
-type MoveStridedFn = fn(&StridedRows);
-
-/// [`MoveStrided`] at a level.
-struct StridedAtLevel<L>(L);
-
-impl<L: Isa> ByWay for StridedAtLevel<L> {
-    type Fn = MoveStridedFn;
-
-    #[inline(always)]
-    fn of<C: CopyRow>(self) -> MoveStridedFn {
-        self.0.entry::<MoveStrided<C>>()
-    }
+    planes(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
 }
 
 /// Runs a plane. Only `fns` know the index type.
 #[inline(never)]
-fn planes(state: &mut State, plane: Plane<'_>, move_rows: MoveStridedFn, fns: ResolveFns) {
+fn planes(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStrided>, fns: ResolveFns) {
     let spec = plane.spec();
     for strip in plane.strips() {
         let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);

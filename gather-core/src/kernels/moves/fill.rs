@@ -6,12 +6,12 @@
 //! time.
 
 use core::hint::select_unpredictable;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
+use crate::kernels::level_fn::{LevelFn, Scalar, Token};
+use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::moves::{RowLoop, Rows, Width};
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::nest::rows::ResolvedRows;
@@ -21,7 +21,7 @@ use crate::kernels::prefetch::prefetch;
 pub(crate) const MOST_SELECTED: usize = 256;
 
 /// Rows to be moved, or to be filled where their index is out of range.
-pub struct FillJob<'a> {
+pub(crate) struct FillJob<'a> {
     rows: &'a ResolvedRows<'a>,
     fill: &'a RowOfFill,
 }
@@ -116,7 +116,7 @@ impl FillRow {
         if row <= MOST_SELECTED {
             // SAFETY: the row of fill has been made, and lies apart from the rows of the output (K1).
             let rows = unsafe { StridedRows::new(self.row.as_ptr(), 0, rows, row) };
-            return by_size!(RowSize::of(row), |Way| scalar::<MoveStrided<Way>>(&rows));
+            return Rows::by_way::<MoveStrided>(Scalar, row)(&rows);
         }
         for i in 0..n {
             // SAFETY: K1: row `i < n` of the output, which the fill divides (K6).
@@ -146,17 +146,14 @@ unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
     }
 }
 
-/// Moves rows, each by the way `C`, or the fill where its position is below `least`.
-pub(crate) struct Select<C>(PhantomData<C>);
+/// Moves rows, or the fill where a position is below `least`.
+pub(crate) enum Select {}
 
-impl<C: CopyRow> LevelFn for Select<C> {
+impl RowLoop for Select {
     type Args<'a> = &'a FillJob<'a>;
-    type Output = ();
-
-    const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
+    fn run<C: CopyRow>(&FillJob { rows, fill }: &FillJob<'_>) {
         let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
         let copy = C::of(job.row());
         let (mut data, mut out, ahead) = (job.data(), job.out(), job.prefetch_distance());

@@ -164,10 +164,11 @@ impl<'p> MoveJob<'p> {
         ResolvedRows(self)
     }
 
-    /// The rows that are prefetched while these are moved.
+    /// The rows that are prefetched while these are moved: none without a distance.
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
-        ResolvedRows(self.from(self.prefetch_distance.min(self.n)))
+        let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };
+        ResolvedRows(self.from(distance))
     }
 
     /// The same rows, and no other memory to prefetch.
