@@ -124,6 +124,16 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         self.n
     }
 
+    /// Runs `write` for the first of each `step` rows; returns how many rows these are.
+    #[inline(always)]
+    pub(crate) fn each_step(self, step: usize, mut write: impl FnMut(usize)) -> usize {
+        let done = self.n - self.n % step;
+        for at in (0..done).step_by(step) {
+            write(at);
+        }
+        done
+    }
+
     /// Writes a vector of rows, from row `at` on.
     #[inline(always)]
     pub(crate) fn store<V: Vector>(self, at: usize, rows: V) {

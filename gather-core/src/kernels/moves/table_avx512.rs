@@ -115,11 +115,7 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn each_vector<const BYTES: usize>(job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
-    let mut done = 0;
-    while places.n() - done >= lanes {
-        places.store(done, at(load_positions::<BYTES>(positions, done, lanes)));
-        done += lanes;
-    }
+    let done = places.each_step(lanes, |done| places.store(done, at(load_positions::<BYTES>(positions, done, lanes))));
     let left = places.n() - done;
     if left > 0 {
         store_some(places, done, at(load_positions::<BYTES>(positions, done, left)));
@@ -169,9 +165,6 @@ fn load_positions<const BYTES: usize>(positions: Numbers<'_, i32>, at: usize, n:
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    if size_of::<I>() != 1 {
-        return 0;
-    }
     if job.table_entries() > 128 {
         let table = VectorTable::<4>::of(contiguous::Table::of_bytes(job));
         straight::<I>(job, |positions| table.at(positions))
