@@ -135,7 +135,7 @@ fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStr
         if let Some(job) = row.in_range() {
             // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row
             // of data of each iteration (K2), which shares no byte with that of the output (K4).
-            move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step(), strip.outputs(), spec.row) });
+            move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
         } else if spec.policy.fills() {
             fill.fill(spec, strip.outputs());
         } else {

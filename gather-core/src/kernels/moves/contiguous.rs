@@ -24,7 +24,7 @@ impl<'a> Numbers<'a, i32> {
     /// The positions of a job.
     #[inline(always)]
     pub(crate) fn positions(job: &'a MoveJob<'_>) -> Self {
-        Numbers { first: job.positions(), n: job.n(), held: PhantomData }
+        Numbers { first: job.positions, n: job.n, held: PhantomData }
     }
 }
 
@@ -99,8 +99,8 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     /// Those of a job whose rows the plan found packed.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>) -> Self {
-        debug_assert!(job.packed() && job.row() == BYTES, "K9: rows of {} bytes are elements of {BYTES}", job.row());
-        Places { first: job.out(), n: job.n(), held: PhantomData }
+        debug_assert!(job.packed && job.row == BYTES, "K9: rows of {} bytes are elements of {BYTES}", job.row);
+        Places { first: job.out, n: job.n, held: PhantomData }
     }
 
     /// Those of a job of bytes.
@@ -226,8 +226,8 @@ impl<'a> Table<'a> {
     /// That of a job of elements of `size` bytes.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>, size: usize) -> Self {
-        debug_assert!(job.row() == size, "K6: rows of {} bytes are elements of {size}", job.row());
-        Table { data: job.data(), bytes: job.table_entries() * size, held: PhantomData }
+        debug_assert!(job.row == size, "K6: rows of {} bytes are elements of {size}", job.row);
+        Table { data: job.data, bytes: job.table_entries * size, held: PhantomData }
     }
 
     /// That of a job of bytes.

@@ -155,20 +155,20 @@ impl RowLoop for Select {
     #[inline(always)]
     fn run<C: CopyRow>(&FillJob { rows, fill }: &FillJob<'_>) {
         let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
-        let copy = C::of(job.row());
-        let (mut data, mut out, ahead) = (job.data(), job.out(), job.prefetch_distance());
-        job.next().fetch_steps(job.n());
-        for i in 0..job.n() {
+        let copy = C::of(job.row);
+        let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
+        job.next.fetch_steps(job.n);
+        for i in 0..job.n {
             if ahead != 0 {
-                prefetch(job.source((i + ahead).min(job.n() - 1)), job.row());
+                prefetch(job.source((i + ahead).min(job.n - 1)), job.row);
             }
             let position = job.position(i);
-            let from = data.wrapping_offset(job.stride().wrapping_mul(position as isize));
+            let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
             // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the
             // output.
             unsafe { copy.copy(from, out) };
-            (data, out) = (data.wrapping_offset(job.data_step()), out.wrapping_offset(job.out_step()));
+            (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
     }
 }
@@ -184,13 +184,13 @@ impl LevelFn for Blend {
     #[inline(always)]
     fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
         let (job, least) = (rows.addresses(), rows.block().least());
-        debug_assert_eq!(job.out_step(), job.row() as isize);
+        debug_assert_eq!(job.out_step, job.row as isize);
         macro_rules! of {
             ($unit:ty) => {{
                 // SAFETY: the row of fill has the bytes of an element.
                 let fill = unsafe { fill.as_ptr().cast::<$unit>().read_unaligned() };
-                for i in 0..job.n() {
-                    let to = job.out().cast::<$unit>().wrapping_add(i);
+                for i in 0..job.n {
+                    let to = job.out.cast::<$unit>().wrapping_add(i);
                     // SAFETY: element `i < n` of the output, all of which have been written, one beside the other.
                     let element = unsafe { to.read_unaligned() };
                     // SAFETY: the same element.
@@ -198,7 +198,7 @@ impl LevelFn for Blend {
                 }
             }};
         }
-        match job.row() {
+        match job.row {
             1 => of!(u8),
             2 => of!(u16),
             4 => of!(u32),

@@ -274,7 +274,7 @@ pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut firs
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
-    let (data, packed, n, next) = (job.data(), job.packed(), job.n(), job.next());
+    let (data, packed, n, next) = (job.data, job.packed, job.n, job.next);
     if !matches!(BYTES, 4 | 8) || !packed {
         return moves::move_fixed::<BYTES>(job);
     }

@@ -200,13 +200,13 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
 /// Moves rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
-    if !job.next().is_some() {
+    if !job.next.is_some() {
         return move_step::<BYTES>(job);
     }
-    for first in (0..job.n()).step_by(STEP) {
+    for first in (0..job.n).step_by(STEP) {
         let step = job.from(first);
-        step.next().fetch(0);
-        move_step::<BYTES>(&step.first(step.n().min(STEP)));
+        step.next.fetch(0);
+        move_step::<BYTES>(&step.first(step.n.min(STEP)));
     }
 }
 

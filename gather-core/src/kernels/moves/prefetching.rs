@@ -18,17 +18,17 @@ impl RowLoop for MovePrefetching {
 
     #[inline(always)]
     fn run<C: CopyRow>((job, ahead): JobAndNext<'_>) {
-        if C::BYTES.is_some() && job.packed() { run::<C, true>(job, ahead) } else { run::<C, false>(job, ahead) }
+        if C::BYTES.is_some() && job.packed { run::<C, true>(job, ahead) } else { run::<C, false>(job, ahead) }
     }
 }
 
 /// As [`MovePrefetching`]; `PACKED` says whether the rows are.
 #[inline(always)]
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
-    let (copy, row) = (C::of(job.row()), C::BYTES.unwrap_or(job.row()));
-    let out_step = if PACKED { row as isize } else { job.out_step() };
+    let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
+    let out_step = if PACKED { row as isize } else { job.out_step };
     let (mut from, mut next) = (RowSources::<PACKED>::of(job, row), RowSources::<PACKED>::ahead(ahead, row));
-    let (mut out, both) = (job.out(), job.n().min(ahead.n()));
+    let (mut out, both) = (job.out, job.n.min(ahead.n()));
     for _ in 0..both {
         // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
         unsafe { copy.copy_fetching(from.next(), out, row, next.next()) };
@@ -37,7 +37,7 @@ fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'
     for _ in both..ahead.n() {
         C::fetch(next.next(), row);
     }
-    for _ in both..job.n() {
+    for _ in both..job.n {
         // SAFETY: as before.
         unsafe { copy.copy(from.next(), out) };
         out = out.wrapping_offset(out_step);
@@ -57,15 +57,15 @@ pub(super) struct RowSources<const PACKED: bool> {
 impl<const PACKED: bool> RowSources<PACKED> {
     #[inline(always)]
     pub(super) fn of(job: &MoveJob<'_>, row: usize) -> Self {
-        debug_assert!(!PACKED || job.stride() == row as isize);
-        let stride = if PACKED { row as isize } else { job.stride() };
+        debug_assert!(!PACKED || job.stride == row as isize);
+        let stride = if PACKED { row as isize } else { job.stride };
         RowSources {
-            data: job.data(),
-            data_step: job.data_step(),
+            data: job.data,
+            data_step: job.data_step,
             stride,
-            positions: job.positions(),
+            positions: job.positions,
             #[cfg(debug_assertions)]
-            left: job.n(),
+            left: job.n,
         }
     }
 

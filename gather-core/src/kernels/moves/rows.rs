@@ -30,18 +30,18 @@ impl LevelFn for MoveRows {
     fn call<Here: Token>(_: Here, job: &MoveJob<'_>) {
         macro_rules! fixed {
         ($($bytes:literal)*) => {
-            match job.row() {
+            match job.row {
                 $($bytes => return move_fixed::<$bytes>(job),)*
                 _ => {}
             }
         };
     }
-        if job.row() == LINE && job.prefetch_distance() == 0 {
+        if job.row == LINE && job.prefetch_distance == 0 {
             return move_fixed::<LINE>(job);
         }
         fixed!(1 2 3 6 12 24 32);
         // A plan that runs has no empty rows (P4).
-        by_size!(RowSize::of(job.row()), |Way| MovePrefetching::run::<Way>((job, &job.later())));
+        by_size!(RowSize::of(job.row), |Way| MovePrefetching::run::<Way>((job, &job.later())));
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let table_entries = job.table_entries();
+    let table_entries = job.table_entries;
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     match (BYTES, table_entries) {
         (1, ..=16) => bytes::<1>(job),

@@ -95,7 +95,7 @@ impl VectorTable<4> {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let (table_entries, n) = (job.table_entries(), job.n());
+    let (table_entries, n) = (job.table_entries, job.n);
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     if entries(BYTES) == 0 {
         return 0;
