@@ -19,7 +19,7 @@ use crate::kernels::moves::strided::{MoveStrided, StridedRows};
 use crate::kernels::moves::{LookUpFn, MoveJobFn, RowLoopFn};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
-use crate::kernels::nest::rows::{BytesJob, MoveJob, ResolvedRows};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::{ChunksFn, ChunksJob};
@@ -93,7 +93,7 @@ pub(crate) fn run_blocks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, 
         let mut done = 0;
         while done < strip.n() {
             if let Some(look_up) = moves.bytes {
-                let looked_up = look_up(&BytesJob::new(&strip.from(done), &spec.components[0]));
+                let looked_up = look_up(&strip.from(done));
                 (state.done, done) = (state.done + looked_up, done + looked_up);
                 if done == strip.n() {
                     break;

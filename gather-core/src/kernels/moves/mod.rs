@@ -35,8 +35,8 @@ use crate::kernels::by_level::level_pointers;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::moves::prefetching::MovePrefetching;
-use crate::kernels::nest::plane::Plane;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::STEP;
 use crate::types::level::Level;
 
@@ -75,9 +75,9 @@ pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 /// the first on.
 pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
-/// Looks bytes up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
+/// Looks bytes of a strip up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
 /// indices that is not whole or has one out of range; returns how many bytes were looked up.
-pub(crate) type LookUpBytesFn = fn(&BytesJob) -> usize;
+pub(crate) type LookUpBytesFn = fn(&Strip<'_>) -> usize;
 
 /// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
 pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
@@ -103,7 +103,7 @@ pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 level_pointers! {
     fn(&MoveJob<'_>);
     fn(&MoveJob<'_>) -> usize;
-    fn(&BytesJob) -> usize;
+    fn(&Strip<'_>) -> usize;
     fn(Plane<'_>) -> bool;
 }
 

@@ -34,7 +34,8 @@ use core::arch::x86_64::{
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{ByteBounds, Numbers, Places, Table};
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::vector::Vector;
 use crate::types::index::Index;
 
@@ -120,21 +121,21 @@ fn pairs(job: &MoveJob<'_>) -> usize {
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    match job.table_entries() {
-        0..=16 => straight::<I, 1>(job),
-        17..=64 => straight::<I, 4>(job),
-        65..=128 => straight::<I, 8>(job),
-        _ => straight::<I, 16>(job),
+pub(crate) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
+    match strip.spec().table_entries {
+        0..=16 => straight::<I, 1>(strip),
+        17..=64 => straight::<I, 4>(strip),
+        65..=128 => straight::<I, 8>(strip),
+        _ => straight::<I, 16>(strip),
     }
 }
 
 /// As [`look_up_bytes`], of a table of at most `16 * TABLES` entries.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn straight<I: Index, const TABLES: usize>(job: &BytesJob) -> usize {
-    let (chain, places) = (chain::<TABLES>(&Table::of_bytes(job).padded()), Places::<1>::bytes(job));
-    let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
+fn straight<I: Index, const TABLES: usize>(strip: &Strip<'_>) -> usize {
+    let (chain, places) = (chain::<TABLES>(&Table::of_bytes(strip).padded()), Places::<1>::along(strip));
+    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
     let (add, last) = (_mm256_set1_epi8(bounds.add as i8), _mm256_set1_epi8(bounds.last as i8));
     let zero = _mm256_setzero_si256();
     let done = places.n() - places.n() % VECTOR;

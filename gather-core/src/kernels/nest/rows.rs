@@ -3,11 +3,9 @@
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-use crate::kernels::nest::args::Component;
-use crate::kernels::nest::plane::{Indices, OutputRows, Strip};
+use crate::kernels::nest::plane::{OutputRows, Strip};
 use crate::kernels::nest::positions::{Block, Positions};
 use crate::kernels::prefetch::{NextSlice, STEP};
-use crate::types::policy::KernelPolicy;
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
 /// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
@@ -311,68 +309,5 @@ impl<'p> ResolvedRows<'p> {
         *data = data.wrapping_offset(data_step.wrapping_mul(by));
         *next = next.from(*done / STEP);
         (*done, *blocks) = (n, block);
-    }
-}
-
-/// Packed elements of a byte, to be looked up in a table by contiguous indices of a byte: from `data`, where the table
-/// begins, to `out`.
-pub struct BytesJob {
-    indices: Indices,
-    dim: i32,
-    policy: KernelPolicy,
-    data: *const u8,
-    out: *mut u8,
-    table_entries: usize,
-}
-
-impl BytesJob {
-    /// The elements of a strip, by a component of one-byte indices.
-    #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'_>, component: &Component) -> Self {
-        let (spec, at) = (strip.spec(), strip.at());
-        debug_assert!(spec.packed && spec.row == 1 && component.dim <= i64::from(i32::MAX), "K9");
-        BytesJob {
-            indices: strip.indices(component),
-            dim: component.dim as i32,
-            policy: spec.policy,
-            data: at.data,
-            out: at.out,
-            table_entries: spec.table_entries,
-        }
-    }
-
-    /// The indices; there is an element of the output for each.
-    #[inline(always)]
-    pub(crate) fn indices(&self) -> &Indices {
-        &self.indices
-    }
-
-    /// The size of the axis.
-    #[inline(always)]
-    pub(crate) fn dim(&self) -> i32 {
-        self.dim
-    }
-
-    #[inline(always)]
-    pub(crate) fn policy(&self) -> KernelPolicy {
-        self.policy
-    }
-
-    /// Where the table lies, of [`BytesJob::table_entries`] bytes that may be read.
-    #[inline(always)]
-    pub(crate) fn data(&self) -> *const u8 {
-        self.data
-    }
-
-    /// Where the first element goes.
-    #[inline(always)]
-    pub(crate) fn out(&self) -> *mut u8 {
-        self.out
-    }
-
-    /// The entries of the table.
-    #[inline(always)]
-    pub(crate) fn table_entries(&self) -> usize {
-        self.table_entries
     }
 }

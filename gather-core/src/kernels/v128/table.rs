@@ -21,7 +21,8 @@ use super::{V128, VECTOR};
 use crate::kernels::level_fn::Scalar;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
 use crate::kernels::moves::table_entries;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -44,12 +45,12 @@ pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with vectors.
 #[inline(always)]
-pub(super) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    match job.table_entries() {
-        0..=16 => straight::<I, 1>(job),
-        17..=64 => straight::<I, 4>(job),
-        65..=128 => straight::<I, 8>(job),
-        _ => straight::<I, 16>(job),
+pub(super) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
+    match strip.spec().table_entries {
+        0..=16 => straight::<I, 1>(strip),
+        17..=64 => straight::<I, 4>(strip),
+        65..=128 => straight::<I, 8>(strip),
+        _ => straight::<I, 16>(strip),
     }
 }
 
@@ -140,9 +141,10 @@ fn pairs(job: &MoveJob<'_>) -> usize {
 
 /// Bytes by indices of one byte.
 #[inline(always)]
-fn straight<I: Index, const N: usize>(job: &BytesJob) -> usize {
-    let (table, places) = (ByteTable::<N>::new(&contiguous::Table::of_bytes(job).padded()), Places::<1>::bytes(job));
-    let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
+fn straight<I: Index, const N: usize>(strip: &Strip<'_>) -> usize {
+    let (table, places) =
+        (ByteTable::<N>::new(&contiguous::Table::of_bytes(strip).padded()), Places::<1>::along(strip));
+    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
     let (add, last) = (V128::bytes(bounds.add), V128::bytes(bounds.last));
     let done = places.n() - places.n() % VECTOR;
     for at in (0..done).step_by(VECTOR) {
