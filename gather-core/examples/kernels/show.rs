@@ -22,10 +22,10 @@ const ROW: &str = "gather-macros/src/emit/kernels.rs, called in gather-core/src/
 const GATHER: &[(Method, Source)] = &[
     (Method::Direct, source!("bodies/direct.rs")),
     (Method::Blocks, source!("bodies/blocks.rs")),
-    (Method::Chunks, source!("bodies/chunks.rs")),
+    (Method::Chunks, source!("bodies/blocks.rs")),
     (Method::Gathered, source!("bodies/gathered.rs")),
     (Method::Prefetched, source!("bodies/prefetched.rs")),
-    (Method::StridedCopy, source!("bodies/strided.rs")),
+    (Method::StridedCopy, source!("bodies/blocks.rs")),
 ];
 
 /// The one-pass form of `Direct`, which takes the place of nest and body where a call is one plane.

@@ -13,9 +13,9 @@ use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::nest::plane::Plane;
+use crate::kernels::nest::plane::{Plane, Strip};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::resolve::block::ResolveFns;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
@@ -196,7 +196,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&BytesJob) -> usize))
+        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&Strip<'_>) -> usize))
     }
 
     #[inline(always)]
@@ -244,7 +244,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&BytesJob) -> usize))
+        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&Strip<'_>) -> usize))
     }
 
     #[inline(always)]

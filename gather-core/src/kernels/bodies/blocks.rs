@@ -6,20 +6,23 @@
 //!     move its rows                            (without a branch)
 //!     or move some and fill the others         (`Missing::Fill` only: `filled.rs`)
 //! ```
+//!
+//! Chunks are blocks of 64 rows, where no outer loop comes back to the same indices. A strided copy is a block of one
+//! index, which serves the whole inner loop: its rows lie a step apart.
 
-use crate::kernels::bodies::filled::move_some;
-use crate::kernels::bodies::{IndexWidth, RowsAndFill, State};
+use crate::kernels::bodies::filled::{Moves, Short};
+use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::Fixed;
-use crate::kernels::moves::fill::SelectFn;
+use crate::kernels::moves::prefetching::MovePrefetchingFn;
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::nest::args::IndexArgs;
-use crate::kernels::nest::args::MoveFn;
+use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::moves::{LookUpFn, MoveJobFn, RowLoopFn};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
+use crate::kernels::resolve::{ChunksFn, ChunksJob};
 use crate::types::index::Index;
 
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
@@ -27,118 +30,117 @@ use crate::types::index::Index;
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let select = W::select(level, plane.spec().row);
-    run_blocks(level, state, plane, move_rows::<W, L>, select, level.resolve_fns::<I>());
+    let short = Short::select::<W>(level, plane.spec().row);
+    run_blocks(state, plane, Moves { rows: &W::move_rows(level), short, bytes: None }, level.resolve_fns::<I>());
 }
 
-/// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
+/// The body of [`Method::Chunks`](crate::Method::Chunks).
+#[inline(never)]
+pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
+    // SAFETY: K7: kernels of the level alone name this body.
+    let level = unsafe { L::of_kernel() };
+    let short = Short::select::<W>(level, plane.spec().row);
+    run_chunks(state, plane, Moves { rows: &W::move_rows(level), short, bytes: None }, level.resolve_chunks::<I>());
+}
+
+/// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows. Rows of the same block are prefetched.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, stream_rows::<L>, None, level.resolve_fns::<I>());
+    let (rows, short) = (streaming(level.entry::<StreamRows>()), Short::blend(level));
+    run_blocks(state, plane, Moves { rows: &rows, short, bytes: None }, level.resolve_fns::<I>());
     stream::fence();
 }
 
-/// The body of [`Method::Table`](crate::Method::Table).
+/// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up straight from contiguous indices of a byte.
+/// What no table takes is moved.
 #[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(level, state, plane, look_up::<W, L>, None, level.resolve_fns::<I>());
+    let rows = looking_up(W::look_up(level), W::move_rows(level));
+    let (args, spec) = (plane.args(), plane.spec());
+    let are_bytes = spec.row == 1 && spec.components.len() == 1 && args.inner().index == 1;
+    let bytes = if const { size_of::<I>() == 1 } && are_bytes { level.look_up_bytes::<I>() } else { None };
+    run_blocks(state, plane, Moves { rows: &rows, short: Short::blend(level), bytes }, level.resolve_fns::<I>());
 }
 
-/// Whether rows are bytes, and indices, if they are bytes too, are contiguous and of one component.
-#[inline(always)]
-pub(super) fn are_bytes(args: &IndexArgs<'_>) -> bool {
-    args.spec().row == 1 && args.spec().components.len() == 1 && args.inner().index == 1
+/// Moves rows by non-temporal stores, and prefetches later rows of the same job. A function of its own, so that every
+/// index type has the same closure; and so is the next one.
+fn streaming(stream: MovePrefetchingFn) -> impl Fn(&MoveJob<'_>) {
+    move |job| stream((job, &job.later()))
 }
 
-/// The body of [`Method::Table`](crate::Method::Table) for bytes, straight from indices.
+/// Looks elements up in a table, where there is one, and moves those that are left.
+fn looking_up(look_up: Option<LookUpFn>, rest: MoveJobFn) -> impl Fn(&MoveJob<'_>) {
+    move |job| rest(&job.from(look_up.map_or(0, |look_up| look_up(job))))
+}
+
+/// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
 #[inline(never)]
-pub(super) fn byte_table<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    debug_assert!(are_bytes(plane.args()) && size_of::<I>() == 1);
+pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let (component, fns) = (&plane.spec().components[0], level.resolve_fns::<I>());
+    run_strided(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
+}
+
+/// Runs a plane block by block. Only `fns` know the index type.
+#[inline(never)]
+pub(crate) fn run_blocks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, fns: ResolveFns) {
+    let spec = plane.spec();
     for strip in plane.strips() {
         let mut done = 0;
         while done < strip.n() {
-            let rest = strip.from(done);
-            let looked_up = level.look_up_bytes::<I>().map_or(0, |look_up| look_up(&BytesJob::new(&rest, component)));
-            (state.done, done) = (state.done + looked_up, done + looked_up);
-            let block = strip.part(done, BLOCK);
-            if block.n() > 0 {
-                let rows = state.resolve(&block, false, fns, NextSlice::NONE);
-                state.done += move_block(level, plane.args(), rows, look_up::<Fixed<1>, L>, None);
-                done += block.n();
+            if let Some(look_up) = moves.bytes {
+                let looked_up = look_up(&strip.from(done));
+                (state.done, done) = (state.done + looked_up, done + looked_up);
+                if done == strip.n() {
+                    break;
+                }
             }
-        }
-    }
-}
-
-/// [`IndexWidth::move_rows`] as a [`MoveFn`].
-#[inline(never)]
-pub(super) fn move_rows<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    // SAFETY: K7: bodies of the level alone name this function.
-    let level = unsafe { L::of_kernel() };
-    W::move_rows(level)(job);
-}
-
-/// [`StreamRows`] as a [`MoveFn`], which prefetches rows of the same block.
-#[inline(never)]
-fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    // SAFETY: K7: bodies of the level alone name this function.
-    let level = unsafe { L::of_kernel() };
-    level.entry::<StreamRows>()((job, &job.later()));
-}
-
-/// [`IndexWidth::look_up`] as a [`MoveFn`], with the rest moved one by one.
-#[inline(never)]
-fn look_up<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    // SAFETY: K7: bodies of the level alone name this function.
-    let level = unsafe { L::of_kernel() };
-    let done = W::look_up(level).map_or(0, |look_up| look_up(job));
-    W::move_rows(level)(&job.from(done));
-}
-
-/// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does. Only
-/// `fns` know the index type.
-#[inline(never)]
-pub(crate) fn run_blocks<L: Isa>(
-    level: L,
-    state: &mut State,
-    plane: Plane<'_>,
-    move_fn: MoveFn,
-    select: Option<SelectFn>,
-    fns: ResolveFns,
-) {
-    for strip in plane.strips() {
-        let mut done = 0;
-        while done < strip.n() {
             let block = strip.part(done, BLOCK);
-            let rows = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
-            state.done += move_block(level, plane.args(), rows, move_fn, select);
+            let (rows, fill) = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
+            state.done += moves.block(spec, &rows, fill);
             done += block.n();
         }
     }
 }
 
-/// Moves the rows of a block, if they are to be moved or filled; returns the number of rows that it has written.
-#[inline(always)]
-fn move_block<L: Isa>(
-    level: L,
-    args: &IndexArgs<'_>,
-    (rows, fill): RowsAndFill<'_>,
-    move_fn: MoveFn,
-    select: Option<SelectFn>,
-) -> usize {
-    if let Some(job) = rows.in_range() {
-        move_fn(args, job);
-    } else if args.spec().policy.fills() {
-        move_some(level, args, &rows, fill, select, &mut |job| move_fn(args, job));
-    } else {
-        return 0;
+/// Runs a plane chunk by chunk. Only `resolve` knows the index type.
+#[inline(never)]
+fn run_chunks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, resolve: ChunksFn) {
+    let (spec, State { positions, block, done, fill, .. }) = (plane.spec(), state);
+    for strip in plane.strips() {
+        let job = ChunksJob::new(&strip, &spec.components[0], positions);
+        let mut rows = ResolvedRows::before(&strip, job.room(), strip.next_slice(0));
+        let mut each = |n, bad| {
+            block.note(bad);
+            // SAFETY: the next `n` iterations of the strip, whose positions have just been written to the buffer.
+            unsafe { rows.go_on(n, *block) };
+            let moved = moves.block(spec, &rows, fill);
+            *done += moved;
+            moved == n
+        };
+        resolve((&job, &mut each));
     }
-    rows.n()
+}
+
+/// Runs a plane whose inner loop stays at one index. Only `fns` know the index type.
+#[inline(never)]
+fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStrided>, fns: ResolveFns) {
+    let spec = plane.spec();
+    for strip in plane.strips() {
+        let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
+        if let Some(job) = row.in_range() {
+            // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row
+            // of data of each iteration (K2), which shares no byte with that of the output (K4).
+            move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
+        } else if spec.policy.fills() {
+            fill.fill(spec, strip.outputs());
+        } else {
+            return;
+        }
+        state.done += strip.n();
+    }
 }

@@ -10,9 +10,9 @@ use crate::kernels::bodies::elements;
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::ByWay;
+use crate::kernels::moves::RowLoopFn;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
-use crate::kernels::moves::placed::{CopyRow, FEW, MovePlaced, PlacedRows, Sources};
+use crate::kernels::moves::placed::{FEW, MovePlaced, PlacedRows, Sources};
 use crate::kernels::nest::args::MoveFn;
 use crate::kernels::nest::args::{Component, KernelSpec};
 use crate::kernels::nest::plane::{OutputRows, Plane, Strip};
@@ -32,27 +32,12 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
     }
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes::<I>(state, plane, W::by_way(plane.spec().row, PlacedAtLevel(level)));
-}
-
-/// Moves rows from where each lies.
-type MovePlacedFn = fn(&PlacedRows<'_>);
-
-/// [`MovePlaced`] at a level.
-struct PlacedAtLevel<L>(L);
-
-impl<L: Isa> ByWay for PlacedAtLevel<L> {
-    type Fn = MovePlacedFn;
-
-    #[inline(always)]
-    fn of<C: CopyRow>(self) -> MovePlacedFn {
-        self.0.entry::<MovePlaced<C>>()
-    }
+    planes::<I>(state, plane, W::by_way::<MovePlaced>(level, plane.spec().row));
 }
 
 /// Runs a plane.
 #[inline(never)]
-fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: MovePlacedFn) {
+fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<MovePlaced>) {
     let spec = plane.spec();
     let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
     for strip in plane.strips() {
@@ -84,7 +69,7 @@ fn move_some(
     rows: OutputRows,
     bad: u64,
     fill: &mut FillRow,
-    move_placed: MovePlacedFn,
+    move_placed: RowLoopFn<MovePlaced>,
 ) {
     if spec.row <= MOST_SELECTED && bad.count_ones() as usize != rows.n() {
         let fill = fill.row(spec).as_ptr();

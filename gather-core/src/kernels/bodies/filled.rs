@@ -11,47 +11,90 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::levels::Isa;
-use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, SelectFn};
-use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::level_fn::Token;
+use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, Select, SelectFn};
+use crate::kernels::moves::{LookUpBytesFn, Width};
+use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// Moves the rows of a resolved block whose indices are in range, and fills the others: rows by `move_rows`, or by
-/// `select`, that of their width, where there is one.
-#[cold]
-#[inline(never)]
-pub(crate) fn move_some<L: Isa>(
-    level: L,
-    args: &IndexArgs<'_>,
-    rows: &ResolvedRows<'_>,
-    fill: &mut FillRow,
-    select: Option<SelectFn>,
-    move_rows: &mut dyn FnMut(&MoveJob<'_>),
-) {
-    let (spec, block, positions) = (args.spec(), rows.block(), rows.positions());
-    debug_assert!(rows.n() <= BLOCK && block.has_bad());
-    if positions.iter().fold(true, |all, &position| all & block.is_bad(position)) {
-        return fill.fill(spec, rows.outputs());
+/// What moves the rows of blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Moves<'a> {
+    /// Moves rows whose indices are in range.
+    pub(crate) rows: &'a dyn Fn(&MoveJob<'_>),
+    pub(crate) short: Short,
+    /// What looks bytes up ahead of each block, without positions.
+    pub(crate) bytes: Option<LookUpBytesFn>,
+}
+
+/// How short rows are filled among others.
+#[derive(Clone, Copy)]
+pub(crate) enum Short {
+    /// In place of the move: each row comes from its own source or from the fill.
+    Select(SelectFn),
+    /// After the move of all elements, in which missing ones come from position 0.
+    Blend(SelectFn),
+}
+
+impl Short {
+    /// [`Short::Select`] for rows of a width.
+    #[inline(always)]
+    pub(crate) fn select<W: Width>(level: impl Token, row: usize) -> Self {
+        Short::Select(W::by_way::<Select>(level, row))
     }
-    if let Some(select) = select
-        && spec.row <= MOST_SELECTED
-    {
-        return select(&FillJob::new(rows, fill.row(spec)));
+
+    /// [`Short::Blend`] at a level.
+    #[inline(always)]
+    pub(crate) fn blend(level: impl Token) -> Self {
+        Short::Blend(level.entry::<Blend>())
     }
-    if matches!(spec.row, 1 | 2 | 4 | 8) && rows.outputs().step() == spec.row as isize && select.is_none() {
-        let mut inside = Positions::new();
-        move_rows(&rows.with_zeros(&mut inside));
-        // All rows have been written, and follow one another.
-        return level.entry::<Blend>()(&FillJob::new(rows, fill.row(spec)));
-    }
-    let mut first = 0;
-    for run in positions.chunk_by(|&a, &b| block.is_bad(a) == block.is_bad(b)) {
-        if block.is_bad(run[0]) {
-            fill.fill(spec, rows.outputs().part(first, run.len()));
+}
+
+impl Moves<'_> {
+    /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 where an index is out of range
+    /// and that is an error.
+    #[inline(always)]
+    pub(super) fn block(&self, spec: &KernelSpec, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
+        if let Some(job) = rows.in_range() {
+            (self.rows)(job);
+        } else if spec.policy.fills() {
+            self.some(spec, rows, fill);
         } else {
-            move_rows(&rows.run(first, run.len()));
+            return 0;
         }
-        first += run.len();
+        rows.n()
+    }
+
+    /// Moves the rows of a resolved block whose indices are in range, and fills the others.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn some(&self, spec: &KernelSpec, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
+        let (block, positions) = (rows.block(), rows.positions());
+        debug_assert!(rows.n() <= BLOCK && block.has_bad());
+        if positions.iter().fold(true, |all, &position| all & block.is_bad(position)) {
+            return fill.fill(spec, rows.outputs());
+        }
+        match self.short {
+            Short::Select(select) if spec.row <= MOST_SELECTED => {
+                return select(&FillJob::new(rows, fill.row(spec)));
+            }
+            Short::Blend(blend) if matches!(spec.row, 1 | 2 | 4 | 8) && rows.outputs().step() == spec.row as isize => {
+                let mut inside = Positions::new();
+                (self.rows)(&rows.with_zeros(&mut inside));
+                // All rows have been written, and follow one another.
+                return blend(&FillJob::new(rows, fill.row(spec)));
+            }
+            _ => {}
+        }
+        let mut first = 0;
+        for run in positions.chunk_by(|&a, &b| block.is_bad(a) == block.is_bad(b)) {
+            if block.is_bad(run[0]) {
+                fill.fill(spec, rows.outputs().part(first, run.len()));
+            } else {
+                (self.rows)(&rows.run(first, run.len()));
+            }
+            first += run.len();
+        }
     }
 }

@@ -10,7 +10,6 @@
 //! width.
 
 mod blocks;
-mod chunks;
 mod direct;
 pub(crate) mod elements;
 mod filled;
@@ -21,11 +20,11 @@ mod prefetched;
 pub(crate) mod rearranged;
 #[cfg(feature = "scatter")]
 mod scattered;
-mod strided;
 mod width;
 
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
+pub(crate) use filled::{Moves, Short};
 #[cfg(feature = "scatter")]
 pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;
@@ -59,16 +58,15 @@ pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Bod
     match spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
         _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
-        Method::Chunks => chunks::chunks::<W, I, L>,
+        Method::Chunks => blocks::chunks::<W, I, L>,
         Method::Gathered if const { L::GATHERS && gathers_rows(W::GATHERED, size_of::<I>()) } => {
             gathered::gathered::<W, I, L>
         }
         Method::Prefetched => prefetched::prefetched::<W, I, L>,
-        Method::Table if const { size_of::<I>() == 1 } && blocks::are_bytes(args) => blocks::byte_table::<I, L>,
         Method::Table => blocks::table::<W, I, L>,
         Method::Streamed if spec.row <= MOST_PREFETCHED => prefetched::streamed::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
-        Method::StridedCopy => strided::strided::<W, I, L::Plain>,
+        Method::StridedCopy => blocks::strided::<W, I, L::Plain>,
         _ => direct::direct::<W, I, L::Plain>,
     }
 }

@@ -10,12 +10,10 @@
 //! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
 //! round ahead, also where one round ends and the next begins.
 
-use crate::kernels::bodies::filled::move_some;
+use crate::kernels::bodies::filled::{Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::ByWay;
-use crate::kernels::moves::fill::{FillRow, SelectFn};
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::nest::args::KernelSpec;
@@ -40,8 +38,8 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
     let row = plane.spec().row;
-    let way = MovesOfWidth { move_rows: W::by_way(row, PrefetchingAtLevel(level)), select: W::select(level, row) };
-    planes(level, state, plane, way, level.resolve_fns::<I>());
+    let way = (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row));
+    planes(state, plane, way, level.resolve_fns::<I>());
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -49,47 +47,31 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let way = MovesOfWidth { move_rows: level.entry::<StreamRows>(), select: None };
-    planes(level, state, plane, way, level.resolve_fns::<I>());
+    let way = (level.entry::<StreamRows>(), Short::blend(level));
+    planes(state, plane, way, level.resolve_fns::<I>());
     stream::fence();
 }
 
-/// [`MovePrefetching`] at a level.
-struct PrefetchingAtLevel<L>(L);
-
-impl<L: Isa> ByWay for PrefetchingAtLevel<L> {
-    type Fn = MovePrefetchingFn;
-
-    #[inline(always)]
-    fn of<C: CopyRow>(self) -> MovePrefetchingFn {
-        self.0.entry::<MovePrefetching<C>>()
-    }
-}
-
-/// How rows are moved. `select` is that of the width, where there is one that does as `move_rows` does.
-#[derive(Clone, Copy)]
-struct MovesOfWidth {
-    move_rows: MovePrefetchingFn,
-    select: Option<SelectFn>,
-}
+/// What moves rows, and how short ones are filled.
+type Way = (MovePrefetchingFn, Short);
 
 /// Runs a plane. Only `fns` know the index type.
 #[inline(never)]
-fn planes<L: Isa>(level: L, state: &mut State, plane: Plane<'_>, way: MovesOfWidth, fns: ResolveFns) {
+fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
     for strip in plane.strips() {
-        if !run_tuples(level, state, &strip, way, fns) {
-            run(level, state, &strip, way, fns);
+        if !run_tuples(state, &strip, way, fns) {
+            run(state, &strip, way, fns);
         }
     }
 }
 
 /// Runs the inner loop.
 #[inline(always)]
-fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth, fns: ResolveFns) {
+fn run(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
     let State { positions, block, done, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
-    let mut rolling = Rolling::new(level, strip, way, (done, fill));
+    let mut rolling = Rolling::new(strip, way, (done, fill));
     while rolling.left.n() > 0 {
         let round = rolling.left.part(0, round(strip.spec()));
         block.resolve(rooms[0], &round, fns);
@@ -108,7 +90,7 @@ fn run<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth
 /// Runs the inner loop by one call of the level for all rounds. Only tuples that are contiguous are run so, by levels
 /// that have a way of their own for the number of components. For others nothing is done, and `false` returned.
 #[inline(always)]
-fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: MovesOfWidth, fns: ResolveFns) -> bool {
+fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -> bool {
     let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {
         return false;
     };
@@ -116,7 +98,7 @@ fn run_tuples<L: Isa>(level: L, state: &mut State, strip: &Strip<'_>, way: Moves
     let mut other = Positions::new();
     let job = TupleJob::new(strip, round(strip.spec()), [positions, &mut other]);
     let mut rooms = job.rooms();
-    let mut rolling = Rolling::new(level, strip, way, (done, fill));
+    let mut rolling = Rolling::new(strip, way, (done, fill));
     let mut goes_on = true;
     let mut each = |n, bad| {
         let round = rolling.left.first(n);
@@ -153,23 +135,22 @@ fn round(spec: &KernelSpec) -> usize {
 }
 
 /// The inner loop on its way: the rows of a round are moved while those of the next round are prefetched.
-struct Rolling<'a, L> {
+struct Rolling<'a> {
     /// The iterations whose rows have not been prefetched.
     left: Strip<'a>,
     /// The rows that were prefetched last.
     prefetched: ResolvedRows<'a>,
-    way: MovesOfWidth,
+    way: Way,
     /// The rows that have been moved or filled.
     done: &'a mut usize,
     fill: &'a mut FillRow,
-    level: L,
 }
 
-impl<'a, L: Isa> Rolling<'a, L> {
+impl<'a> Rolling<'a> {
     /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
-    fn new(level: L, strip: &Strip<'a>, way: MovesOfWidth, (done, fill): (&'a mut usize, &'a mut FillRow)) -> Self {
-        Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, done, fill, level }
+    fn new(strip: &Strip<'a>, way: Way, (done, fill): (&'a mut usize, &'a mut FillRow)) -> Self {
+        Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, done, fill }
     }
 
     /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where
@@ -191,13 +172,13 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
     #[inline(always)]
     fn move_prefetched(&mut self, ahead: &ResolvedRows<'_>) {
-        let (MovesOfWidth { move_rows, select }, prefetched) = (self.way, self.prefetched);
+        let ((move_rows, short), prefetched) = (self.way, self.prefetched);
         *self.done += prefetched.n();
         if let Some(job) = prefetched.in_range() {
             return move_rows((job, ahead));
         }
         move_rows((&ahead.nothing(), ahead));
-        let mut move_rows = |job: &MoveJob<'_>| move_rows((job, &prefetched.without_rows()));
-        move_some(self.level, self.left.args(), &prefetched, self.fill, select, &mut move_rows);
+        let rows = |job: &MoveJob<'_>| move_rows((job, &prefetched.without_rows()));
+        Moves { rows: &rows, short, bytes: None }.some(self.left.spec(), &prefetched, self.fill);
     }
 }

@@ -6,7 +6,6 @@ use crate::kernels::bodies::elements::{self, PlaneFn};
 use crate::kernels::bodies::one_pass;
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::MOST_ELEMENT;
-use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::moves::{Fixed, GatherFn, LookUpFn, MoveJobFn, Rows, Width};
 use crate::kernels::nest::args::IndexKernel;
@@ -19,9 +18,6 @@ pub trait IndexWidth: Width {
 
     /// Moves rows by their positions.
     fn move_rows<L: Isa>(level: L) -> MoveJobFn;
-
-    /// Moves some rows of `row` bytes and fills the others; `None` where rows are long.
-    fn select<L: Isa>(level: L, row: usize) -> Option<SelectFn>;
 
     /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
     /// [`Method::Direct`](crate::Method::Direct) does.
@@ -58,11 +54,6 @@ impl<const BYTES: usize> IndexWidth for Fixed<BYTES> {
     }
 
     #[inline(always)]
-    fn select<L: Isa>(level: L, _: usize) -> Option<SelectFn> {
-        if const { BYTES <= MOST_SELECTED } { Some(level.entry::<Select<Exactly<BYTES>>>()) } else { None }
-    }
-
-    #[inline(always)]
     fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
         if packed {
             one_pass::kernel::<Exactly<BYTES>, I, L, true>()
@@ -94,11 +85,6 @@ impl IndexWidth for Rows {
     #[inline(always)]
     fn move_rows<L: Isa>(level: L) -> MoveJobFn {
         level.move_rows()
-    }
-
-    #[inline(always)]
-    fn select<L: Isa>(level: L, row: usize) -> Option<SelectFn> {
-        by_size!(RowSize::of(row), |Way| Some(level.entry::<Select<Way>>()))
     }
 
     #[inline(always)]

@@ -184,7 +184,7 @@ fn each_row<D: Decode>(
     // A copy of the job: the compiler need not load its fields again after each store.
     let (Conversion { elements, size_in, .. }, params, job) = (conversion(args), D::erased(given), *job);
     let results = D::results(given, elements);
-    for i in 0..job.n() {
+    for i in 0..job.n {
         let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());
         debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
         let place = Place { row: job.row_of_data(i), element: params.element(from.cast(), size_in) };
@@ -207,7 +207,7 @@ fn decode_rows<D: Decode>(
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
     let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
-    let is_near = job.prefetch_distance() == 0 && !is_streamed(args);
+    let is_near = job.prefetch_distance == 0 && !is_streamed(args);
     let is_lone = const { size_of::<D::Out>() <= LONE_ELEMENT } && conversion(args).elements <= 1;
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
         each_row::<D>(args, job, given, decode_row);

@@ -65,7 +65,7 @@ impl Pieces<'_> {
         }
         let (elements, size) = self.sizes(args);
         let most = self.most(elements, (PIECE / size).max(1));
-        for i in 0..job.n() {
+        for i in 0..job.n {
             let (row, to) = (self.row(job, i, size), job.target(i));
             let Some(later) = row.later else {
                 // SAFETY: K1, K2, K4 and K8 for the row; the function and what is given are of one map.
@@ -90,11 +90,11 @@ impl Pieces<'_> {
     fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         let (elements, size) = self.sizes(args);
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
-        debug_assert_eq!(job.out_step(), job.row() as isize, "K9: rows that are not contiguous");
+        debug_assert_eq!(job.out_step, job.row as isize, "K9: rows that are not contiguous");
         let most = self.most(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
-        let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
-        for i in 0..job.n() {
+        let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
+        for i in 0..job.n {
             let row = self.row(job, i, size);
             if let Some(later) = row.later {
                 self.fetch_given(job, later, size, elements);
@@ -108,7 +108,7 @@ impl Pieces<'_> {
                 // they are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
                 // SAFETY: K8: the piece has just been written to the buffer.
-                unsafe { pending.take(if self.whole { job.row() } else { piece.len * self.size_out }) };
+                unsafe { pending.take(if self.whole { job.row } else { piece.len * self.size_out }) };
             }
         }
     }
@@ -128,9 +128,9 @@ impl Pieces<'_> {
     /// Row `i`.
     #[inline(always)]
     fn row(&self, job: &MoveJob<'_>, i: usize, size: usize) -> ConvertedRow {
-        let (from, ahead) = (job.source(i), job.prefetch_distance());
+        let (from, ahead) = (job.source(i), job.prefetch_distance);
         let element = self.params.element(from, size);
-        let later = || (i + ahead).min(job.n() - 1);
+        let later = || (i + ahead).min(job.n - 1);
         ConvertedRow { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
     }
 

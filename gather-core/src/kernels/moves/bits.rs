@@ -133,7 +133,7 @@ pub(crate) fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i3
         let at = _mm256_add_epi32(_mm256_max_epi32(positions, zero), skipped);
         let offsets = _mm256_min_epu32(_mm256_srli_epi32::<3>(at), last);
         // SAFETY: offsets are at most `last`, from where on there are four bytes.
-        let [fours, _] = unsafe { loads::eight::<4, false>(bytes.as_ptr(), offsets) };
+        let [fours, _] = loads::eight::<4>(unsafe { loads::rows::<4, false>(bytes.as_ptr(), offsets) });
         let bit = _mm256_sub_epi32(at, _mm256_slli_epi32::<3>(offsets));
         let signs = _mm256_or_si256(_mm256_sllv_epi32(fours, _mm256_sub_epi32(sign, bit)), positions);
         word |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(signs)) as u8) << (EIGHT * step);

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::nest::plane::Strip;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{IndexWords, Words};
@@ -24,17 +24,7 @@ impl<'a> Numbers<'a, i32> {
     /// The positions of a job.
     #[inline(always)]
     pub(crate) fn positions(job: &'a MoveJob<'_>) -> Self {
-        Numbers { first: job.positions(), n: job.n(), held: PhantomData }
-    }
-}
-
-impl<'a> Numbers<'a, u8> {
-    /// The indices of a job, of one byte each.
-    #[inline(always)]
-    pub(crate) fn bytes(job: &'a BytesJob) -> Self {
-        let indices = job.indices();
-        debug_assert_eq!(indices.stride(), 1, "K9");
-        Numbers { first: indices.at(), n: indices.n(), held: PhantomData }
+        Numbers { first: job.positions, n: job.n, held: PhantomData }
     }
 }
 
@@ -99,15 +89,8 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     /// Those of a job whose rows the plan found packed.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>) -> Self {
-        debug_assert!(job.packed() && job.row() == BYTES, "K9: rows of {} bytes are elements of {BYTES}", job.row());
-        Places { first: job.out(), n: job.n(), held: PhantomData }
-    }
-
-    /// Those of a job of bytes.
-    #[inline(always)]
-    pub(crate) fn bytes(job: &'a BytesJob) -> Self {
-        const { assert!(BYTES == 1) };
-        Places { first: job.out(), n: job.indices().n(), held: PhantomData }
+        debug_assert!(job.packed && job.row == BYTES, "K9: rows of {} bytes are elements of {BYTES}", job.row);
+        Places { first: job.out, n: job.n, held: PhantomData }
     }
 
     /// Those of a strip (K9).
@@ -122,6 +105,16 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
     #[inline(always)]
     pub(crate) fn n(self) -> usize {
         self.n
+    }
+
+    /// Runs `write` for the first of each `step` rows; returns how many rows these are.
+    #[inline(always)]
+    pub(crate) fn each_step(self, step: usize, mut write: impl FnMut(usize)) -> usize {
+        let done = self.n - self.n % step;
+        for at in (0..done).step_by(step) {
+            write(at);
+        }
+        done
     }
 
     /// Writes a vector of rows, from row `at` on.
@@ -192,10 +185,10 @@ pub(crate) struct ByteBounds {
 }
 
 impl ByteBounds {
-    /// Those of a job of indices of type `I`.
+    /// Those of a strip whose indices have type `I`.
     #[inline(always)]
-    pub(crate) fn of<I: Index>(job: &BytesJob) -> Self {
-        let (policy, dim) = (job.policy(), job.dim());
+    pub(crate) fn of<I: Index>(strip: &Strip<'_>) -> Self {
+        let (policy, dim) = (strip.spec().policy, strip.spec().components[0].dim);
         let signed = I::TYPE.fixed_width() == IndexType::I8;
         let from_end = signed && policy.from_end;
         ByteBounds { signed, from_end, add: if from_end { dim as u8 } else { 0 }, last: (dim - 1) as u8 }
@@ -216,14 +209,15 @@ impl<'a> Table<'a> {
     /// That of a job of elements of `size` bytes.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>, size: usize) -> Self {
-        debug_assert!(job.row() == size, "K6: rows of {} bytes are elements of {size}", job.row());
-        Table { data: job.data(), bytes: job.table_entries() * size, held: PhantomData }
+        debug_assert!(job.row == size, "K6: rows of {} bytes are elements of {size}", job.row);
+        Table { data: job.data, bytes: job.table_entries * size, held: PhantomData }
     }
 
-    /// That of a job of bytes.
+    /// That of a strip whose rows are bytes.
     #[inline(always)]
-    pub(crate) fn of_bytes(job: &'a BytesJob) -> Self {
-        Table { data: job.data(), bytes: job.table_entries(), held: PhantomData }
+    pub(crate) fn of_bytes(strip: &'a Strip<'_>) -> Self {
+        debug_assert!(strip.spec().packed && strip.spec().row == 1, "K9");
+        Table { data: strip.at().data, bytes: strip.spec().table_entries, held: PhantomData }
     }
 
     /// Where its bytes may be read, and how many there are.

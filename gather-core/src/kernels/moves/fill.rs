@@ -6,12 +6,12 @@
 //! time.
 
 use core::hint::select_unpredictable;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::level_fn::{LevelFn, Token, scalar};
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
+use crate::kernels::level_fn::{LevelFn, Scalar, Token};
+use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::moves::{RowLoop, Rows, Width};
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::nest::rows::ResolvedRows;
@@ -21,7 +21,7 @@ use crate::kernels::prefetch::prefetch;
 pub(crate) const MOST_SELECTED: usize = 256;
 
 /// Rows to be moved, or to be filled where their index is out of range.
-pub struct FillJob<'a> {
+pub(crate) struct FillJob<'a> {
     rows: &'a ResolvedRows<'a>,
     fill: &'a RowOfFill,
 }
@@ -116,7 +116,7 @@ impl FillRow {
         if row <= MOST_SELECTED {
             // SAFETY: the row of fill has been made, and lies apart from the rows of the output (K1).
             let rows = unsafe { StridedRows::new(self.row.as_ptr(), 0, rows, row) };
-            return by_size!(RowSize::of(row), |Way| scalar::<MoveStrided<Way>>(&rows));
+            return Rows::by_way::<MoveStrided>(Scalar, row)(&rows);
         }
         for i in 0..n {
             // SAFETY: K1: row `i < n` of the output, which the fill divides (K6).
@@ -146,32 +146,29 @@ unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
     }
 }
 
-/// Moves rows, each by the way `C`, or the fill where its position is below `least`.
-pub(crate) struct Select<C>(PhantomData<C>);
+/// Moves rows, or the fill where a position is below `least`.
+pub(crate) enum Select {}
 
-impl<C: CopyRow> LevelFn for Select<C> {
+impl RowLoop for Select {
     type Args<'a> = &'a FillJob<'a>;
-    type Output = ();
-
-    const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
+    fn run<C: CopyRow>(&FillJob { rows, fill }: &FillJob<'_>) {
         let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
-        let copy = C::of(job.row());
-        let (mut data, mut out, ahead) = (job.data(), job.out(), job.prefetch_distance());
-        job.next().fetch_steps(job.n());
-        for i in 0..job.n() {
+        let copy = C::of(job.row);
+        let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
+        job.next.fetch_steps(job.n);
+        for i in 0..job.n {
             if ahead != 0 {
-                prefetch(job.source((i + ahead).min(job.n() - 1)), job.row());
+                prefetch(job.source((i + ahead).min(job.n - 1)), job.row);
             }
             let position = job.position(i);
-            let from = data.wrapping_offset(job.stride().wrapping_mul(position as isize));
+            let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
             // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the
             // output.
             unsafe { copy.copy(from, out) };
-            (data, out) = (data.wrapping_offset(job.data_step()), out.wrapping_offset(job.out_step()));
+            (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
     }
 }
@@ -187,13 +184,13 @@ impl LevelFn for Blend {
     #[inline(always)]
     fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
         let (job, least) = (rows.addresses(), rows.block().least());
-        debug_assert_eq!(job.out_step(), job.row() as isize);
+        debug_assert_eq!(job.out_step, job.row as isize);
         macro_rules! of {
             ($unit:ty) => {{
                 // SAFETY: the row of fill has the bytes of an element.
                 let fill = unsafe { fill.as_ptr().cast::<$unit>().read_unaligned() };
-                for i in 0..job.n() {
-                    let to = job.out().cast::<$unit>().wrapping_add(i);
+                for i in 0..job.n {
+                    let to = job.out.cast::<$unit>().wrapping_add(i);
                     // SAFETY: element `i < n` of the output, all of which have been written, one beside the other.
                     let element = unsafe { to.read_unaligned() };
                     // SAFETY: the same element.
@@ -201,7 +198,7 @@ impl LevelFn for Blend {
                 }
             }};
         }
-        match job.row() {
+        match job.row {
             1 => of!(u8),
             2 => of!(u16),
             4 => of!(u32),

@@ -15,9 +15,9 @@
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castsi256_si128,
-    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_set1_epi32,
-    _mm256_setr_epi32, _mm256_setzero_si256,
+    __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castsi256_si128, _mm256_cvtepi32_epi64,
+    _mm256_extracti128_si256, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
+    _mm256_setzero_si256,
 };
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
@@ -27,8 +27,8 @@ use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
-use crate::kernels::moves::loads::{eight, store_eight};
-use crate::kernels::moves::{self};
+use crate::kernels::moves::loads::{copy_four, eight, store_eight};
+use crate::kernels::moves::{self, loads};
 use crate::kernels::nest::plane::{Strip, Strips};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
@@ -99,13 +99,13 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
         let (args, n) = (strip.args(), strip.n());
         let prefetches = args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0;
-        let (steps, mut step) = (n / EIGHT, first / EIGHT);
+        let (steps, mut step, none) = (n / EIGHT, first / EIGHT, _mm256_setzero_si256());
         while step < steps {
             step = match (args.spec().packed, prefetches) {
-                (true, false) => self.steps::<I, true, false>(strip, step),
-                (true, true) => self.steps::<I, true, true>(strip, step),
-                (false, false) => self.steps::<I, false, false>(strip, step),
-                (false, true) => self.steps::<I, false, true>(strip, step),
+                (true, false) => self.steps::<I, true, false, false>(strip, step, none),
+                (true, true) => self.steps::<I, true, true, false>(strip, step, none),
+                (false, false) => self.steps::<I, false, false, false>(strip, step, none),
+                (false, true) => self.steps::<I, false, true, false>(strip, step, none),
             };
             if step == steps {
                 break;
@@ -134,15 +134,23 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     }
 
     /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
-    /// not be; returns that one, or the number of steps. `PACKED` says whether the plan found the rows packed.
+    /// not be; returns that one, or the number of steps. `PACKED` says whether the plan found the rows packed. Where it
+    /// `FILLS`, elements whose index is out of range get the fill.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(&self, strip: &Strip<'_>, first: usize) -> usize {
+    fn steps<I: Index, const PACKED: bool, const PREFETCH: bool, const FILLS: bool>(
+        &self,
+        strip: &Strip<'_>,
+        first: usize,
+        fill: __m256i,
+    ) -> usize {
         let (args, at) = (strip.args(), strip.at());
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
         let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
-        let mut offset = self.offset_at(first);
+        // Bytes of data from the first row to each of the eight of a step.
+        let first_step = _mm256_mullo_epi32(_mm256_set1_epi32(first as i32), self.step);
+        let mut offset = _mm256_add_epi32(self.offset, first_step);
         for step in first..steps {
             if PREFETCH {
                 next.fetch(step);
@@ -152,72 +160,32 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                     prefetch_to_write(places.later(later));
                 }
             }
-            let Some(positions) = InRange::of(self.resolved(indices, step * EIGHT)) else { return step };
-            self.move_eight::<PACKED>(at, places, step, positions, offset);
+            let resolved = self.resolved(indices, step * EIGHT);
+            let Some(positions) = InRange::of::<FILLS>(resolved) else { return step };
+            let [low, high] = self.rows::<PACKED>(at, positions, offset);
+            if matches!(BYTES, 4 | 8) {
+                let elements = eight([low, high]);
+                let elements = if FILLS { or_fill::<BYTES>(elements, resolved, fill) } else { elements };
+                store_eight(places, step * EIGHT, elements);
+            } else {
+                copy_four(low, places, step * EIGHT);
+                copy_four(high, places, step * EIGHT + EIGHT / 2);
+            }
             offset = _mm256_add_epi32(offset, self.step);
         }
         steps
     }
 
-    /// Bytes of data from the first row to each of the eight of a step.
+    /// The eight rows of a step of the inner loop at a cursor. Those that are not packed have 4 or 8 bytes.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn offset_at(&self, step: usize) -> __m256i {
-        _mm256_add_epi32(self.offset, _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), self.step))
-    }
-
-    /// The eight elements of a step, of 4 or 8 bytes, of the inner loop at a cursor.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn elements<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: __m256i) -> [__m256i; 2] {
+    fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: __m256i) -> [[DataRow<BYTES>; 4]; 2] {
         let InRange(positions) = positions;
         let offsets =
             if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) };
-        // SAFETY: K2, for positions in range. The offsets of packed elements are positions, and K9 says of others that
-        // they fit in 32 bits.
-        unsafe { eight::<BYTES, PACKED>(at.data, offsets) }
-    }
-
-    /// Moves the eight rows of a step.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn move_eight<const PACKED: bool>(
-        &self,
-        at: Cursor,
-        places: Places<'_, BYTES>,
-        step: usize,
-        positions: InRange,
-        offset: __m256i,
-    ) {
-        if matches!(BYTES, 4 | 8) {
-            store_eight(places, step * EIGHT, self.elements::<PACKED>(at, positions, offset));
-        } else {
-            // Rows of other sizes are packed.
-            move_one_by_one(at.data, positions, places, step * EIGHT);
-        }
-    }
-
-    /// As [`steps`](Self::steps), to the end, with the fill in place of elements whose index is out of range, of 4 or 8
-    /// bytes. Their lanes load the element at position 0, which every axis has (K5).
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn filled_steps<I: Index, const PACKED: bool>(&self, strip: &Strip<'_>, first: usize, fill: __m256i) {
-        let (args, at) = (strip.args(), strip.at());
-        let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
-        let mut offset = self.offset_at(first);
-        for step in first..args.inner().n / EIGHT {
-            let resolved = self.resolved(indices, step * EIGHT);
-            let [a, b] = self.elements::<PACKED>(at, InRange::or_zero(resolved), offset);
-            let blended = if BYTES == 4 {
-                [_mm256_blendv_epi8(a, fill, Eight::signs(resolved)), b]
-            } else {
-                let halves = [_mm256_castsi256_si128(resolved), _mm256_extracti128_si256::<1>(resolved)];
-                let [low, high] = halves.map(|half| Eight::signs(_mm256_cvtepi32_epi64(half)));
-                [_mm256_blendv_epi8(a, fill, low), _mm256_blendv_epi8(b, fill, high)]
-            };
-            store_eight(places, step * EIGHT, blended);
-            offset = _mm256_add_epi32(offset, self.step);
-        }
+        // SAFETY: K2 and K4, for positions in range. The offsets of packed rows are positions, and K9 says of others
+        // that they fit in 32 bits.
+        unsafe { loads::rows::<BYTES, PACKED>(at.data, offsets) }
     }
 
     /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
@@ -251,18 +219,29 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 struct InRange(__m256i);
 
 impl InRange {
-    /// Positions that were resolved, unless an index was out of range.
-    #[inline(always)]
-    fn of(resolved: __m256i) -> Option<Self> {
-        if Eight::any_negative(resolved) { None } else { Some(InRange(resolved)) }
-    }
-
-    /// Positions that were resolved, with 0 for indices out of range.
+    /// Positions that were resolved, unless an index was out of range; where it `FILLS`, 0 stands for such an index:
+    /// every axis has a position 0 (K5).
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    fn or_zero(resolved: __m256i) -> Self {
-        InRange(_mm256_max_epi32(resolved, _mm256_setzero_si256()))
+    fn of<const FILLS: bool>(resolved: __m256i) -> Option<Self> {
+        match FILLS {
+            true => Some(InRange(_mm256_max_epi32(resolved, _mm256_setzero_si256()))),
+            false if Eight::any_negative(resolved) => None,
+            false => Some(InRange(resolved)),
+        }
     }
+}
+
+/// Elements of 4 or 8 bytes, with the fill in place of those whose position is negative.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn or_fill<const BYTES: usize>([a, b]: [__m256i; 2], positions: __m256i, fill: __m256i) -> [__m256i; 2] {
+    if BYTES == 4 {
+        return [_mm256_blendv_epi8(a, fill, Eight::signs(positions)), b];
+    }
+    let halves = [_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions)];
+    let [low, high] = halves.map(|half| Eight::signs(_mm256_cvtepi32_epi64(half)));
+    [_mm256_blendv_epi8(a, fill, low), _mm256_blendv_epi8(b, fill, high)]
 }
 
 /// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
@@ -272,16 +251,15 @@ impl InRange {
 pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) {
     let Some(strip) = strips.peek() else { return };
     let (inner, spec, mut fill) = (Inner::<BYTES>::new(strip.args()), strip.spec(), FillRow::new());
-    let (one, zeros) = (fill.row(spec).as_ptr(), _mm256_setzero_si256());
-    // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
-    let [fill, _] = unsafe { eight::<BYTES, true>(one, zeros) };
     // SAFETY: the fill has the bytes of a row, and lies apart from the output.
-    let one = unsafe { DataRow::new(one) };
+    let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };
+    // Of elements of 8 bytes a vector holds four.
+    let [fill, _] = eight::<BYTES>([[one; 4]; 2]);
     for strip in strips {
         if spec.packed {
-            inner.filled_steps::<I, true>(&strip, first / EIGHT, fill);
+            inner.steps::<I, true, false, true>(&strip, first / EIGHT, fill);
         } else {
-            inner.filled_steps::<I, false>(&strip, first / EIGHT, fill);
+            inner.steps::<I, false, false, true>(&strip, first / EIGHT, fill);
         }
         let done = first.max(strip.n() / EIGHT * EIGHT);
         if done < strip.n() {
@@ -292,26 +270,11 @@ pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut firs
     }
 }
 
-/// Moves eight packed rows one after the other, to the places from `to` on.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: InRange, places: Places<'_, BYTES>, to: usize) {
-    let InRange(positions) = positions;
-    let (low, high) = (_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions));
-    let pairs =
-        [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
-    for i in 0..EIGHT {
-        let position = (pairs[i / 2] >> (i % 2 * 32)) as u32;
-        // SAFETY: K2 and K4 for the row: its position is in range, and rows are packed.
-        places.copy(to + i, unsafe { DataRow::new(data.wrapping_add(position as usize * BYTES)) });
-    }
-}
-
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
-    let (data, packed, n, next) = (job.data(), job.packed(), job.n(), job.next());
+    let (data, packed, n, next) = (job.data, job.packed, job.n, job.next);
     if !matches!(BYTES, 4 | 8) || !packed {
         return moves::move_fixed::<BYTES>(job);
     }
@@ -320,7 +283,7 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
         next.fetch(step);
         let offsets = positions.load(Avx2::here(), step * EIGHT);
         // SAFETY: K2: the positions of a job are in range, and elements are packed.
-        store_eight(places, step * EIGHT, unsafe { eight::<BYTES, true>(data, offsets) });
+        store_eight(places, step * EIGHT, eight::<BYTES>(unsafe { loads::rows::<BYTES, true>(data, offsets) }));
     }
     moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
 }

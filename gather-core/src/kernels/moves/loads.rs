@@ -12,25 +12,33 @@ use core::arch::x86_64::{
 
 use crate::kernels::moves::contiguous::{DataRow, Places};
 
-/// Eight elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the
-/// vectors, or in both where elements have 8 bytes.
+/// Eight rows of `BYTES` bytes at offsets, in rows where `PACKED` and else in bytes.
 ///
 /// # Safety
-/// At each of the offsets from `data` an element may be read.
+/// At each of the offsets from `data` a row may be read, which shares no byte with the output.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) unsafe fn eight<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m256i) -> [__m256i; 2] {
+pub(super) unsafe fn rows<const BYTES: usize, const PACKED: bool>(
+    data: *const u8,
+    offsets: __m256i,
+) -> [[DataRow<BYTES>; 4]; 2] {
     let row = |offset: i32| {
         let offset = if PACKED { offset as isize * BYTES as isize } else { offset as isize };
-        // SAFETY: one of the eight elements, which may be read.
+        // SAFETY: one of the eight rows, which may be read.
         unsafe { DataRow::<BYTES>::new(data.wrapping_offset(offset)) }
     };
-    let rows = |half: __m128i| {
+    let four = |half: __m128i| {
         let (low, high) = (_mm_cvtsi128_si64(half), _mm_extract_epi64::<1>(half));
         [row(low as i32), row((low >> 32) as i32), row(high as i32), row((high >> 32) as i32)]
     };
-    let [a, b] = four(rows(_mm256_castsi256_si128(offsets)));
-    let [c, d] = four(rows(_mm256_extracti128_si256::<1>(offsets)));
+    [four(_mm256_castsi256_si128(offsets)), four(_mm256_extracti128_si256::<1>(offsets))]
+}
+
+/// Eight elements of `BYTES` bytes: in the first of the vectors, or in both where elements have 8 bytes.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn eight<const BYTES: usize>(rows: [[DataRow<BYTES>; 4]; 2]) -> [__m256i; 2] {
+    let [[a, b], [c, d]] = [four(rows[0]), four(rows[1])];
     if BYTES == 4 {
         [_mm256_set_m128i(c, a), _mm256_setzero_si256()]
     } else {

@@ -29,10 +29,14 @@ pub(crate) mod table_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod table_avx512;
 
+use core::marker::PhantomData;
+
 use crate::kernels::by_level::level_pointers;
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::nest::plane::Plane;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
+use crate::kernels::moves::prefetching::MovePrefetching;
+use crate::kernels::nest::plane::{Plane, Strip};
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::STEP;
 use crate::types::level::Level;
 
@@ -71,9 +75,9 @@ pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 /// the first on.
 pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
-/// Looks bytes up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
+/// Looks bytes of a strip up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
 /// indices that is not whole or has one out of range; returns how many bytes were looked up.
-pub(crate) type LookUpBytesFn = fn(&BytesJob) -> usize;
+pub(crate) type LookUpBytesFn = fn(&Strip<'_>) -> usize;
 
 /// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
 pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
@@ -99,17 +103,35 @@ pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 level_pointers! {
     fn(&MoveJob<'_>);
     fn(&MoveJob<'_>) -> usize;
-    fn(&BytesJob) -> usize;
+    fn(&Strip<'_>) -> usize;
     fn(Plane<'_>) -> bool;
 }
 
-/// Chooses a function by the way to copy a row.
-pub trait ByWay {
-    /// The function's type.
-    type Fn;
+/// A loop over rows, compiled for each way to copy one.
+pub trait RowLoop: 'static {
+    /// The rows.
+    type Args<'a>;
 
-    /// The function of a way.
-    fn of<C: CopyRow>(self) -> Self::Fn;
+    /// Runs the loop.
+    fn run<C: CopyRow>(rows: Self::Args<'_>);
+}
+
+/// A [`RowLoop`] by one way to copy a row.
+pub(crate) type RowLoopFn<F> = for<'a> fn(<F as RowLoop>::Args<'a>);
+
+/// A [`RowLoop`] by the way `C`.
+struct ByWay<C, F>(PhantomData<(C, F)>);
+
+impl<C: CopyRow, F: RowLoop> LevelFn for ByWay<C, F> {
+    type Args<'a> = F::Args<'a>;
+    type Output = ();
+
+    const NARROW: bool = C::MOST <= NARROW;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, rows: F::Args<'_>) {
+        F::run::<C>(rows);
+    }
 }
 
 /// The width of one iteration of the inner loop.
@@ -117,8 +139,8 @@ pub trait Width: 'static {
     /// Bytes of a row; `None` for rows of any length.
     const BYTES: Option<usize>;
 
-    /// The function of the way to copy rows of `row` bytes.
-    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn;
+    /// A loop by the way to copy rows of `row` bytes.
+    fn by_way<F: RowLoop>(level: impl Token, row: usize) -> RowLoopFn<F>;
 }
 
 /// `BYTES` bytes.
@@ -131,9 +153,9 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
     const BYTES: Option<usize> = Some(BYTES);
 
     #[inline(always)]
-    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn {
+    fn by_way<F: RowLoop>(level: impl Token, row: usize) -> RowLoopFn<F> {
         debug_assert_eq!(row, BYTES, "K6");
-        by.of::<Exactly<BYTES>>()
+        level.entry::<ByWay<Exactly<BYTES>, F>>()
     }
 }
 
@@ -141,8 +163,8 @@ impl Width for Rows {
     const BYTES: Option<usize> = None;
 
     #[inline(always)]
-    fn by_way<F: ByWay>(row: usize, by: F) -> F::Fn {
-        by_size!(RowSize::of(row), |Way| by.of::<Way>())
+    fn by_way<F: RowLoop>(level: impl Token, row: usize) -> RowLoopFn<F> {
+        by_size!(RowSize::of(row), |Way| level.entry::<ByWay<Way, F>>())
     }
 }
 
@@ -178,32 +200,18 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
 /// Moves rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
-    if !job.next().is_some() {
+    if !job.next.is_some() {
         return move_step::<BYTES>(job);
     }
-    for first in (0..job.n()).step_by(STEP) {
+    for first in (0..job.n).step_by(STEP) {
         let step = job.from(first);
-        step.next().fetch(0);
-        move_step::<BYTES>(&step.first(step.n().min(STEP)));
+        step.next.fetch(0);
+        move_step::<BYTES>(&step.first(step.n.min(STEP)));
     }
 }
 
 /// Moves rows of `BYTES` bytes, and prefetches nothing.
 #[inline(always)]
 fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
-    debug_assert!(job.n() == 0 || job.row() == BYTES, "K6");
-    if job.packed() {
-        let (data, out) = (job.data().cast::<[u8; BYTES]>(), job.out().cast::<[u8; BYTES]>());
-        for i in 0..job.n() {
-            let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
-            // bytes, and the plan found them contiguous.
-            unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
-        }
-    } else {
-        for i in 0..job.n() {
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
-            unsafe { copy_fixed::<BYTES>(job.source(i), job.target(i)) };
-        }
-    }
+    MovePrefetching::run::<Exactly<BYTES>>((job, &job.resolved().without_rows()));
 }

@@ -1,11 +1,9 @@
 //! Moving a few rows from where each lies: the moves of the method `Direct`.
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::rows::{copy_halves, copy_long};
+use crate::kernels::moves::{RowLoop, copy_fixed};
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::prefetch::{LINE, prefetch};
@@ -66,6 +64,27 @@ pub trait CopyRow: Copy {
     /// # Safety
     /// Both ends reach a row, to read and to write, and do not overlap.
     unsafe fn copy(self, from: *const u8, to: *mut u8);
+
+    /// Prefetches the lines of a row of `row` bytes.
+    #[inline(always)]
+    fn fetch(from: *const u8, row: usize) {
+        prefetch(from, if Self::MOST <= LINE { 1 } else { row });
+        if Self::MOST > 8 {
+            // The line in which the row ends, mostly the same: to look first takes longer. Elements lie in one line.
+            prefetch(from.wrapping_add(row - 1), 1);
+        }
+    }
+
+    /// Copies a row of `row` bytes, and prefetches a later one.
+    ///
+    /// # Safety
+    /// As for [`CopyRow::copy`].
+    #[inline(always)]
+    unsafe fn copy_fetching(self, from: *const u8, to: *mut u8, row: usize, later: *const u8) {
+        Self::fetch(later, row);
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(from, to) }
+    }
 
     /// Copies four rows of `row` bytes to contiguous places.
     ///
@@ -172,7 +191,13 @@ impl CopyRow for Long {
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
-        unsafe { copy_long(from, to, self.0) }
+        unsafe { copy_long(from, to, self.0, None) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_fetching(self, from: *const u8, to: *mut u8, row: usize, later: *const u8) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_long(from, to, row, Some(later)) }
     }
 }
 
@@ -216,17 +241,14 @@ macro_rules! by_size {
 }
 pub(crate) use by_size;
 
-/// Moves rows from where each lies, by the way `C`.
-pub(crate) struct MovePlaced<C>(PhantomData<C>);
+/// Moves rows from where each lies.
+pub(crate) enum MovePlaced {}
 
-impl<C: CopyRow> LevelFn for MovePlaced<C> {
+impl RowLoop for MovePlaced {
     type Args<'a> = &'a PlacedRows<'a>;
-    type Output = ();
-
-    const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, rows: &PlacedRows<'_>) {
+    fn run<C: CopyRow>(rows: &PlacedRows<'_>) {
         let (copy, n, ahead) = (C::of(rows.row), rows.to.n(), rows.prefetch_distance);
         for i in 0..n.min(ahead) {
             prefetch(rows.source(i), rows.row.min(FIRST_BYTES));

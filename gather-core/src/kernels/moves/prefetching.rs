@@ -1,11 +1,8 @@
 //! Moving rows by their positions while those of a later job are prefetched.
 
-use core::marker::PhantomData;
-
-use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::moves::placed::{CopyRow, NARROW};
+use crate::kernels::moves::RowLoop;
+use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
-use crate::kernels::prefetch::{LINE, prefetch};
 
 /// A job, and the rows of the one after it, some of which may be out of range: they are only prefetched.
 pub(crate) type JobAndNext<'a> = (&'a MoveJob<'a>, &'a ResolvedRows<'a>);
@@ -13,57 +10,37 @@ pub(crate) type JobAndNext<'a> = (&'a MoveJob<'a>, &'a ResolvedRows<'a>);
 /// Moves the rows of a job while those of the one after it are prefetched.
 pub(crate) type MovePrefetchingFn = fn(JobAndNext<'_>);
 
-/// Moves the rows of a job, each by the way `C`, and prefetches those of the job after it, one with each.
-pub(crate) struct MovePrefetching<C>(PhantomData<C>);
+/// Moves the rows of a job, and prefetches those of the job after it, one with each.
+pub(crate) enum MovePrefetching {}
 
-impl<C: CopyRow> LevelFn for MovePrefetching<C> {
+impl RowLoop for MovePrefetching {
     type Args<'a> = JobAndNext<'a>;
-    type Output = ();
-
-    const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
-        if C::BYTES.is_some() && job.packed() { run::<C, true>(job, ahead) } else { run::<C, false>(job, ahead) }
+    fn run<C: CopyRow>((job, ahead): JobAndNext<'_>) {
+        if C::BYTES.is_some() && job.packed { run::<C, true>(job, ahead) } else { run::<C, false>(job, ahead) }
     }
 }
 
 /// As [`MovePrefetching`]; `PACKED` says whether the rows are.
 #[inline(always)]
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
-    let (copy, row) = (C::of(job.row()), C::BYTES.unwrap_or(job.row()));
-    let out_step = if PACKED { row as isize } else { job.out_step() };
+    let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
+    let out_step = if PACKED { row as isize } else { job.out_step };
     let (mut from, mut next) = (RowSources::<PACKED>::of(job, row), RowSources::<PACKED>::ahead(ahead, row));
-    let mut out = job.out();
-    let mut move_row = |from| {
-        // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
-        unsafe { copy.copy(from, out) };
-        out = out.wrapping_offset(out_step);
-    };
-    let both = job.n().min(ahead.n());
+    let (mut out, both) = (job.out, job.n.min(ahead.n()));
     for _ in 0..both {
-        ask::<C>(next.next(), row);
-        move_row(from.next());
+        // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
+        unsafe { copy.copy_fetching(from.next(), out, row, next.next()) };
+        out = out.wrapping_offset(out_step);
     }
     for _ in both..ahead.n() {
-        ask::<C>(next.next(), row);
+        C::fetch(next.next(), row);
     }
-    for _ in both..job.n() {
-        move_row(from.next());
-    }
-}
-
-/// Prefetches the lines of a row.
-#[inline(always)]
-fn ask<C: CopyRow>(from: *const u8, row: usize) {
-    if C::MOST <= LINE {
-        prefetch(from, 1);
-    } else {
-        prefetch(from, row);
-    }
-    if C::MOST > 8 {
-        // The line in which the row ends, mostly the same: to look first takes longer. Elements lie in one line.
-        prefetch(from.wrapping_add(row - 1), 1);
+    for _ in both..job.n {
+        // SAFETY: as before.
+        unsafe { copy.copy(from.next(), out) };
+        out = out.wrapping_offset(out_step);
     }
 }
 
@@ -80,15 +57,15 @@ pub(super) struct RowSources<const PACKED: bool> {
 impl<const PACKED: bool> RowSources<PACKED> {
     #[inline(always)]
     pub(super) fn of(job: &MoveJob<'_>, row: usize) -> Self {
-        debug_assert!(!PACKED || job.stride() == row as isize);
-        let stride = if PACKED { row as isize } else { job.stride() };
+        debug_assert!(!PACKED || job.stride == row as isize);
+        let stride = if PACKED { row as isize } else { job.stride };
         RowSources {
-            data: job.data(),
-            data_step: job.data_step(),
+            data: job.data,
+            data_step: job.data_step,
             stride,
-            positions: job.positions(),
+            positions: job.positions,
             #[cfg(debug_assertions)]
-            left: job.n(),
+            left: job.n,
         }
     }
 

@@ -23,9 +23,9 @@ use crate::kernels::prefetch::prefetch;
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]
 fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
-    debug_assert!(job.out_step() == job.row() as isize && job.row() <= vector);
-    match (job.n() * job.row()).checked_sub(vector) {
-        Some(last) => last / job.row() + 1,
+    debug_assert!(job.out_step == job.row as isize && job.row <= vector);
+    match (job.n * job.row).checked_sub(vector) {
+        Some(last) => last / job.row + 1,
         None => 0,
     }
 }
@@ -34,7 +34,7 @@ fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn move_rows(job: &MoveJob<'_>) {
-    let (out_step, row, next) = (job.out_step(), job.row(), job.next());
+    let (out_step, row, next) = (job.out_step, job.row, job.next);
     let is_dense = out_step == row as isize && !next.is_some();
     match row {
         6 | 12 | 24 => avx2::<MoveRows>(job),
@@ -48,7 +48,7 @@ pub(crate) fn move_rows(job: &MoveJob<'_>) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn masked<const VECTOR: usize>(job: &MoveJob<'_>) {
-    let n = job.n();
+    let n = job.n;
     let whole = whole(job, VECTOR);
     each::<VECTOR, true>(job, 0, whole);
     each::<VECTOR, false>(job, whole, n);
@@ -58,7 +58,7 @@ fn masked<const VECTOR: usize>(job: &MoveJob<'_>) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn each<const VECTOR: usize, const OVERLAPS: bool>(job: &MoveJob<'_>, first: usize, end: usize) {
-    let (n, row, prefetch_distance) = (job.n(), job.row(), job.prefetch_distance());
+    let (n, row, prefetch_distance) = (job.n, job.row, job.prefetch_distance);
     debug_assert!(end <= if OVERLAPS { whole(job, VECTOR) } else { n });
     let mask = first_lanes(row);
     for i in first..end {

@@ -27,17 +27,17 @@ impl LevelFn for StreamRows {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
-        let row = job.row();
+        let row = job.row;
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
         let (mut from, mut next) = (RowSources::<false>::of(job, row), RowSources::<false>::ahead(ahead, row));
-        let mut rows = RowsToStream { step: job.out_step(), left: job.n(), is_begun: false, shared: SharedLine::new() };
-        for i in 0..job.n() {
+        let mut rows = RowsToStream { step: job.out_step, left: job.n, is_begun: false, shared: SharedLine::new() };
+        for i in 0..job.n {
             let source = from.next();
             let later = if i < ahead.n() { next.next() } else { source };
             // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, apart from each other.
             rows.stream(unsafe { StreamedRow::new(source, job.target(i), row) }, later);
         }
-        for _ in job.n()..ahead.n() {
+        for _ in job.n..ahead.n() {
             prefetch_row(next.next(), row);
         }
     }

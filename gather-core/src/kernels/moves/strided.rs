@@ -1,19 +1,15 @@
 //! Moving rows that lie a step apart, in data and in the output.
 
-use core::marker::PhantomData;
-
-use crate::kernels::level_fn::{LevelFn, Token};
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
+use crate::kernels::moves::RowLoop;
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::prefetch::prefetch;
 
-/// Rows to be moved: from `from + i · from_step` to `to + i · to_step`, for every `i` below `n`.
+/// Rows to be moved: from `from + i · from_step` to row `i` of `to`, for every `i` below `to.n()`.
 pub(crate) struct StridedRows {
     from: *const u8,
     from_step: isize,
-    to: *mut u8,
-    to_step: isize,
-    n: usize,
+    to: OutputRows,
     row: usize,
 }
 
@@ -24,45 +20,43 @@ impl StridedRows {
     /// There is a row for each of `to`, which may be read and shares no byte with these; they have `row` bytes.
     #[inline(always)]
     pub(crate) unsafe fn new(from: *const u8, from_step: isize, to: OutputRows, row: usize) -> Self {
-        StridedRows { from, from_step, to: to.at(), to_step: to.step(), n: to.n(), row }
+        StridedRows { from, from_step, to, row }
+    }
+
+    /// Moves the rows, and runs `meanwhile` before each.
+    #[inline(always)]
+    fn each<C: CopyRow>(&self, mut meanwhile: impl FnMut()) {
+        let &StridedRows { mut from, from_step, to: rows, row } = self;
+        let (copy, mut to) = (C::of(row), rows.at());
+        for _ in 0..rows.n() {
+            meanwhile();
+            // SAFETY: one of the `n` rows: the ends may be read and written, and lie apart.
+            unsafe { copy.copy(from, to) };
+            (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(rows.step()));
+        }
     }
 }
 
-/// Moves rows that lie a step apart, each by the way `C`.
-pub(crate) struct MoveStrided<C>(PhantomData<C>);
+/// Moves rows that lie a step apart.
+pub(crate) enum MoveStrided {}
 
-impl<C: CopyRow> LevelFn for MoveStrided<C> {
+impl RowLoop for MoveStrided {
     type Args<'a> = &'a StridedRows;
-    type Output = ();
-
-    const NARROW: bool = C::MOST <= NARROW;
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, rows: &StridedRows) {
-        let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
-        let copy = C::of(row);
-        for _ in 0..n {
-            // SAFETY: one of the `n` rows: the ends may be read and written, and lie apart.
-            unsafe { copy.copy(from, to) };
-            (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
-        }
+    fn run<C: CopyRow>(rows: &StridedRows) {
+        rows.each::<C>(|| {});
     }
 }
 
 /// Moves rows to where they are contiguous, or from there, and prefetches those `distance` further at the other end,
 /// where they lie too far apart for the hardware to guess.
 pub(crate) fn pack_rows(rows: &StridedRows, distance: usize) {
-    let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
-    let (apart, step) = if from_step == row as isize { (to.cast_const(), to_step) } else { (from, from_step) };
+    let &StridedRows { from, from_step, to, row } = rows;
+    let (apart, step) = if from_step == row as isize { (to.at().cast_const(), to.step()) } else { (from, from_step) };
     let mut later = apart.wrapping_offset(step.wrapping_mul(distance as isize));
-    by_size!(RowSize::of(row), |Way| {
-        let copy = Way::of(row);
-        for _ in 0..n {
-            prefetch(later, row);
-            // SAFETY: one of the `n` rows: the ends may be read and written, and lie apart.
-            unsafe { copy.copy(from, to) };
-            (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
-            later = later.wrapping_offset(step);
-        }
-    });
+    by_size!(RowSize::of(row), |Way| rows.each::<Way>(|| {
+        prefetch(later, row);
+        later = later.wrapping_offset(step);
+    }));
 }

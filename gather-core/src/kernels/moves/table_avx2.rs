@@ -34,7 +34,8 @@ use core::arch::x86_64::{
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{ByteBounds, Numbers, Places, Table};
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::vector::Vector;
 use crate::types::index::Index;
 
@@ -55,7 +56,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let table_entries = job.table_entries();
+    let table_entries = job.table_entries;
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     match (BYTES, table_entries) {
         (1, ..=16) => bytes::<1>(job),
@@ -100,11 +101,8 @@ impl WordTable {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn words(job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(&Table::of(job, 4).padded()), Places::<4>::of(job));
-    let (positions, steps) = (Numbers::positions(job), places.n() / 8);
-    for step in 0..steps {
-        places.store(step * 8, table.at(positions.load(Avx2::here(), step * 8)));
-    }
-    steps * 8
+    let positions = Numbers::positions(job);
+    places.each_step(8, |at| places.store(at, table.at(positions.load(Avx2::here(), at))))
 }
 
 /// Elements of 8 bytes.
@@ -112,52 +110,48 @@ fn words(job: &MoveJob<'_>) -> usize {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn pairs(job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(&Table::of(job, 8).padded()), Places::<8>::of(job));
-    let (positions, steps) = (Numbers::positions(job), places.n() / 4);
-    for step in 0..steps {
-        let even = _mm256_slli_epi64::<1>(_mm256_cvtepu32_epi64(positions.load(Avx2::here(), step * 4)));
+    let positions = Numbers::positions(job);
+    places.each_step(4, |at| {
+        let even = _mm256_slli_epi64::<1>(_mm256_cvtepu32_epi64(positions.load(Avx2::here(), at)));
         let odd = _mm256_add_epi64(_mm256_slli_epi64::<32>(even), _mm256_set1_epi64x(1 << 32));
-        places.store(step * 4, table.at(_mm256_or_si256(even, odd)));
-    }
-    steps * 4
+        places.store(at, table.at(_mm256_or_si256(even, odd)));
+    })
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    if size_of::<I>() != 1 {
-        return 0;
-    }
-    match job.table_entries() {
-        0..=16 => straight::<I, 1>(job),
-        17..=64 => straight::<I, 4>(job),
-        65..=128 => straight::<I, 8>(job),
-        _ => straight::<I, 16>(job),
+pub(crate) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
+    match strip.spec().table_entries {
+        0..=16 => straight::<I, 1>(strip),
+        17..=64 => straight::<I, 4>(strip),
+        65..=128 => straight::<I, 8>(strip),
+        _ => straight::<I, 16>(strip),
     }
 }
 
 /// As [`look_up_bytes`], of a table of at most `16 * TABLES` entries.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn straight<I: Index, const TABLES: usize>(job: &BytesJob) -> usize {
-    let (chain, places) = (chain::<TABLES>(&Table::of_bytes(job).padded()), Places::<1>::bytes(job));
-    let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
+fn straight<I: Index, const TABLES: usize>(strip: &Strip<'_>) -> usize {
+    let (chain, places) = (chain::<TABLES>(&Table::of_bytes(strip).padded()), Places::<1>::along(strip));
+    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
     let (add, last) = (_mm256_set1_epi8(bounds.add as i8), _mm256_set1_epi8(bounds.last as i8));
     let zero = _mm256_setzero_si256();
-    let steps = places.n() / VECTOR;
-    for step in 0..steps {
-        let x: __m256i = indices.load(Avx2::here(), step * VECTOR);
+    let done = places.n() - places.n() % VECTOR;
+    for at in (0..done).step_by(VECTOR) {
+        let x: __m256i = indices.load(Avx2::here(), at);
         let negative = if bounds.signed { _mm256_cmpgt_epi8(zero, x) } else { zero };
         let x = _mm256_add_epi8(x, _mm256_and_si256(negative, add));
         let inside = _mm256_cmpeq_epi8(_mm256_min_epu8(x, last), x);
         // Without counting from the end a negative index is out of range, whatever its bits.
         let refused = if bounds.signed && !bounds.from_end { negative } else { zero };
         if _mm256_movemask_epi8(_mm256_andnot_si256(refused, inside)) != -1 {
-            return step * VECTOR;
+            return at;
         }
-        places.store(step * VECTOR, follow(&chain, x));
+        places.store(at, follow(&chain, x));
     }
-    steps * VECTOR
+    done
 }
 
 /// Elements of one byte, of a table of at most `16 * TABLES` entries.
@@ -165,11 +159,8 @@ fn straight<I: Index, const TABLES: usize>(job: &BytesJob) -> usize {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn bytes<const TABLES: usize>(job: &MoveJob<'_>) -> usize {
     let (chain, places) = (chain::<TABLES>(&Table::of(job, 1).padded()), Places::<1>::of(job));
-    let (positions, steps) = (Numbers::positions(job), places.n() / VECTOR);
-    for step in 0..steps {
-        places.store(step * VECTOR, follow(&chain, narrow(positions, step * VECTOR)));
-    }
-    steps * VECTOR
+    let positions = Numbers::positions(job);
+    places.each_step(VECTOR, |at| places.store(at, follow(&chain, narrow(positions, at))))
 }
 
 /// The tables of 16 entries, each but the first of a chain xored with the one before it.

@@ -21,7 +21,8 @@ use core::arch::x86_64::{
 
 use crate::kernels::level_fn::Avx512;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 
 /// Bytes of a vector.
@@ -95,7 +96,7 @@ impl VectorTable<4> {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let (table_entries, n) = (job.table_entries(), job.n());
+    let (table_entries, n) = (job.table_entries, job.n);
     debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
     if entries(BYTES) == 0 {
         return 0;
@@ -115,11 +116,7 @@ pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn each_vector<const BYTES: usize>(job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
-    let mut done = 0;
-    while places.n() - done >= lanes {
-        places.store(done, at(load_positions::<BYTES>(positions, done, lanes)));
-        done += lanes;
-    }
+    let done = places.each_step(lanes, |done| places.store(done, at(load_positions::<BYTES>(positions, done, lanes))));
     let left = places.n() - done;
     if left > 0 {
         store_some(places, done, at(load_positions::<BYTES>(positions, done, left)));
@@ -168,25 +165,22 @@ fn load_positions<const BYTES: usize>(positions: Numbers<'_, i32>, at: usize, n:
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    if size_of::<I>() != 1 {
-        return 0;
-    }
-    if job.table_entries() > 128 {
-        let table = VectorTable::<4>::of(contiguous::Table::of_bytes(job));
-        straight::<I>(job, |positions| table.at(positions))
+pub(crate) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
+    if strip.spec().table_entries > 128 {
+        let table = VectorTable::<4>::of(contiguous::Table::of_bytes(strip));
+        straight::<I>(strip, |positions| table.at(positions))
     } else {
-        let table = VectorTable::<2>::of(contiguous::Table::of_bytes(job));
-        straight::<I>(job, |positions| table.at::<1>(positions))
+        let table = VectorTable::<2>::of(contiguous::Table::of_bytes(strip));
+        straight::<I>(strip, |positions| table.at::<1>(positions))
     }
 }
 
 /// As [`look_up_bytes`]; `at` yields the bytes at 64 positions.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn straight<I: Index>(job: &BytesJob, at: impl Fn(__m512i) -> __m512i) -> usize {
-    let places = Places::<1>::bytes(job);
-    let (indices, bounds) = (Numbers::bytes(job), ByteVectors::new::<I>(job));
+fn straight<I: Index>(strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usize {
+    let places = Places::<1>::along(strip);
+    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteVectors::new::<I>(strip));
     let mut done = 0;
     while places.n() - done >= VECTOR {
         let (positions, inside) = bounds.resolve(indices.load(Avx512::here(), done));
@@ -223,8 +217,8 @@ struct ByteVectors {
 impl ByteVectors {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn new<I: Index>(job: &BytesJob) -> Self {
-        let ByteBounds { signed, from_end, add, last } = ByteBounds::of::<I>(job);
+    fn new<I: Index>(strip: &Strip<'_>) -> Self {
+        let ByteBounds { signed, from_end, add, last } = ByteBounds::of::<I>(strip);
         ByteVectors { signed, from_end, add: _mm512_set1_epi8(add as i8), last: _mm512_set1_epi8(last as i8) }
     }
 

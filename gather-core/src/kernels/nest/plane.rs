@@ -182,7 +182,7 @@ impl<'a> Iterator for Strips<'a> {
 
 /// Some iterations of the inner loop of a plane, which follow one another.
 #[derive(Clone, Copy)]
-pub(crate) struct Strip<'a> {
+pub struct Strip<'a> {
     args: &'a IndexArgs<'a>,
     at: Cursor,
     n: usize,

@@ -1,35 +1,59 @@
 //! Rows of a strip whose indices have been resolved, and rows to be moved.
 
 use core::marker::PhantomData;
+use core::ops::Deref;
 
-use crate::kernels::nest::args::Component;
-use crate::kernels::nest::plane::{Indices, OutputRows, Strip};
+use crate::kernels::nest::plane::{OutputRows, Strip};
 use crate::kernels::nest::positions::{Block, Positions};
 use crate::kernels::prefetch::{NextSlice, STEP};
-use crate::types::policy::KernelPolicy;
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
 /// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
 ///
 /// The positions are borrowed for `'p`: no others are written in their place before that.
+///
+/// The fields may be read, by [`Deref`], and not be changed.
 #[derive(Clone, Copy)]
 pub struct MoveJob<'p> {
-    out: *mut u8,
-    out_step: isize,
-    data: *const u8,
-    data_step: isize,
-    positions: *const i32,
+    fields: MoveFields,
     held: PhantomData<&'p [i32]>,
+}
+
+/// The fields of a [`MoveJob`]. By themselves they prove nothing.
+#[derive(Clone, Copy)]
+pub struct MoveFields {
+    pub(crate) out: *mut u8,
+    pub(crate) out_step: isize,
+    pub(crate) data: *const u8,
+    pub(crate) data_step: isize,
+    /// `n` positions.
+    pub(crate) positions: *const i32,
     /// The position along the axis that 0 stands for: other than 0 where `data` has been moved there.
     first_position: usize,
-    stride: isize,
-    n: usize,
-    row: usize,
-    prefetch_distance: usize,
-    packed: bool,
-    table_entries: usize,
-    next: NextSlice,
+    /// Bytes of data from one position to the next.
+    pub(crate) stride: isize,
+    pub(crate) n: usize,
+    /// Bytes of a row.
+    pub(crate) row: usize,
+    /// How many rows ahead rows are prefetched; 0 for none.
+    pub(crate) prefetch_distance: usize,
+    /// Whether the plan found that rows are contiguous in the output, that elements are contiguous in data, and that
+    /// the loop does not step through data.
+    pub(crate) packed: bool,
+    /// Elements of data that the indices reach, under `Method::Table`; else 0.
+    pub(crate) table_entries: usize,
+    /// Other memory to prefetch at the same time.
+    pub(crate) next: NextSlice,
     block: Block,
+}
+
+impl Deref for MoveJob<'_> {
+    type Target = MoveFields;
+
+    #[inline(always)]
+    fn deref(&self) -> &MoveFields {
+        &self.fields
+    }
 }
 
 impl<'p> MoveJob<'p> {
@@ -43,75 +67,13 @@ impl<'p> MoveJob<'p> {
         let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
         // SAFETY: position 0 of data that begins at a position in range.
         let rows = unsafe { ResolvedRows::new(&strip.first(1), zero, NextSlice::NONE, Block::new()) };
-        MoveJob { data, first_position: position as usize, ..rows.0 }
+        rows.0.with(MoveFields { data, first_position: position as usize, ..*rows.0 })
     }
 
+    /// The same positions, and other fields.
     #[inline(always)]
-    pub(crate) fn out(&self) -> *mut u8 {
-        self.out
-    }
-
-    #[inline(always)]
-    pub(crate) fn out_step(&self) -> isize {
-        self.out_step
-    }
-
-    #[inline(always)]
-    pub(crate) fn data(&self) -> *const u8 {
-        self.data
-    }
-
-    #[inline(always)]
-    pub(crate) fn data_step(&self) -> isize {
-        self.data_step
-    }
-
-    /// `n` positions.
-    #[inline(always)]
-    pub(crate) fn positions(&self) -> *const i32 {
-        self.positions
-    }
-
-    /// Bytes of data from one position to the next.
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub(crate) fn n(&self) -> usize {
-        self.n
-    }
-
-    /// Bytes of a row.
-    #[inline(always)]
-    pub(crate) fn row(&self) -> usize {
-        self.row
-    }
-
-    /// How many rows ahead rows are prefetched; 0 for none.
-    #[inline(always)]
-    pub(crate) fn prefetch_distance(&self) -> usize {
-        self.prefetch_distance
-    }
-
-    /// Whether the plan found that rows are contiguous in the output, that elements are contiguous in data, and that
-    /// the loop does not step through data.
-    #[inline(always)]
-    pub(crate) fn packed(&self) -> bool {
-        self.packed
-    }
-
-    /// Elements of data that the indices reach, under `Method::Table`; else 0.
-    #[inline(always)]
-    pub(crate) fn table_entries(&self) -> usize {
-        self.table_entries
-    }
-
-    /// Other memory to prefetch at the same time.
-    #[inline(always)]
-    pub(crate) fn next(&self) -> NextSlice {
-        self.next
+    fn with(self, fields: MoveFields) -> Self {
+        MoveJob { fields, ..self }
     }
 
     /// Position `i`.
@@ -148,14 +110,14 @@ impl<'p> MoveJob<'p> {
     pub(crate) fn from(&self, first: usize) -> MoveJob<'p> {
         debug_assert!(first <= self.n);
         let by = first as isize;
-        MoveJob {
+        self.with(MoveFields {
             out: self.target(first),
             data: self.data.wrapping_offset(self.data_step.wrapping_mul(by)),
             positions: self.positions.wrapping_add(first),
             n: self.n - first,
             next: self.next.from(first / STEP),
-            ..*self
-        }
+            ..**self
+        })
     }
 
     /// The same rows, all of them in range.
@@ -164,16 +126,17 @@ impl<'p> MoveJob<'p> {
         ResolvedRows(self)
     }
 
-    /// The rows that are prefetched while these are moved.
+    /// The rows that are prefetched while these are moved: none without a distance.
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
-        ResolvedRows(self.from(self.prefetch_distance.min(self.n)))
+        let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };
+        ResolvedRows(self.from(distance))
     }
 
     /// The same rows, and no other memory to prefetch.
     #[inline(always)]
     pub(crate) fn without_next(self) -> MoveJob<'p> {
-        MoveJob { next: NextSlice::NONE, ..self }
+        self.with(MoveFields { next: NextSlice::NONE, ..*self })
     }
 
     /// The same rows, which are read elsewhere: `step` bytes apart from `data` on, and where none is to be prefetched.
@@ -182,14 +145,22 @@ impl<'p> MoveJob<'p> {
     /// K2 and K4 for each of them: it may be read there, and overlaps no row of the output.
     #[inline(always)]
     pub(crate) unsafe fn read_at(self, data: *const u8, step: isize) -> Self {
-        MoveJob { data, data_step: step, stride: 0, prefetch_distance: 0, next: NextSlice::NONE, ..self }
+        let fields = *self;
+        self.with(MoveFields {
+            data,
+            data_step: step,
+            stride: 0,
+            prefetch_distance: 0,
+            next: NextSlice::NONE,
+            ..fields
+        })
     }
 
     /// The first `n` rows.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
-        MoveJob { n, ..*self }
+        self.with(MoveFields { n, ..**self })
     }
 }
 
@@ -208,13 +179,12 @@ impl<'p> ResolvedRows<'p> {
     pub(crate) unsafe fn new(strip: &Strip<'_>, positions: *const i32, next: NextSlice, block: Block) -> Self {
         let (args, at) = (strip.args(), strip.at());
         let (inner, spec) = (args.inner(), args.spec());
-        ResolvedRows(MoveJob {
+        let fields = MoveFields {
             out: at.out,
             out_step: inner.out,
             data: at.data,
             data_step: inner.data,
             positions,
-            held: PhantomData,
             first_position: 0,
             stride: args.stride(),
             n: strip.n(),
@@ -224,7 +194,8 @@ impl<'p> ResolvedRows<'p> {
             table_entries: spec.table_entries,
             next,
             block,
-        })
+        };
+        ResolvedRows(MoveJob { fields, held: PhantomData })
     }
 
     /// No rows.
@@ -293,7 +264,7 @@ impl<'p> ResolvedRows<'p> {
     /// The rows of the output.
     #[inline(always)]
     pub(crate) fn outputs(&self) -> OutputRows {
-        let MoveJob { out, out_step, n, .. } = self.0;
+        let MoveFields { out, out_step, n, .. } = *self.0;
         // SAFETY: K1: rows of the output, of which there are `n`.
         unsafe { OutputRows::new(out, out_step, n) }
     }
@@ -314,7 +285,7 @@ impl<'p> ResolvedRows<'p> {
     {
         let block = self.0.block;
         room.write(self.positions().iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
-        MoveJob { positions: room.as_ptr(), ..self.0 }
+        MoveJob { fields: MoveFields { positions: room.as_ptr(), ..*self.0 }, held: PhantomData }
     }
 
     /// Before the first rows of a strip, which are resolved chunk by chunk into the buffer at `positions`.
@@ -332,74 +303,11 @@ impl<'p> ResolvedRows<'p> {
     /// As for [`ResolvedRows::new`], for the `n` iterations that follow these in their strip.
     #[inline(always)]
     pub(crate) unsafe fn go_on(&mut self, n: usize, block: Block) {
-        let MoveJob { out, out_step, data, data_step, next, n: done, .. } = &mut self.0;
+        let MoveFields { out, out_step, data, data_step, next, n: done, block: blocks, .. } = &mut self.0.fields;
         let by = *done as isize;
         *out = out.wrapping_offset(out_step.wrapping_mul(by));
         *data = data.wrapping_offset(data_step.wrapping_mul(by));
         *next = next.from(*done / STEP);
-        (*done, self.0.block) = (n, block);
-    }
-}
-
-/// Packed elements of a byte, to be looked up in a table by contiguous indices of a byte: from `data`, where the table
-/// begins, to `out`.
-pub struct BytesJob {
-    indices: Indices,
-    dim: i32,
-    policy: KernelPolicy,
-    data: *const u8,
-    out: *mut u8,
-    table_entries: usize,
-}
-
-impl BytesJob {
-    /// The elements of a strip, by a component of one-byte indices.
-    #[inline(always)]
-    pub(crate) fn new(strip: &Strip<'_>, component: &Component) -> Self {
-        let (spec, at) = (strip.spec(), strip.at());
-        debug_assert!(spec.packed && spec.row == 1 && component.dim <= i64::from(i32::MAX), "K9");
-        BytesJob {
-            indices: strip.indices(component),
-            dim: component.dim as i32,
-            policy: spec.policy,
-            data: at.data,
-            out: at.out,
-            table_entries: spec.table_entries,
-        }
-    }
-
-    /// The indices; there is an element of the output for each.
-    #[inline(always)]
-    pub(crate) fn indices(&self) -> &Indices {
-        &self.indices
-    }
-
-    /// The size of the axis.
-    #[inline(always)]
-    pub(crate) fn dim(&self) -> i32 {
-        self.dim
-    }
-
-    #[inline(always)]
-    pub(crate) fn policy(&self) -> KernelPolicy {
-        self.policy
-    }
-
-    /// Where the table lies, of [`BytesJob::table_entries`] bytes that may be read.
-    #[inline(always)]
-    pub(crate) fn data(&self) -> *const u8 {
-        self.data
-    }
-
-    /// Where the first element goes.
-    #[inline(always)]
-    pub(crate) fn out(&self) -> *mut u8 {
-        self.out
-    }
-
-    /// The entries of the table.
-    #[inline(always)]
-    pub(crate) fn table_entries(&self) -> usize {
-        self.table_entries
+        (*done, *blocks) = (n, block);
     }
 }

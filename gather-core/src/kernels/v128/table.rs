@@ -21,7 +21,8 @@ use super::{V128, VECTOR};
 use crate::kernels::level_fn::Scalar;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
 use crate::kernels::moves::table_entries;
-use crate::kernels::nest::rows::{BytesJob, MoveJob};
+use crate::kernels::nest::plane::Strip;
+use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -31,10 +32,10 @@ pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let entries = job.table_entries();
     debug_assert!(entries <= table_entries(Level::Neon, BYTES), "K9: a table of {entries}");
     match (BYTES, entries) {
-        (1, ..=16) => bytes::<Sixteen>(job),
-        (1, ..=64) => bytes::<Sixties<1>>(job),
-        (1, ..=128) => bytes::<Sixties<2>>(job),
-        (1, _) => bytes::<Sixties<4>>(job),
+        (1, ..=16) => bytes::<1>(job),
+        (1, ..=64) => bytes::<4>(job),
+        (1, ..=128) => bytes::<8>(job),
+        (1, _) => bytes::<16>(job),
         (2, _) => halves(job),
         (4, _) => words(job),
         (8, _) => pairs(job),
@@ -44,57 +45,40 @@ pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with vectors.
 #[inline(always)]
-pub(super) fn look_up_bytes<I: Index>(job: &BytesJob) -> usize {
-    if size_of::<I>() != 1 {
-        return 0;
-    }
-    match job.table_entries() {
-        0..=16 => straight::<I, Sixteen>(job),
-        17..=64 => straight::<I, Sixties<1>>(job),
-        65..=128 => straight::<I, Sixties<2>>(job),
-        _ => straight::<I, Sixties<4>>(job),
+pub(super) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
+    match strip.spec().table_entries {
+        0..=16 => straight::<I, 1>(strip),
+        17..=64 => straight::<I, 4>(strip),
+        65..=128 => straight::<I, 8>(strip),
+        _ => straight::<I, 16>(strip),
     }
 }
 
-/// A table of bytes in registers.
-trait ByteTable: Copy {
-    /// The table; entries that it has no room for are left out.
-    fn new(entries: &[u8; 256]) -> Self;
+/// A table of bytes in `N` registers: in one, or in four at a time.
+#[derive(Clone, Copy)]
+struct ByteTable<const N: usize>([V128; N]);
+
+impl<const N: usize> ByteTable<N> {
+    /// The first `16 N` of some entries.
+    #[inline(always)]
+    fn new(entries: &[u8; 256]) -> Self {
+        ByteTable(core::array::from_fn(|part| V128::of_bytes(entries.as_chunks().0[part])))
+    }
+
+    /// The table of a job of elements of `size` bytes.
+    #[inline(always)]
+    fn of(job: &MoveJob<'_>, size: usize) -> Self {
+        ByteTable::new(&contiguous::Table::of(job, size).padded())
+    }
 
     /// The bytes at 16 numbers within the table.
-    fn at(&self, numbers: V128) -> V128;
-}
-
-/// 16 bytes.
-#[derive(Clone, Copy)]
-struct Sixteen(V128);
-
-impl ByteTable for Sixteen {
-    #[inline(always)]
-    fn new(entries: &[u8; 256]) -> Self {
-        Sixteen(sixteen(entries, 0))
-    }
-
     #[inline(always)]
     fn at(&self, numbers: V128) -> V128 {
-        V128::look_up_16(self.0, numbers)
-    }
-}
-
-/// `N` times 64 bytes.
-#[derive(Clone, Copy)]
-struct Sixties<const N: usize>([[V128; 4]; N]);
-
-impl<const N: usize> ByteTable for Sixties<N> {
-    #[inline(always)]
-    fn new(entries: &[u8; 256]) -> Self {
-        Sixties(core::array::from_fn(|table| [0, 1, 2, 3].map(|part| sixteen(entries, table * 4 + part))))
-    }
-
-    #[inline(always)]
-    fn at(&self, numbers: V128) -> V128 {
+        if N == 1 {
+            return V128::look_up_16(self.0[0], numbers);
+        }
         let mut found = V128::zero();
-        for (k, &table) in self.0.iter().enumerate() {
+        for (k, &table) in self.0.as_chunks::<4>().0.iter().enumerate() {
             let numbers = V128::add8(numbers, V128::bytes((k as u8 * 64).wrapping_neg()));
             found = V128::or(found, V128::look_up_64(table, numbers));
         }
@@ -102,27 +86,11 @@ impl<const N: usize> ByteTable for Sixties<N> {
     }
 }
 
-/// Bytes `16 part` to `16 part + 15`.
-#[inline(always)]
-fn sixteen(entries: &[u8; 256], part: usize) -> V128 {
-    V128::of_bytes(entries.as_chunks().0[part])
-}
-
-/// The table of a job of elements of `size` bytes.
-#[inline(always)]
-fn table<T: ByteTable>(job: &MoveJob<'_>, size: usize) -> T {
-    T::new(&contiguous::Table::of(job, size).padded())
-}
-
 /// Elements of one byte.
 #[inline(always)]
-fn bytes<T: ByteTable>(job: &MoveJob<'_>) -> usize {
-    let (table, positions, places): (T, _, _) = (table(job, 1), Numbers::positions(job), Places::<1>::of(job));
-    let done = places.n() - places.n() % VECTOR;
-    for at in (0..done).step_by(VECTOR) {
-        places.store(at, table.at(narrow(positions, at)));
-    }
-    done
+fn bytes<const N: usize>(job: &MoveJob<'_>) -> usize {
+    let (table, positions, places) = (ByteTable::<N>::of(job, 1), Numbers::positions(job), Places::<1>::of(job));
+    places.each_step(VECTOR, |at| places.store(at, table.at(narrow(positions, at))))
 }
 
 /// 16 positions below 256, from number `at` on, as bytes.
@@ -135,56 +103,48 @@ fn narrow(positions: Numbers<'_, i32>, at: usize) -> V128 {
 /// Elements of 2 bytes.
 #[inline(always)]
 fn halves(job: &MoveJob<'_>) -> usize {
-    let table: Sixties<1> = table(job, 2);
-    let (positions, places) = (Numbers::positions(job), Places::<2>::of(job));
-    let done = places.n() - places.n() % VECTOR;
-    for at in (0..done).step_by(VECTOR) {
+    let (table, positions, places) = (ByteTable::<4>::of(job, 2), Numbers::positions(job), Places::<2>::of(job));
+    places.each_step(VECTOR, |at| {
         let positions = narrow(positions, at);
         let even = V128::add8(positions, positions);
         let odd = V128::add8(even, V128::bytes(1));
         for (half, numbers) in V128::zip8(even, odd).into_iter().enumerate() {
             places.store(at + half * 8, table.at(numbers));
         }
-    }
-    done
+    })
 }
 
 /// Elements of 4 bytes.
 #[inline(always)]
 fn words(job: &MoveJob<'_>) -> usize {
-    let table: Sixties<1> = table(job, 4);
-    let (positions, places) = (Numbers::positions(job), Places::<4>::of(job));
+    let (table, positions, places) = (ByteTable::<4>::of(job, 4), Numbers::positions(job), Places::<4>::of(job));
     let within = V128::of_bytes([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
-    let done = places.n() - places.n() % 4;
-    for at in (0..done).step_by(4) {
+    places.each_step(4, |at| {
         let numbers = V128::add32(V128::mul32(positions.load(Scalar, at), V128::bytes(4)), within);
         places.store(at, table.at(numbers));
-    }
-    done
+    })
 }
 
 /// Elements of 8 bytes.
 #[inline(always)]
 fn pairs(job: &MoveJob<'_>) -> usize {
-    let table: Sixties<1> = table(job, 8);
-    let (positions, places) = (Numbers::positions(job), Places::<8>::of(job));
+    let (table, positions, places) = (ByteTable::<4>::of(job, 8), Numbers::positions(job), Places::<8>::of(job));
     let within = V128::of_bytes([0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
-    let done = places.n() - places.n() % 4;
-    for at in (0..done).step_by(4) {
+    places.each_step(4, |at| {
         let positions: V128 = positions.load(Scalar, at);
         for (half, twice) in V128::zip32(positions, positions).into_iter().enumerate() {
             let numbers = V128::add32(V128::mul32(twice, V128::bytes(8)), within);
             places.store(at + half * 2, table.at(numbers));
         }
-    }
-    done
+    })
 }
 
 /// Bytes by indices of one byte.
 #[inline(always)]
-fn straight<I: Index, T: ByteTable>(job: &BytesJob) -> usize {
-    let (table, places) = (T::new(&contiguous::Table::of_bytes(job).padded()), Places::<1>::bytes(job));
-    let (indices, bounds) = (Numbers::bytes(job), ByteBounds::of::<I>(job));
+fn straight<I: Index, const N: usize>(strip: &Strip<'_>) -> usize {
+    let (table, places) =
+        (ByteTable::<N>::new(&contiguous::Table::of_bytes(strip).padded()), Places::<1>::along(strip));
+    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
     let (add, last) = (V128::bytes(bounds.add), V128::bytes(bounds.last));
     let done = places.n() - places.n() % VECTOR;
     for at in (0..done).step_by(VECTOR) {

@@ -91,11 +91,11 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let (GivenDecoded { rows, row_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: the parameters of the row function.
     let args = unsafe { args.given((&raw const *rows).cast()) };
-    for first in (0..job.n()).step_by(most) {
-        let some = job.from(first).first(most.min(job.n() - first));
-        for i in 0..some.n() {
-            let later = first + i + job.prefetch_distance();
-            if later > first + i && later < job.n() {
+    for first in (0..job.n).step_by(most) {
+        let some = job.from(first).first(most.min(job.n - first));
+        for i in 0..some.n {
+            let later = first + i + job.prefetch_distance;
+            if later > first + i && later < job.n {
                 let from = job.source(later);
                 prefetch(from, elements.saturating_mul(size_in).min(MOST_AHEAD));
                 if let Some(ahead) = decoder.ahead {

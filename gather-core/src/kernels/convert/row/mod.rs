@@ -227,7 +227,7 @@ levels! {
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
     let given = unsafe { *conversion_args(args).given.cast::<GivenRows<'_, R::Params>>() };
-    let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row() / size_of::<R::Out>() });
+    let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
     // A copy: the compiler need not load its fields again after each store.
@@ -235,13 +235,13 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
-        let mut pending = unsafe { Pending::<VECTOR>::new(job.out()) };
-        for i in 0..job.n() {
+        let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
+        for i in 0..job.n {
             // SAFETY: `i < n`. K9: a row fits in the buffer, which is aligned as its place in the output is, and
             // nothing else uses the buffer.
             unsafe { rows.run::<0>(i, pending.next()) };
             // SAFETY: the row has just been written to the buffer, all of it.
-            unsafe { pending.take(job.row()) };
+            unsafe { pending.take(job.row) };
         }
         return;
     }
@@ -295,7 +295,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     #[inline(always)]
     fn threes(&self) -> usize {
         let Some(args) = self.args else { return 0 };
-        let n = self.job.n() / 3 * 3;
+        let n = self.job.n / 3 * 3;
         for i in (0..n).step_by(3) {
             let mut rows: [&[R::In]; 3] = [&[]; 3];
             for (at, row) in rows.iter_mut().enumerate() {
@@ -305,7 +305,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
             }
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
                 let to = self.job.target(i + at).cast::<R::Out>();
-                debug_assert!(to.is_aligned() && size_of::<R::Out>() == self.job.row(), "K8: a row of the output");
+                debug_assert!(to.is_aligned() && size_of::<R::Out>() == self.job.row, "K8: a row of the output");
                 // SAFETY: K1 and K8: row `i + at < n` of the output, which is one element, aligned.
                 unsafe { to.write(value) };
             }
@@ -316,7 +316,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// Runs the row function on all rows from `first` on, of `LEN` results, or of any number where that is 0.
     #[inline(always)]
     fn each<const LEN: usize>(&self, first: usize) {
-        for i in first..self.job.n() {
+        for i in first..self.job.n {
             // SAFETY: K1 and K8: row `i < n`, and that of the output, aligned for its elements.
             unsafe { self.run::<LEN>(i, self.job.target(i)) };
         }
@@ -332,10 +332,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         self.prefetch(i);
         // SAFETY: `i < n`, by the contract.
         let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
-        debug_assert!(
-            to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row(),
-            "K8: a row of the output"
-        );
+        debug_assert!(to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row, "K8: a row of the output");
         if R::ONE {
             // SAFETY: the one element of the row that `to` may be written for.
             return unsafe { to.write(R::value(from, args)) };
@@ -374,8 +371,8 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// Prefetches a row after row `i`, and what is given for it.
     #[inline(always)]
     fn prefetch(&self, i: usize) {
-        let later = i + self.job.prefetch_distance();
-        if later > i && later < self.job.n() {
+        let later = i + self.job.prefetch_distance;
+        if later > i && later < self.job.n {
             let (from, row) = self.row(later);
             prefetch(from.cast(), (self.elements * size_of::<R::In>()).min(MOST_AHEAD));
             if self.args.is_none() {
@@ -390,7 +387,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// `i` is below the number of rows of the job.
     #[inline(always)]
     unsafe fn elements(&self, i: usize) -> &[R::In] {
-        debug_assert!(i < self.job.n(), "a row of the job");
+        debug_assert!(i < self.job.n, "a row of the job");
         if self.elements == 0 {
             return &[];
         }

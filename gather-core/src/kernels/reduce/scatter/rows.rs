@@ -161,7 +161,7 @@ pub(in crate::kernels::reduce) fn reduce_rows(
     later: Option<Chosen<'_>>,
 ) {
     let (found, later_found) = (FoundRows::of(these.rows), FoundRows::of(later.unwrap_or(these).rows));
-    let distance = these.rows.addresses().prefetch_distance();
+    let distance = these.rows.addresses().prefetch_distance;
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
     let (n, asked) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
@@ -209,12 +209,12 @@ impl FoundRows {
     fn of(rows: &ResolvedRows<'_>) -> Self {
         let rows = rows.addresses();
         FoundRows {
-            updates: rows.out(),
-            updates_step: rows.out_step(),
-            data: rows.data(),
-            data_step: rows.data_step(),
-            positions: rows.positions(),
-            stride: rows.stride(),
+            updates: rows.out,
+            updates_step: rows.out_step,
+            data: rows.data,
+            data_step: rows.data_step,
+            positions: rows.positions,
+            stride: rows.stride,
         }
     }
 
