@@ -173,7 +173,7 @@ fn offsets_whose_differences_wrap_are_refused() -> Result<(), Error> {
     let ids = View::strided(&id, &[most], &[0], 0)?;
     let offsets = [0, most as u64, usize::MAX as u64 - 1, 1];
     let sum = EmbeddingBag::new(Reduction::Add).include_last_offset(true);
-    let (offset, max) = (i128::from(offsets[2]), most as i128);
+    let (offset, max) = (i128::from(offsets[2]), most);
     let expected = Error::BagOffsetOutOfRange { position: 2, offset, min: max, max };
     assert_eq!(sum.run(&table, &Bags::new(&ids, &offsets)).err(), Some(expected.clone()));
     let plan = sum.plan(&table, &Bags::new(&[0u32; 0], &[0u64]))?;

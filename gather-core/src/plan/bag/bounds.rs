@@ -237,7 +237,7 @@ mod tests {
         for offsets in [[0, most, usize::MAX - 1, 1], [0, most, most + 2, 0]] {
             for its_end in [false, true] {
                 let refused = Bounds::at(offsets.map(|offset| offset as u64).into_iter(), most, its_end).err();
-                let (offset, max) = (offsets[2] as i128, most as i128);
+                let (offset, max) = (offsets[2] as i128, most);
                 let expected = Error::BagOffsetOutOfRange { position: 2, offset, min: max, max };
                 assert_eq!(refused, Some(expected), "{offsets:?}");
             }
