@@ -25,7 +25,7 @@ use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
+    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
@@ -170,11 +170,9 @@ impl<'a> Records<'a> {
         // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");
-        let inner = self.loops.last().copied().unwrap_or(Loop::ONCE);
-        let by_index = self.components.len() == 1 && inner.index == plan.index().size() as isize && inner.data == 0;
-        let by_index = by_index && self.stride == COUNT as isize && plan.index().size() >= 4;
+        let index = plan.index().size();
         let by_index =
-            if by_index { (rows.by_index)(Elements::one(COUNT), plan.index().size(), Updates::One) } else { None };
+            if self.components.len() == 1 && index >= 4 { (rows.by_index)(Elements::one(COUNT), index) } else { None };
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);
