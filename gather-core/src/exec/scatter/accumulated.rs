@@ -21,8 +21,9 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
+use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
     AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, begin_rows, count,
@@ -51,7 +52,7 @@ pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usi
         ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),
     };
     let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
-    Scratch::new(cut, tasks, bytes)
+    Ok(Scratch { tasks, cut, records: WorkerScratch::new(bytes, tasks, &[])?, entries: WorkerScratch::new(0, 0, &[])? })
 }
 
 /// Bytes of a record, or of a count where there are no records.
@@ -60,13 +61,11 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 }
 
 /// Runs a plan. No row is written of a piece that is not complete.
-pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch) -> Outcome {
-    let places = PerTask::new(&mut scratch.records, scratch.bytes);
+pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, scratch: Scratch) -> Outcome {
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
-        let first = places.of(worker);
-        // SAFETY: `of` has found as many bytes in the memory, which need not be initialised. A worker runs one piece
-        // after the other, and nothing else uses the scratch of its number.
-        let place = unsafe { core::slice::from_raw_parts_mut(first, scratch.bytes) };
+        let (first, bytes) = (scratch.records.of(worker).cast(), scratch.records.bytes());
+        // SAFETY: R1: bytes of this worker, which need not be initialised. It runs one piece after the other.
+        let place = unsafe { core::slice::from_raw_parts_mut(first, bytes) };
         let records = Records::new(part, bytes_of(accumulators.records, part.elements), place);
         match accumulators.records {
             Some(fns) => records.take(fns),

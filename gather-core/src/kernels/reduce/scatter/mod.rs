@@ -57,7 +57,7 @@ mod values;
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
 pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD};
 pub(crate) use counts::{COUNT, begin_rows, count};
-pub(crate) use entries::{Entries, SortedRows, Span};
+pub(crate) use entries::{Entry, part_of, sort};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
 pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
