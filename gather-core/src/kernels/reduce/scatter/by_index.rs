@@ -19,7 +19,6 @@ use crate::kernels::level_fn;
 use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::accumulate::Combine;
-use crate::kernels::reduce::halves::ByIntegers;
 use crate::kernels::reduce::scatter::accumulators::{InPlace, TakeRows, UNNOTED, choose};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
@@ -164,7 +163,7 @@ impl IndexedFns {
 
 /// Reduces rows where they lie, at the scalar level.
 pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
-    level_fn::scalar::<TakeRows<C, ByIntegers, UNNOTED, SCALAR_CHUNK>>(job);
+    level_fn::scalar::<TakeRows<C, UNNOTED, SCALAR_CHUNK>>(job);
 }
 
 /// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
