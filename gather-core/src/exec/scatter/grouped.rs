@@ -88,16 +88,17 @@ unsafe impl Sync for GroupRun<'_> {}
 impl GroupRun<'_> {
     /// Writes down the rows of a piece, and sorts them.
     fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
-        let (first, n) = (self.scratch.entries.of(worker), Cell::new(0));
-        // SAFETY: R1: bytes of this worker.
-        unsafe { first.write_bytes(0, self.scratch.entries.bytes()) };
-        let len = self.scratch.entries.bytes() / size_of::<Entry>();
-        // SAFETY: R1: these bytes, of which entries are made; a worker sorts one piece after the other.
-        let entries = unsafe { core::slice::from_raw_parts_mut(first.cast::<Entry>(), len) };
-        let (list, spare) = entries.split_at_mut(len / 2);
+        let (first, len) = (self.scratch.entries.of(worker).cast::<Entry>(), self.scratch.entries.bytes() / ENTRIES);
+        let (spare, n) = (first.wrapping_add(len), Cell::new(0));
+        // SAFETY: R1: lines of this worker, which need not be initialised. It sorts one piece after the other.
+        let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
         let outcome = unsafe { part.call(Take::collect(list, &n, self.destination, self.updates)) };
-        (sort(&mut list[..n.get()], &mut spare[..n.get()]), outcome)
+        // SAFETY: R1: as many spare entries as have been written down.
+        unsafe { spare.write_bytes(0, n.get()) };
+        // SAFETY: `n` entries each, which have been written, apart from one another.
+        let [list, spare] = [first, spare].map(|first| unsafe { core::slice::from_raw_parts_mut(first, n.get()) });
+        (sort(list, spare), outcome)
     }
 }
 

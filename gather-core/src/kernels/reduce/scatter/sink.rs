@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
+use core::mem::MaybeUninit;
 
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
@@ -31,7 +32,7 @@ pub(crate) enum Take<'a> {
 /// Writes entries down.
 pub(crate) struct Collector<'a> {
     /// The entries, of which `n` have been written down.
-    entries: Cell<&'a mut [Entry]>,
+    entries: Cell<&'a mut [MaybeUninit<Entry>]>,
     n: &'a Cell<usize>,
     to: *const u8,
     from: *const u8,
@@ -40,7 +41,12 @@ pub(crate) struct Collector<'a> {
 impl<'a> Take<'a> {
     /// Writes entries down, counted from the first rows of destination and updates, and their number. There are enough
     /// for all rows, or the call panics.
-    pub(crate) fn collect(entries: &'a mut [Entry], n: &'a Cell<usize>, to: *const u8, from: *const u8) -> Self {
+    pub(crate) fn collect(
+        entries: &'a mut [MaybeUninit<Entry>],
+        n: &'a Cell<usize>,
+        to: *const u8,
+        from: *const u8,
+    ) -> Self {
         Take::Collect(Collector { entries: Cell::new(entries), n, to, from })
     }
 }
@@ -112,7 +118,7 @@ impl Collector<'_> {
         let (entries, mut n) = (self.entries.take(), self.n.get());
         let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;
         chosen.for_each(|Ends { updates, destination }| {
-            entries[n] = Entry { to: offset(destination, self.to), from: offset(updates, self.from) };
+            entries[n].write(Entry { to: offset(destination, self.to), from: offset(updates, self.from) });
             n += 1;
         });
         self.n.set(n);
