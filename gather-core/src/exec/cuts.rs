@@ -7,18 +7,13 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::exec::threads;
+use crate::exec::threads::parallel_for;
 use crate::kernels::{Outcome, start_of_part};
 
 /// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them.
 pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcome + Sync) -> Outcome {
     let complete = AtomicBool::new(true);
-    threads::share(tasks, n, |pieces| {
-        let worker = pieces.worker;
-        for piece in pieces {
-            complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed);
-        }
-    });
+    parallel_for(tasks, n, |piece, worker| _ = complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed));
     Outcome::complete_if(complete.into_inner())
 }
 

@@ -3,7 +3,7 @@
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
-use crate::exec::rooms::RowRooms;
+use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::row::DecodingJob;
 use crate::kernels::remap;
@@ -438,10 +438,10 @@ pub(super) unsafe fn run_in_parts(
         // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
         unsafe { panelled.run(scratch) }
     } else {
-        let rooms = RowRooms::new(plan, tasks)?;
+        let scratch = WorkerScratch::of_rows(plan, tasks)?;
         // SAFETY: X1 for the plan with these loops.
         let part = unsafe { IndexPart::new(plan, loops, operands) };
-        if tasks == 1 { part.run_in(&rooms, 0) } else { part.run_shared(tasks, &rooms) }
+        if tasks == 1 { part.run_in(scratch.as_ref(), 0) } else { part.run_shared(tasks, scratch.as_ref()) }
     };
     Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
@@ -473,13 +473,13 @@ impl<'a> IndexPart<'a> {
         IndexPart { plan, args }
     }
 
-    /// Runs the part as a worker, which decodes rows in a room of its own.
+    /// Runs the part as a worker, which decodes rows in its scratch, if the plan decodes rows.
     #[inline]
-    fn run_in(self, rooms: &RowRooms, worker: usize) -> Outcome {
-        let (Some(decoded), Some(room)) = (self.plan.decoded(), rooms.of(worker)) else { return self.run() };
-        // SAFETY: K8: the arguments and the rows are those of the plan, for which there are rooms: this one is for the
-        // worker alone.
-        let job = unsafe { DecodingJob::new(&self.args, *decoded, room) };
+    fn run_in(self, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
+        let (Some(decoded), Some(scratch)) = (self.plan.decoded(), scratch) else { return self.run() };
+        // SAFETY: K8: the arguments and the rows are those of the plan, for which the scratch was made; the worker has
+        // its lines alone (R1).
+        let job = unsafe { DecodingJob::new(&self.args, *decoded, scratch.of(worker)) };
         let args = job.args();
         // SAFETY: K8: the parameters of a kernel that decodes rows.
         let args = unsafe { self.args.given((&raw const args).cast()) };
@@ -520,17 +520,17 @@ impl<'a> IndexPart<'a> {
     }
 
     /// Runs the part on up to `tasks` threads, piece by piece.
-    fn run_shared(self, tasks: usize, rooms: &RowRooms) -> Outcome {
+    fn run_shared(self, tasks: usize, scratch: Option<&WorkerScratch<'_>>) -> Outcome {
         let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
         let part = &self;
-        share(tasks, cuts.pieces(), |piece, worker| part.run_piece(&cuts, piece, rooms, worker))
+        share(tasks, cuts.pieces(), |piece, worker| part.run_piece(&cuts, piece, scratch, worker))
     }
 
     /// Runs one of the pieces that the part is cut into.
-    fn run_piece(&self, cuts: &Cuts, piece: usize, rooms: &RowRooms, worker: usize) -> Outcome {
+    fn run_piece(&self, cuts: &Cuts, piece: usize, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
         let mut loops = Loops::new();
         let args = self.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
-        IndexPart { plan: self.plan, args }.run_in(rooms, worker)
+        IndexPart { plan: self.plan, args }.run_in(scratch, worker)
     }
 }

@@ -31,9 +31,9 @@ mod index;
 mod nulls;
 mod panels;
 mod prepared;
-mod rooms;
 #[cfg(feature = "scatter")]
 mod scatter;
+mod scratch;
 mod space;
 #[cfg(feature = "rayon")]
 mod sync;

@@ -14,12 +14,10 @@
 //!
 //! The scratch is the one allocation of a planned call, made before anything is written.
 
-use alloc::vec::Vec;
-use core::mem::MaybeUninit;
-
 use smallvec::SmallVec;
 
 use crate::exec::cuts::share;
+use crate::exec::scratch::WorkerScratch;
 use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, OutputRows, StridedRows, pack_rows};
 use crate::plan::{NestPlan, Panels, is_free};
@@ -32,9 +30,7 @@ const PACK_AHEAD: usize = 8;
 
 /// Memory for the panels that are worked on at a time, and how columns are cut into panels.
 pub(super) struct PanelScratch {
-    memory: Vec<MaybeUninit<u8>>,
-    /// Bytes of a task's scratch: whole lines.
-    bytes: usize,
+    memory: WorkerScratch<'static>,
     tasks: usize,
     /// Columns that the first panel of a coordinate lacks.
     skipped: usize,
@@ -61,11 +57,7 @@ impl PanelScratch {
         let items = coordinates * per_coordinate;
         let bytes = (panels.rows * panels.columns * plan.spec().row).next_multiple_of(LINE);
         let tasks = tasks.min(items).min((SCRATCH / bytes).max(1));
-        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks).saturating_add(LINE));
-        memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
-        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
-        unsafe { memory.set_len(total) };
-        Ok(PanelScratch { memory, bytes, tasks, skipped, per_coordinate, items })
+        Ok(PanelScratch { memory: WorkerScratch::new(bytes, tasks, &[])?, tasks, skipped, per_coordinate, items })
     }
 }
 
@@ -99,10 +91,8 @@ impl Panelled<'_> {
     /// # Safety
     /// The promise of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops. The
     /// panels are the plan's, and so is the kernel for the loops of a panel; the scratch was made for them.
-    pub(super) unsafe fn run(self, mut scratch: PanelScratch) -> Outcome {
-        let begin = scratch.memory.as_ptr().addr().wrapping_neg() % LINE;
-        let memory = scratch.memory.as_mut_ptr().cast::<u8>().wrapping_add(begin);
-        let run = PanelRun { nest: self, scratch: &scratch, memory };
+    pub(super) unsafe fn run(self, scratch: PanelScratch) -> Outcome {
+        let run = PanelRun { nest: self, scratch: &scratch };
         share(scratch.tasks, scratch.items, |item, worker| {
             // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
             // workers as scratches, with different numbers.
@@ -111,11 +101,10 @@ impl Panelled<'_> {
     }
 }
 
-/// A loop nest with its scratches, of which the first begins at `memory`.
+/// A loop nest with its scratches.
 struct PanelRun<'a> {
     nest: Panelled<'a>,
     scratch: &'a PanelScratch,
-    memory: *mut u8,
 }
 
 // SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
@@ -128,9 +117,8 @@ impl PanelRun<'_> {
     /// # Safety
     /// The promise of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
     unsafe fn panel(&self, item: usize, worker: usize) -> Outcome {
-        let PanelRun { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch, memory } =
-            *self;
-        let memory = memory.wrapping_add(worker * scratch.bytes);
+        let PanelRun { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch } = *self;
+        let memory = scratch.memory.of(worker);
         let [around @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
         let (mut coordinate, panel) = (item / scratch.per_coordinate, item % scratch.per_coordinate);
         let mut loops = SmallVec::<[Loop; 6]>::new();
@@ -147,10 +135,7 @@ impl PanelRun<'_> {
         origin = origin.skip(inner, first);
         let n = end - first;
         let width = n * plan.spec().row;
-        debug_assert!(panels.rows * width <= scratch.bytes, "a panel beyond its scratch");
-        // `Vec::as_ptr` makes no reference to what threads write.
-        let past = scratch.memory.as_ptr().addr() + scratch.memory.len();
-        debug_assert!(memory.addr() + scratch.bytes <= past, "a worker without a scratch");
+        debug_assert!(panels.rows * width <= scratch.memory.bytes(), "a panel beyond its scratch");
         loops.push(Loop { n, ..*inner });
         let (apart, apart_step) = (origin.data, plan.stride());
         // SAFETY: the scratch is ours, and has room for the rows of the axis, of up to `panels.columns >= n` columns.

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::exec::cuts::Cuts;
-use crate::exec::threads::{self, PIECES, pool_threads};
+use crate::exec::threads::{PIECES, parallel_for, pool_threads};
 use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
 use crate::plan::{SpacePart, SpacePlan};
 use crate::tensor::layout::Shape;
@@ -74,11 +74,7 @@ impl Task<'_> {
     /// Runs the loop nest on up to `tasks` threads, piece by piece.
     fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
-        threads::share(tasks, cuts.pieces(), |pieces| {
-            for piece in pieces {
-                self.run_piece(&cuts, piece);
-            }
-        });
+        parallel_for(tasks, cuts.pieces(), |piece, _| self.run_piece(&cuts, piece));
     }
 
     /// Runs one of the pieces that the loop nest is cut into, which one thread has taken.

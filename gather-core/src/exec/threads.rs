@@ -28,28 +28,16 @@ pub(crate) fn pool_threads() -> usize {
     1
 }
 
-/// The pieces of some work, which the threads take one after the other.
-pub(crate) struct PiecesLeft<'a> {
-    next: &'a AtomicUsize,
-    n: usize,
-    /// The thread's number among those that work on the pieces.
-    pub(crate) worker: usize,
-}
-
-impl Iterator for PiecesLeft<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let piece = self.next.fetch_add(1, Ordering::Relaxed);
-        (piece < self.n).then_some(piece)
-    }
-}
-
-/// Calls `work` on this thread, and on up to `tasks - 1` others that become free meanwhile. Together they take the
-/// pieces from 0 to `n`, each once. All calls have ended when this returns.
-pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(PiecesLeft<'_>) + Sync) {
+/// Calls `run` on the pieces `0..n`, each once, on this thread and on up to `tasks - 1` others that become free
+/// meanwhile: with the piece, and the number of the thread among those that work on them. All calls have ended when this
+/// returns.
+pub(crate) fn parallel_for(tasks: usize, n: usize, run: impl Fn(usize, usize) + Sync) {
     let (next, workers) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || work(PiecesLeft { next: &next, n, worker: workers.fetch_add(1, Ordering::Relaxed) });
+    let work = || {
+        let worker = workers.fetch_add(1, Ordering::Relaxed);
+        let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&piece| piece < n);
+        core::iter::from_fn(next).for_each(|piece| run(piece, worker));
+    };
     help(tasks.min(n).saturating_sub(1), &work);
 }
 
@@ -113,7 +101,7 @@ mod tests {
     use std::thread::ThreadId;
     use std::time::Instant;
 
-    use super::share;
+    use super::parallel_for;
     use crate::exec::helpers::{Known, known};
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     use crate::types::level::tests::this_test;
@@ -122,15 +110,15 @@ mod tests {
     fn taken(tasks: usize, n: usize) -> (Vec<usize>, usize) {
         let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
         let workers = Mutex::new(Vec::new());
-        share(tasks, n, |pieces| {
-            workers.lock().unwrap().push(pieces.worker);
-            for piece in pieces {
-                counts[piece].fetch_add(1, SeqCst);
-            }
+        parallel_for(tasks, n, |piece, worker| {
+            workers.lock().unwrap().push((worker, std::thread::current().id()));
+            counts[piece].fetch_add(1, SeqCst);
         });
         let mut workers = workers.into_inner().unwrap();
-        workers.sort_unstable();
-        assert!(workers.iter().copied().eq(0..workers.len()), "workers have numbers of their own: {workers:?}");
+        workers.sort_unstable_by_key(|&(worker, _)| worker);
+        workers.dedup();
+        let own = workers.is_sorted_by(|a, b| a.0 < b.0) && workers.iter().all(|&(worker, _)| worker < tasks);
+        assert!(own, "workers have numbers of their own: {workers:?}");
         (counts.into_iter().map(AtomicUsize::into_inner).collect(), workers.len())
     }
 
@@ -139,7 +127,7 @@ mod tests {
             for n in [0, 1, 2, 7, 8, 100] {
                 let (counts, workers) = taken(tasks, n);
                 assert!(counts.iter().all(|&count| count == 1), "{tasks} tasks, {n} pieces: {counts:?}");
-                assert!((1..=tasks).contains(&workers), "{tasks} tasks, {workers} workers");
+                assert!((n.min(1)..=tasks).contains(&workers), "{tasks} tasks, {workers} workers");
             }
         }
         let (counts, workers) = taken(usize::MAX, 1000);
@@ -165,15 +153,13 @@ mod tests {
                 let panicked = AtomicUsize::new(0);
                 let panics = |id: ThreadId| (id == caller) == panics_on_caller;
                 let result = catch_unwind(AssertUnwindSafe(|| {
-                    share(4, 64, |pieces| {
+                    parallel_for(4, 64, |piece, _| {
                         at_work.fetch_add(1, SeqCst);
                         let leaves = Leaves(&at_work);
                         let panics = panics(std::thread::current().id());
-                        for piece in pieces {
-                            panicked.fetch_add(usize::from(panics), SeqCst);
-                            assert!(!panics, "piece {piece}");
-                            std::thread::yield_now();
-                        }
+                        panicked.fetch_add(usize::from(panics), SeqCst);
+                        assert!(!panics, "piece {piece}");
+                        std::thread::yield_now();
                         drop(leaves);
                     });
                 }));
@@ -210,7 +196,7 @@ mod tests {
         let panics_on_two_threads = || {
             let both = Barrier::new(2);
             let result = catch_unwind(AssertUnwindSafe(|| {
-                share(2, 2, |_| {
+                parallel_for(2, 2, |_, _| {
                     both.wait();
                     panic_any(Bomb);
                 });

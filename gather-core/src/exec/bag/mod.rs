@@ -317,9 +317,6 @@ struct Stretch<'p> {
 // whose elements are `Sync`, and so do maps of their parameters (K8).
 unsafe impl Sync for BagCall<'_> {}
 
-// SAFETY: threads have numbers of their own, and so different parts of the scratch (R1).
-unsafe impl Sync for Scratch<'_> {}
-
 /// Bags and columns of a call, which one worker has to itself.
 struct Piece<'a> {
     call: &'a BagCall<'a>,

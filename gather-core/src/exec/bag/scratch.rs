@@ -2,14 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use alloc::vec::Vec;
 use core::ptr;
 
 use crate::exec::bag::{BagCall, BagCut};
-use crate::exec::rooms::Line;
-use crate::kernels::LINE;
+use crate::exec::scratch::{Line, WorkerScratch};
 use crate::kernels::reduce::bag::SPARE;
-use crate::tensor::memory;
 use crate::types::error::Error;
 
 /// An uninitialised buffer for the scratch of a short call, which then needs no memory from the allocator.
@@ -21,17 +18,10 @@ pub(super) const fn near() -> Near {
     [const { Line::uninit() }; 64]
 }
 
-/// **R1** Each of the workers that a scratch was made for has `lines` of `memory` to itself: first the rows of its
-/// conversion, then, where a bag has several parts, room for the sums of all its columns and those to spare (B4). The
-/// memory stays where it is as long as the scratch lives.
+/// Each worker has lines to itself (R1): first the rows of its conversion, then, where a bag has several parts, the sums
+/// of all its columns, with some to spare (B4).
 pub(super) struct Scratch<'a> {
-    /// Only its capacity is used. Every pointer is taken from here anew, so that the memory has one owner, and points
-    /// to cells.
-    memory: Vec<Line>,
-    /// The memory of a short call.
-    near: &'a [Line],
-    /// Lines of each worker, which threads do not share.
-    lines: usize,
+    memory: WorkerScratch<'a>,
     /// Bytes of a worker's rows, and of its sums behind them.
     rows: usize,
     sums: usize,
@@ -45,13 +35,7 @@ impl<'a> Scratch<'a> {
     pub(super) fn new(call: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
         let rows = call.map.map_or(0, |map| map.conversion.bytes());
         let sums = sums(call, cut);
-        let lines = rows.saturating_add(sums).div_ceil(LINE);
-        let all = lines.saturating_mul(workers);
-        let (memory, near) = match near.get(..all) {
-            Some(near) => (Vec::new(), near),
-            None => (memory::reserve(all)?, &[][..]),
-        };
-        Ok(Scratch { memory, near, lines, rows, sums })
+        Ok(Scratch { memory: WorkerScratch::new(rows.saturating_add(sums), workers, near)?, rows, sums })
     }
 
     /// Whether a call that runs on one thread finds its scratch near.
@@ -61,12 +45,7 @@ impl<'a> Scratch<'a> {
 
     /// R1: the rows of a worker.
     pub(super) fn rows(&self, worker: usize) -> *mut u8 {
-        let (lines, count) = match self.near {
-            [] => (self.memory.as_ptr(), self.memory.capacity()),
-            near => (near.as_ptr(), near.len()),
-        };
-        assert!((worker + 1) * self.lines <= count, "a worker without a scratch");
-        lines.wrapping_add(worker * self.lines).cast_mut().cast()
+        self.memory.of(worker)
     }
 
     /// R1: the sums of a worker; null where no bag has several parts.

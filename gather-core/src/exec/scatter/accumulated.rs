@@ -21,11 +21,12 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
+use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, Updates, begin_rows, count,
+    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
@@ -51,7 +52,7 @@ pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usi
         ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),
     };
     let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
-    Scratch::new(cut, tasks, bytes)
+    Ok(Scratch { tasks, cut, records: WorkerScratch::new(bytes, tasks, &[])?, entries: WorkerScratch::new(0, 0, &[])? })
 }
 
 /// Bytes of a record, or of a count where there are no records.
@@ -60,13 +61,11 @@ fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
 }
 
 /// Runs a plan. No row is written of a piece that is not complete.
-pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, mut scratch: Scratch) -> Outcome {
-    let places = PerTask::new(&mut scratch.records, scratch.bytes);
+pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, scratch: Scratch) -> Outcome {
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
-        let first = places.of(worker);
-        // SAFETY: `of` has found as many bytes in the memory, which need not be initialised. A worker runs one piece
-        // after the other, and nothing else uses the scratch of its number.
-        let place = unsafe { core::slice::from_raw_parts_mut(first, scratch.bytes) };
+        let (first, bytes) = (scratch.records.of(worker).cast(), scratch.records.bytes());
+        // SAFETY: R1: bytes of this worker, which need not be initialised. It runs one piece after the other.
+        let place = unsafe { core::slice::from_raw_parts_mut(first, bytes) };
         let records = Records::new(part, bytes_of(accumulators.records, part.elements), place);
         match accumulators.records {
             Some(fns) => records.take(fns),
@@ -170,11 +169,9 @@ impl<'a> Records<'a> {
         // SAFETY: the scratch has as many bytes, of which this thread's records are made.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");
-        let inner = self.loops.last().copied().unwrap_or(Loop::ONCE);
-        let by_index = self.components.len() == 1 && inner.index == plan.index().size() as isize && inner.data == 0;
-        let by_index = by_index && self.stride == COUNT as isize && plan.index().size() >= 4;
+        let index = plan.index().size();
         let by_index =
-            if by_index { (rows.by_index)(Elements::one(COUNT), plan.index().size(), Updates::One) } else { None };
+            if self.components.len() == 1 && index >= 4 { (rows.by_index)(Elements::one(COUNT), index) } else { None };
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);

@@ -1,7 +1,7 @@
 //! Copying the tensor that a scatter begins with.
 
 use crate::exec::index::{self, Operands, Written};
-use crate::exec::threads::{self, PIECES, pool_threads};
+use crate::exec::threads::{PIECES, parallel_for, pool_threads};
 use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, IndexPlan, IndexRequest, Work};
 use crate::tensor::layout::{Layout, Shape};
@@ -84,12 +84,11 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
     }
     let piece = bytes.div_ceil(tasks.saturating_mul(PIECES)).next_multiple_of(4096);
     let ends = CopyEnds(from, to);
-    threads::share(tasks, bytes.div_ceil(piece), |pieces| {
+    parallel_for(tasks, bytes.div_ceil(piece), |number, _| {
         let CopyEnds(from, to) = &ends;
-        for start in pieces.map(|number| number * piece) {
-            let len = piece.min(bytes - start);
-            // SAFETY: `start + len <= bytes`: some of the bytes, which no other thread copies.
-            unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
-        }
+        let start = number * piece;
+        let len = piece.min(bytes - start);
+        // SAFETY: `start + len <= bytes`: some of the bytes, which no other thread copies.
+        unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
     });
 }

@@ -7,22 +7,24 @@
 //!     for each destination: reduce its rows at once           (if there is one piece, threads share these)
 //! ```
 
-use alloc::vec::Vec;
-use core::mem::MaybeUninit;
+use core::cell::Cell;
 
-use crate::exec::scatter::part::{PerTask, ScatterPart, Scratch};
+use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
-use crate::exec::threads::{self, PIECES, pool_threads};
+use crate::exec::scratch::WorkerScratch;
+use crate::exec::threads::{PIECES, parallel_for, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, Ends, Entries, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take,
-    begin_rows,
+    AccumulatorFns, Ends, Entry, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, Take, begin_rows,
+    part_of, sort,
 };
 use crate::kernels::{Outcome, prefetch};
-use crate::plan::{ReducePlan, is_free};
+use crate::plan::ReducePlan;
 use crate::types::error::Error;
 
 /// Rows that are sorted together, where there may be fewer: half a MiB of scratch, in the second-level cache.
-const ROWS: usize = 1 << 15;
+const ROWS: usize = (512 << 10) / ENTRIES;
+/// Bytes of an entry and a spare one.
+const ENTRIES: usize = 2 * size_of::<Entry>();
 
 /// The scratch that `tasks` tasks need for a plan: the entries of the pieces that are worked on at a time, and a record
 /// for each task, where rows are reduced beside the destination.
@@ -34,26 +36,11 @@ pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error>
     let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
     let cut = ScatterCut::new(plan, tasks, pieces);
     let rows = rows_of_a_piece(plan, &cut);
-    let (times, loops) = (|n: usize| n - 1, plan.loops());
-    let along_axes = plan
-        .spec()
-        .components
-        .iter()
-        .map(|component| (plan.stride().wrapping_mul(component.scale as isize), times(component.dim as usize)));
-    let free = loops.iter().filter(|along| is_free(along)).map(|along| (along.data, times(along.n)));
-    let (to, below_to) = Span::new(free.chain(along_axes));
-    let (from, below_from) = Span::new(loops.iter().map(|along| (along.out, times(along.n))));
     // No more threads help than the pool has, however many tasks there are to be.
     let tasks = tasks.min(pool_threads().saturating_add(1));
-    let mut entries = Vec::new();
-    let places = tasks.min(cut.pieces());
-    let failed =
-        || Error::AllocationFailed { bytes: rows.saturating_mul(Entries::bytes(to, from)).saturating_mul(places) };
-    entries.try_reserve_exact(places).map_err(|_| failed())?;
-    for _ in 0..places {
-        entries.push(Entries::with_capacity(rows, to, from).ok_or_else(failed)?);
-    }
-    Ok(Scratch { entries, below: [below_to, below_from], ..Scratch::new(cut, tasks, record_bytes(plan))? })
+    let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.pieces()), &[])?;
+    let record = records_of(plan).map_or(0, |fns| fns.record(plan.elements));
+    Ok(Scratch { tasks, cut, records: WorkerScratch::new(record, tasks, &[])?, entries })
 }
 
 /// The records of a plan whose rows are reduced beside the destination.
@@ -62,85 +49,78 @@ fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
     fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
-/// Bytes of a record; 0 where there is none.
-fn record_bytes(plan: &ReducePlan) -> usize {
-    records_of(plan).map_or(0, |fns| fns.record(plan.elements))
-}
-
 /// Runs a plan. If there is one piece and it is not complete, nothing is written.
-pub(super) fn run(whole: &ScatterPart<'_>, mut scratch: Scratch) -> Outcome {
+pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
-    let records = PerTask::new(&mut scratch.records, scratch.bytes);
-    // All pieces count from where the lowest rows of the whole begin.
-    let [to, from] = scratch.below;
-    let destination = whole.origin().data.cast_mut().wrapping_sub(to);
-    let run = GroupRun { plan: whole.plan, destination, updates: whole.origin().out.wrapping_sub(from), records };
+    // All pieces count from coordinate 0 of the whole.
+    let (updates, destination) = (whole.origin().out, whole.origin().data.cast_mut());
+    let run = GroupRun { plan: whole.plan, destination, updates, scratch: &scratch };
     if scratch.cut.pieces() == 1 {
-        let entries = &mut scratch.entries[0];
-        let outcome = run.collect(whole, entries);
+        let (sorted, outcome) = run.sort(whole, 0);
         if !outcome.is_complete() {
             return outcome;
         }
-        let (sorted, parts) = (entries.sort(), if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
-        threads::share(tasks, parts, |pieces| {
-            let worker = pieces.worker;
-            for part in pieces {
-                // No two parts have rows of one destination.
-                Group { run: &run, entries: sorted.part(part, parts), worker }.reduce();
-            }
+        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        parallel_for(tasks, parts, |part, worker| {
+            // No two parts have rows of one destination.
+            Group { run: &run, entries: part_of(sorted, part, parts), worker }.reduce();
         });
         return outcome;
     }
-    let rooms = PerTask::new(&mut scratch.entries, 1);
     whole.share(&scratch.cut, tasks, |part, worker| {
-        // SAFETY: each thread has a number of its own, and so the entries of that number alone.
-        let entries = unsafe { &mut *rooms.of(worker) };
-        let outcome = run.collect(part, entries);
-        Group { run: &run, entries: entries.sort(), worker }.reduce();
+        let (entries, outcome) = run.sort(part, worker);
+        Group { run: &run, entries, worker }.reduce();
         outcome
     })
 }
 
-/// A plan whose rows are sorted, and the lowest rows of its destination and updates.
+/// A plan whose rows are sorted, and the first rows of its destination and updates.
 struct GroupRun<'a> {
     plan: &'a ReducePlan,
     destination: *mut u8,
     updates: *const u8,
-    /// A record for each task.
-    records: PerTask<MaybeUninit<u8>>,
+    scratch: &'a Scratch,
 }
 
 // SAFETY: threads reduce rows of different destinations, and only read updates.
 unsafe impl Sync for GroupRun<'_> {}
 
 impl GroupRun<'_> {
-    /// Writes down the rows of a piece.
-    fn collect(&self, part: &ScatterPart<'_>, entries: &mut Entries) -> Outcome {
-        entries.clear();
+    /// Writes down the rows of a piece, and sorts them.
+    fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
+        let (first, len) = (self.scratch.entries.of(worker).cast::<Entry>(), self.scratch.entries.bytes() / ENTRIES);
+        let (spare, n) = (first.wrapping_add(len), Cell::new(0));
+        // SAFETY: R1: lines of this worker, which need not be initialised. It sorts one piece after the other.
+        let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
-        unsafe { part.call(Take::collect(entries, self.destination, self.updates)) }
+        let outcome = unsafe { part.call(Take::collect(list, &n, self.destination, self.updates)) };
+        // SAFETY: R1: as many spare entries as have been written down.
+        unsafe { spare.write_bytes(0, n.get()) };
+        // SAFETY: `n` entries each, which have been written, apart from one another.
+        let [list, spare] = [first, spare].map(|first| unsafe { core::slice::from_raw_parts_mut(first, n.get()) });
+        (sort(list, spare), outcome)
     }
 }
 
 /// Rows that were collected for a plan. This thread alone has rows of their destinations, and the number of the worker.
 struct Group<'a> {
     run: &'a GroupRun<'a>,
-    entries: SortedRows<'a>,
+    entries: &'a [Entry],
     worker: usize,
 }
 
 impl Group<'_> {
     /// Reduces the rows into their destinations.
     fn reduce(&self) {
-        let Group { run: &GroupRun { plan, destination, updates, ref records }, ref entries, worker } = *self;
+        let Group { run: &GroupRun { plan, destination, updates, scratch }, entries, worker } = *self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer;
         let ends = |k: usize| Ends {
-            updates: updates.wrapping_add(entries.from(k)),
-            destination: destination.wrapping_add(entries.to(k)),
+            updates: updates.wrapping_offset(entries[k].from),
+            destination: destination.wrapping_offset(entries[k].to),
         };
         if *replaces {
-            for last in (0..n).filter(|&k| k + 1 == n || entries.to(k) != entries.to(k + 1)) {
+            for last in (0..n).filter(|&k| k + 1 == n || entries[k].to != entries[k + 1].to) {
                 let Ends { updates, destination } = ends(last);
                 // SAFETY: S1, S2 and K4: a row that was collected and where it goes, which are apart.
                 unsafe { destination.copy_from_nonoverlapping(updates, row) };
@@ -150,7 +130,7 @@ impl Group<'_> {
         if n == 0 {
             return;
         }
-        let record = records.of(worker).cast();
+        let record = scratch.records.of(worker);
         let records = records_of(plan);
         let take = records.map(|fns| fns.take).or(rows.map(|rows| rows.resolved)).expect("rows, or records").at(level);
         let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
@@ -161,7 +141,7 @@ impl Group<'_> {
         let mut first = 0;
         while first < n {
             let Ends { destination, .. } = ends(first);
-            let end = (first + 1..n).find(|&k| entries.to(k) != entries.to(first)).unwrap_or(n);
+            let end = (first + 1..n).find(|&k| entries[k].to != entries[first].to).unwrap_or(n);
             let (count, uncounted) = RowsJob::split(end - first);
             let records_of_one = (&raw const count).cast_mut().cast();
             let counted =

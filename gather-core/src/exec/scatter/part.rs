@@ -1,6 +1,5 @@
 //! Parts of a plan's loop nest, that threads run.
 
-use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 
@@ -8,12 +7,12 @@ use crate::exec::cuts::{Cuts, share};
 use crate::exec::panels::{self, Panelled};
 use crate::exec::scatter::few::COUNTING;
 use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_piece, few_bytes, loops_of_indices};
+use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::PIECES;
-use crate::kernels::reduce::scatter::{Entries, Sink, Take};
+use crate::kernels::reduce::scatter::{Sink, Take};
 use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome, fits_i32, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
-use crate::types::error::Error;
 use crate::types::method::Method;
 
 /// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for the sink that rows
@@ -218,55 +217,16 @@ impl<'a> ScatterPart<'a> {
 pub(super) struct Scratch {
     pub(super) tasks: usize,
     pub(super) cut: ScatterCut,
-    /// Records: `bytes` bytes for each task.
-    pub(super) records: Vec<MaybeUninit<u8>>,
-    pub(super) bytes: usize,
-    /// The rows of a piece that are sorted, for each task.
-    pub(super) entries: Vec<Entries>,
-    /// Bytes from the lowest rows of the destination and of the updates to those at coordinate 0.
-    pub(super) below: [usize; 2],
+    /// Records of each task.
+    pub(super) records: WorkerScratch<'static>,
+    /// The rows of a piece that are sorted, and spare ones, of each task.
+    pub(super) entries: WorkerScratch<'static>,
 }
 
 impl Scratch {
-    /// Records for each of the tasks.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    pub(super) fn new(cut: ScatterCut, tasks: usize, bytes: usize) -> Result<Self, Error> {
-        let (mut records, total) = (Vec::new(), bytes.saturating_mul(tasks));
-        records.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
-        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
-        unsafe { records.set_len(total) };
-        Ok(Scratch { tasks, cut, records, bytes, entries: Vec::new(), below: [0; 2] })
-    }
-
     /// Whether all indices are looked at before anything is written.
     pub(super) fn writes_last(&self) -> bool {
         self.cut.pieces() == 1
-    }
-}
-
-/// Memory that is cut into one scratch for each task.
-pub(super) struct PerTask<T> {
-    first: *mut T,
-    len: usize,
-    /// Elements of a scratch.
-    each: usize,
-}
-
-// SAFETY: tasks have numbers of their own, and each uses the scratch of its number.
-unsafe impl<T: Send> Sync for PerTask<T> {}
-
-impl<T> PerTask<T> {
-    /// Memory for scratches of `each` elements.
-    pub(super) fn new(memory: &mut [T], each: usize) -> Self {
-        PerTask { first: memory.as_mut_ptr(), len: memory.len(), each }
-    }
-
-    /// The scratch of a task.
-    pub(super) fn of(&self, worker: usize) -> *mut T {
-        assert!((worker + 1) * self.each <= self.len, "a task without a scratch");
-        self.first.wrapping_add(worker * self.each)
     }
 }
 

@@ -12,7 +12,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::exec::scatter::part::ScatterPart;
-use crate::exec::threads::{self, PIECES};
+use crate::exec::threads::{PIECES, parallel_for};
 use crate::kernels::reduce::scatter;
 use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
@@ -167,11 +167,9 @@ impl AscendingUpdates<'_> {
     /// Reduces every update into its row.
     pub(super) fn run(&self, tasks: usize) {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
-        threads::share(tasks, parts, |pieces| {
-            for part in pieces {
-                let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
-                RunsPiece { of: self, range, depth: 0, origin: *self.whole.origin() }.reduce();
-            }
+        parallel_for(tasks, parts, |part, _| {
+            let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
+            RunsPiece { of: self, range, depth: 0, origin: *self.whole.origin() }.reduce();
         });
     }
 }

@@ -11,7 +11,7 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::kernels::reduce::halves::Halves;
+use crate::kernels::level_fn::Token;
 use crate::types::element::{Element, Unaligned};
 
 /// Reduces an element and an update: emitted by [`reduce_kernels!`](crate::reduce_kernels!) for a closure, and
@@ -72,7 +72,7 @@ pub(crate) trait Accumulate: 'static {
 
     /// Widens `N` elements, as a level converts halves.
     #[inline(always)]
-    fn widen_chunk<const N: usize>(_: impl Halves, from: &[Unaligned<Self::Item>; N]) -> [Self::Sum; N] {
+    fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self::Item>; N]) -> [Self::Sum; N] {
         let mut to = [Self::widen(from[0].0); N];
         for (to, from) in to.iter_mut().zip(from) {
             *to = Self::widen(from.0);
@@ -97,7 +97,7 @@ pub(crate) trait Accumulate: 'static {
 
     /// The `N` elements, as a level converts halves.
     #[inline(always)]
-    fn end_chunk<const N: usize>(_: impl Halves, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self::Item>; N] {
+    fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self::Item>; N] {
         let mut to = [Unaligned(Self::end(sums[0], count)); N];
         for (to, &sum) in to.iter_mut().zip(sums) {
             *to = Unaligned(Self::end(sum, count));

@@ -13,6 +13,7 @@ mod accumulate;
 #[cfg(feature = "bags")]
 pub(crate) mod bag;
 mod builtin;
+#[cfg(feature = "half")]
 mod halves;
 mod number;
 pub(crate) mod reducer;

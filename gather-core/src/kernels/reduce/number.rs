@@ -8,8 +8,10 @@ use core::ops::{Add as _, BitAnd as _, BitOr as _, Mul as _, Sub as _};
 #[cfg(feature = "num-complex")]
 use num_complex::Complex;
 
+use crate::kernels::level_fn::Token;
 use crate::kernels::reduce::accumulate::{Accumulate, Combine};
-use crate::kernels::reduce::halves::Halves;
+#[cfg(feature = "half")]
+use crate::kernels::reduce::halves;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::halves::InVector;
 use crate::types::element::{Element, Unaligned};
@@ -47,7 +49,7 @@ pub(super) trait Average: Copy + 'static {
     fn divide(sum: Self::Sum, count: usize) -> Self;
     /// As for [`Accumulate`].
     #[inline(always)]
-    fn widen_chunk<const N: usize>(_: impl Halves, from: &[Unaligned<Self>; N]) -> [Self::Sum; N] {
+    fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self>; N]) -> [Self::Sum; N] {
         let mut to = [from[0].0.widen(); N];
         for (to, from) in to.iter_mut().zip(from) {
             *to = from.0.widen();
@@ -56,7 +58,7 @@ pub(super) trait Average: Copy + 'static {
     }
     /// As for [`Accumulate`].
     #[inline(always)]
-    fn end_chunk<const N: usize>(_: impl Halves, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self>; N] {
+    fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self>; N] {
         let mut to = [Unaligned(Self::divide(sums[0], count)); N];
         for (to, &sum) in to.iter_mut().zip(sums) {
             *to = Unaligned(Self::divide(sum, count));
@@ -152,13 +154,13 @@ impl<T: Average> Accumulate for Mean<T> {
     }
 
     #[inline(always)]
-    fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<T>; N]) -> [T::Sum; N] {
-        T::widen_chunk(by, from)
+    fn widen_chunk<const N: usize>(level: impl Token, from: &[Unaligned<T>; N]) -> [T::Sum; N] {
+        T::widen_chunk(level, from)
     }
 
     #[inline(always)]
-    fn end_chunk<const N: usize>(by: impl Halves, sums: &[T::Sum; N], count: usize) -> [Unaligned<T>; N] {
-        T::end_chunk(by, sums, count)
+    fn end_chunk<const N: usize>(level: impl Token, sums: &[T::Sum; N], count: usize) -> [Unaligned<T>; N] {
+        T::end_chunk(level, sums, count)
     }
 }
 
@@ -207,7 +209,7 @@ impl<T: Few> Accumulate for MeanOfFew<T> {
     }
 
     #[inline(always)]
-    fn end_chunk<const N: usize>(_: impl Halves, sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
+    fn end_chunk<const N: usize>(_: impl Token, sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
         let mut to = [Unaligned(T::of(0)); N];
         // Compilers take more of them apart, and put them together on the stack.
         let ((fours, others), (sums, other_sums)) = (to.as_chunks_mut::<4>(), sums.as_chunks::<4>());
@@ -399,13 +401,13 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     }
 
     #[inline(always)]
-    fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<T>; N]) -> [f32; N] {
-        by.widen(from)
+    fn widen_chunk<const N: usize>(level: impl Token, from: &[Unaligned<T>; N]) -> [f32; N] {
+        halves::widen(level, from)
     }
 
     #[inline(always)]
-    fn end_chunk<const N: usize>(by: impl Halves, sums: &[f32; N], _: usize) -> [Unaligned<T>; N] {
-        by.narrow(sums)
+    fn end_chunk<const N: usize>(level: impl Token, sums: &[f32; N], _: usize) -> [Unaligned<T>; N] {
+        halves::narrow(level, sums)
     }
 
     #[inline(always)]
@@ -567,17 +569,17 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<Self>; N]) -> [f32; N] {
-                by.widen(from)
+            fn widen_chunk<const N: usize>(level: impl Token, from: &[Unaligned<Self>; N]) -> [f32; N] {
+                halves::widen(level, from)
             }
 
             #[inline(always)]
-            fn end_chunk<const N: usize>(by: impl Halves, sums: &[f32; N], count: usize) -> [Unaligned<Self>; N] {
+            fn end_chunk<const N: usize>(level: impl Token, sums: &[f32; N], count: usize) -> [Unaligned<Self>; N] {
                 let mut means = *sums;
                 for mean in &mut means {
                     *mean /= count as f32;
                 }
-                by.narrow(&means)
+                halves::narrow(level, &means)
             }
         }
 
@@ -627,7 +629,7 @@ mod tests {
     use core::fmt::Debug;
 
     use super::*;
-    use crate::kernels::reduce::halves::ByIntegers;
+    use crate::kernels::level_fn::Scalar;
 
     /// Sums up `count` numbers, of which `kinds` stand in turn; both ways of ending agree with the mean of many.
     fn agrees<T: Few + PartialEq + Debug>(kinds: &[T], count: usize)
@@ -640,7 +642,7 @@ mod tests {
         assert_eq!(T::long(short, count), long, "{kinds:?}, {count}");
         let mean = T::divide(long, count);
         assert_eq!(MeanOfFew::<T>::end(short, count), mean, "{kinds:?}, {count}");
-        let chunk = MeanOfFew::<T>::end_chunk(ByIntegers, &[short, T::NONE, short], count);
+        let chunk = MeanOfFew::<T>::end_chunk(Scalar, &[short, T::NONE, short], count);
         assert_eq!([chunk[0].0, chunk[2].0], [mean; 2], "{kinds:?}, {count}");
     }
 

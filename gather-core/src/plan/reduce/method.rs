@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::scatter::{FEW_ELEMENTS, Updates};
+use crate::kernels::reduce::scatter::FEW_ELEMENTS;
 use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::nest::is_free;
@@ -46,7 +46,7 @@ impl ScatterNest<'_> {
                 self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
             let numbers = self.row * request.values / request.dtype.size();
             short
-                && self.takes_by_index(Method::Chunks, request.index).is_some()
+                && self.takes_by_index(Method::Chunks, request.index)
                 && records.records.is_some_and(|fns| (fns.by_index)(request.index.size(), numbers).is_some())
         };
         // Records where short rows are taken by their indices, or nothing else may be; else counts.
@@ -90,10 +90,6 @@ impl ScatterNest<'_> {
         let (far, short) = (self.reach > FAR, self.row <= LINE);
         match () {
             () if reused => Method::Blocks,
-            // One update of all elements: nothing but its index stands between an element and the next.
-            () if inner.out == 0 && inner.data == 0 && self.reach <= 4 * FAR && self.takes(Method::Chunks) => {
-                Method::Chunks
-            }
             // The processor is ahead of such elements by itself (`cliffs`).
             () if self.by_index && self.takes(Method::Chunks) => Method::Chunks,
             () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
@@ -111,32 +107,25 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// How the updates lie of elements that may be taken by their indices; `None` where blocks do better: where another
-    /// loop of a plane comes back to the indices of a long one, which are resolved once.
-    pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> Option<Updates> {
+    /// Whether elements may be taken by their indices, and blocks do no better: where another loop of a plane comes back
+    /// to the indices of a long one, blocks resolve them once.
+    pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> bool {
         let (inner, outer) = match self.loops {
             [inner] => (inner, None),
             [.., outer, inner] => (inner, Some(outer)),
-            [] => return None,
+            [] => return false,
         };
-        let row = self.row as isize;
         let component = match self.components {
             [component] => component,
             // One tuple for the whole loop.
-            [_, ..] if method == Method::Blocks && inner.index == 0 => return Some(Updates::Each),
-            _ => return None,
+            [_, ..] if method == Method::Blocks && inner.index == 0 => return true,
+            _ => return false,
         };
         let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
         let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
         // Read as unsigned, a negative index is larger than any axis: of a short type, than any that is no longer than
         // the type has positions.
-        let is_told = index.size() >= 4 || i128::from(component.dim) <= index.positions();
-        let is_contiguous = inner.index == index.size() as isize;
-        match inner.out {
-            _ if !takes || !is_told => None,
-            0 if inner.data == 0 && self.stride == row && is_contiguous => Some(Updates::One),
-            _ => Some(Updates::Each),
-        }
+        takes && (index.size() >= 4 || i128::from(component.dim) <= index.positions())
     }
 
     /// How many rows are prefetched; 0 for none.

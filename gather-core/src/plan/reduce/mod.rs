@@ -18,7 +18,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::scatter::{Elements, IndexedFns, ScatterFns, Updates};
+use crate::kernels::reduce::scatter::{Elements, IndexedFns, ScatterFns};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, count, put_inside};
@@ -175,8 +175,7 @@ impl ReducePlan {
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
                 let in_place = rows.filter(|_| request.is_in_place());
-                let fits = in_place
-                    .is_none_or(|rows| (rows.by_index)(Elements::one(size), index_size, Updates::Each).is_some());
+                let fits = in_place.is_none_or(|rows| (rows.by_index)(Elements::one(size), index_size).is_some());
                 let least = if in_place.is_some() && axes.len() == 1 { 1 } else { LEAST_OF_ENTRIES };
                 let stride = axes.iter().map(|axis| axis.data.unsigned_abs()).max().unwrap_or(0);
                 fits.then_some(ByIndex { line: LINE / size.min(LINE), stride, least, tuples: axes.len() > 1 })
@@ -208,7 +207,7 @@ impl ReducePlan {
         let few = Elements { n: elements, size: row / elements.max(1) };
         // A row without bytes is no element.
         let rows = request.reducer.rows.filter(|_| row > 0 && index_size > 0 && (elements == 1 || is_dense));
-        let short = rows.is_some_and(|rows| (rows.by_index)(few, index_size, Updates::Each).is_some());
+        let short = rows.is_some_and(|rows| (rows.by_index)(few, index_size).is_some());
         let reach = reach(&lowered.axes, size);
         let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
         let nest = ScatterNest { components: parts, loops, stride, row, reach, by_index };
@@ -237,12 +236,11 @@ impl ReducePlan {
             }
         };
         let adjacent_tuples = has_adjacent_tuples(parts, &inner, index_size);
-        let by_index = match nest.takes_by_index(method, request.index) {
-            Some(updates) if index_size > 0 => match (&way, rows) {
-                (Way::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
-                (Way::RowByRow | Way::Accumulated(_), Some(rows)) => (rows.by_index)(few, index_size, updates),
-                _ => None,
-            },
+        let takes_by_index = index_size > 0 && nest.takes_by_index(method, request.index);
+        let by_index = match (&way, rows) {
+            _ if !takes_by_index => None,
+            (Way::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
+            (Way::RowByRow | Way::Accumulated(_), Some(rows)) => (rows.by_index)(few, index_size),
             _ => None,
         };
         let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));

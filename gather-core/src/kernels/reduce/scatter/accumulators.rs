@@ -23,12 +23,9 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
-use crate::kernels::level_fn::{self, LevelFn, Token};
+use crate::kernels::level_fn::{self, LevelFn, Scalar, Token};
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::{Accumulate, between_ends};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::halves::F16c;
-use crate::kernels::reduce::halves::{ByIntegers, Halves};
 use crate::kernels::reduce::scatter::IndexedJob;
 use crate::kernels::reduce::scatter::by_index::{
     self, CONTIGUOUS, Elements, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
@@ -73,7 +70,7 @@ impl AccumulatorFns {
 
     /// The same in little code.
     pub(in crate::kernels::reduce) const fn rare<A: Accumulate>() -> Self {
-        let take = by_level!(scalar fn TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>);
+        let take = by_level!(scalar fn TakeRows<A, COUNT, SCALAR_CHUNK>);
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
 
@@ -88,19 +85,19 @@ impl AccumulatorFns {
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
         // Vectors pay where elements are converted or divided.
         let begin = if A::WIDENS {
-            by_level!(fn BeginRows<A, ByIntegers, NOTE, HOT>, fn BeginRows<A, F16c, NOTE, HOT>)
+            by_level!(fn BeginRows<A, NOTE, HOT>)
         } else {
-            by_level!(scalar fn BeginRows<A, ByIntegers, NOTE, HOT>)
+            by_level!(scalar fn BeginRows<A, NOTE, HOT>)
         };
         let end = if A::WIDENS || (A::DIVIDES && HOT) {
-            by_level!(fn EndRows<A, ByIntegers, NOTE, HOT>, fn EndRows<A, F16c, NOTE, HOT>)
+            by_level!(fn EndRows<A, NOTE, HOT>)
         } else {
-            by_level!(scalar fn EndRows<A, ByIntegers, NOTE, HOT>)
+            by_level!(scalar fn EndRows<A, NOTE, HOT>)
         };
         AccumulatorFns {
             take: by_level!(
-                fn TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>,
-                fn TakeRows<A, F16c, NOTE, LINE>
+                fn TakeRows<A, NOTE, SCALAR_CHUNK>,
+                fn TakeRows<A, NOTE, LINE>
             ),
             by_index: none,
             begin,
@@ -133,7 +130,7 @@ const COUNT: usize = 4;
 pub(super) const UNNOTED: usize = 0;
 
 /// Updates into rows where they lie.
-pub(super) type InPlace<C> = Noted<C, ByIntegers, UNNOTED, 1>;
+pub(super) type InPlace<C> = Noted<C, Scalar, UNNOTED, 1>;
 
 /// The note of a row that has begun with the destination. That of a row that has not begun is 0.
 const KEPT: u32 = 1;
@@ -330,21 +327,21 @@ macro_rules! by_elements {
 }
 
 /// A [`RowsFn`] that makes records.
-struct BeginRows<A, L, const NOTE: usize, const HOT: bool>(PhantomData<(A, L)>);
+struct BeginRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
-impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A, L, NOTE, HOT> {
+impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A, NOTE, HOT> {
     type Args<'a> = &'a RowsJob;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RowsJob) {
-        let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
+        let job = job.merged::<A, NOTE>();
         by_elements!(HOT, job, {
             for i in 0..job.n {
                 let (record, row) = (job.record::<A, NOTE>(i), job.row(i));
                 by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
                     if job.include_self {
-                        let kept = A::widen_chunk(by, &row.read::<A::Item, WIDTH>(column));
+                        let kept = A::widen_chunk(level, &row.read::<A::Item, WIDTH>(column));
                         record.write_each::<A::Sum, WIDTH>(column, |k| kept[k]);
                     } else if let Some(identity) = A::IDENTITY {
                         record.write_each::<A::Sum, WIDTH>(column, |_| identity);
@@ -357,15 +354,15 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
 }
 
 /// A [`RowsFn`] that ends records, which have begun.
-struct EndRows<A, L, const NOTE: usize, const HOT: bool>(PhantomData<(A, L)>);
+struct EndRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
-impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, L, NOTE, HOT> {
+impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, NOTE, HOT> {
     type Args<'a> = &'a RowsJob;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RowsJob) {
-        let (by, job) = (L::of_level(level), job.merged::<A, NOTE>());
+        let job = job.merged::<A, NOTE>();
         let (least, uncounted) = (u32::from(job.include_self), job.uncounted);
         by_elements!(HOT, job, {
             for i in 0..job.n {
@@ -380,12 +377,12 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     for (plain, sum) in plain.iter_mut().zip(&sums) {
                         *plain = sum.0;
                     }
-                    let ended = A::end_chunk(by, &plain, note as usize + uncounted);
+                    let ended = A::end_chunk(level, &plain, note as usize + uncounted);
                     if NOTE > 0 {
                         row.write_each::<A::Item, WIDTH>(column, |k| ended[k].0);
                     } else {
                         let kept = row.read::<A::Item, WIDTH>(column);
-                        let wide = A::widen_chunk(by, &kept);
+                        let wide = A::widen_chunk(level, &kept);
                         let differs = |k: usize| A::differ(wide[k], plain[k]);
                         row.write_each::<A::Item, WIDTH>(column, |k| if differs(k) { ended[k].0 } else { kept[k].0 });
                     }
@@ -395,10 +392,10 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
     }
 }
 
-/// Reduces a row of the given number of elements into its record, `BYTES` bytes of sums at a time.
+/// Reduces a row of the given number of elements into its record at a level, `BYTES` bytes of sums at a time.
 pub(super) struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
-impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
+impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
     #[inline(always)]
     fn take(&self, row: RowPair) {
         let record = row.into();
@@ -427,30 +424,30 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
     }
 }
 
-impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, ByIntegers, NOTE, BYTES> {
+impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, Scalar, NOTE, BYTES> {
     const BYTES: usize = size_of::<A::Item>();
 
     #[inline(always)]
     fn of(elements: usize) -> Self {
-        Noted(elements, ByIntegers, PhantomData)
+        Noted(elements, Scalar, PhantomData)
     }
 }
 
 /// A [`ReduceFn`] for records of the reduction, `BYTES` bytes of sums at a time.
-pub(super) struct TakeRows<A, L, const NOTE: usize, const BYTES: usize>(PhantomData<(A, L)>);
+pub(super) struct TakeRows<A, const NOTE: usize, const BYTES: usize>(PhantomData<A>);
 
-impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<A, L, NOTE, BYTES> {
+impl<A: Accumulate, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<A, NOTE, BYTES> {
     type Args<'a> = &'a ReduceJob<'a>;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, &job: &ReduceJob<'_>) {
-        let (by, row) = (L::of_level(level), job.row());
+        let row = job.row();
         debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
         if row.elements == 1 {
-            return job.each(&Noted::<A, L, NOTE, 1>(1, by, PhantomData));
+            return job.each(&Noted::<A, Here, NOTE, 1>(1, level, PhantomData));
         }
-        job.each(&Noted::<A, L, NOTE, BYTES>(row.elements, by, PhantomData));
+        job.each(&Noted::<A, Here, NOTE, BYTES>(row.elements, level, PhantomData));
     }
 }
 
@@ -486,11 +483,11 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
         quick: Some(Quick {
             any: quick,
             packed: quick,
-            stepped: Some(one_by_one::<Noted<A, ByIntegers, NOTE, 1>>),
+            stepped: Some(one_by_one::<Noted<A, Scalar, NOTE, 1>>),
             step: bytes as isize,
             any_steps: false,
         }),
-        rows: level_fn::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
+        rows: level_fn::scalar::<TakeRows<A, NOTE, SCALAR_CHUNK>>,
         row: Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) },
     }
 }
@@ -499,7 +496,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
 /// size of `R`.
 fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
-        return by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
+        return by_index::quick::<Noted<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
     }
     for plane in 0..job.outer.n {
         let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1));
@@ -513,7 +510,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
 /// As [`quick`] for one inner loop, with some updates widened at a time.
 fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (bytes, wide) = (ELEMENTS * size_of::<A::Item>(), Elements { n: ELEMENTS, size: size_of::<A::Sum>() });
-    let (mut done, row) = (0, Noted::<Widened<A>, ByIntegers, NOTE, SCALAR_CHUNK>(ELEMENTS, ByIntegers, PhantomData));
+    let (mut done, row) = (0, Noted::<Widened<A>, Scalar, NOTE, SCALAR_CHUNK>(ELEMENTS, Scalar, PhantomData));
     let job = job.contiguous(R::bytes(job.index_bytes), bytes);
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);

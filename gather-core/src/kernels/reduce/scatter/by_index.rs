@@ -9,7 +9,7 @@
 //! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
 //! branch is predicted. The first index that is not valid ends the loop: some elements from there on are taken by
 //! another one (`stepped`), which knows what such an index stands for, and then the quick one goes on. Gathers have the
-//! same loop (`moves/gather_positions.rs`), and elements that all take one update a shorter one (`one_update`).
+//! same loop (`moves/gather_positions.rs`).
 //!
 //! A reduction has the loops over elements ([`IndexedFns`]). What happens between them stands once, here.
 
@@ -19,10 +19,8 @@ use crate::kernels::level_fn;
 use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::accumulate::Combine;
-use crate::kernels::reduce::halves::ByIntegers;
 use crate::kernels::reduce::scatter::accumulators::{InPlace, TakeRows, UNNOTED, choose};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
-use crate::kernels::reduce::scatter::one_update::of_one_update;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow};
 use crate::kernels::reduce::scatter::stepped::{SteppedFn, SteppedRows, one_by_one, stepped, written_down};
@@ -58,9 +56,8 @@ pub(in crate::kernels::reduce) struct Quick {
     pub(in crate::kernels::reduce) any_steps: bool,
 }
 
-/// Chooses the functions that reduce rows of elements by indices of a size, in bytes, with updates as they are; `None`
-/// where nothing does.
-pub(crate) type ChooseByIndex = fn(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns>;
+/// Chooses the functions that reduce rows of elements by indices of a size, in bytes; `None` where nothing does.
+pub(crate) type ChooseByIndex = fn(row: Elements, index: usize) -> Option<&'static IndexedFns>;
 
 /// Elements of a row.
 #[derive(Clone, Copy, Debug)]
@@ -77,16 +74,6 @@ impl Elements {
     }
 }
 
-/// How the updates of single elements lie along the inner loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Updates {
-    /// Every element has its own.
-    Each,
-    /// All are the one at the first iteration; indices are contiguous, elements are so along the axis, and the loop
-    /// does not move the destination.
-    One,
-}
-
 /// Takes a row of a few elements.
 pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
     /// Bytes of an element of updates.
@@ -97,10 +84,11 @@ pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
 }
 
 impl IndexedFns {
-    /// The functions for rows of an element, those anywhere by `rows`.
-    pub(in crate::kernels::reduce) const fn hot<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
+    /// The functions for rows of an element, those anywhere by `rows`. With `COUNTS`, one update of all elements has a
+    /// loop of its own: a histogram.
+    pub(in crate::kernels::reduce) const fn hot<T: TakeFew, R: ReadIndex, const COUNTS: bool>(rows: ReduceFn) -> Self {
         let quick = Quick {
-            any: quick::<T, R, STEPPED, 1>,
+            any: at_any_steps::<T, R, COUNTS>,
             packed: quick::<T, R, PACKED, 1>,
             stepped: Some(one_by_one::<T>),
             step: T::BYTES as isize,
@@ -175,16 +163,12 @@ impl IndexedFns {
 
 /// Reduces rows where they lie, at the scalar level.
 pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
-    level_fn::scalar::<TakeRows<C, ByIntegers, UNNOTED, SCALAR_CHUNK>>(job);
+    level_fn::scalar::<TakeRows<C, UNNOTED, SCALAR_CHUNK>>(job);
 }
 
 /// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
 /// are prefetched.
-pub(in crate::kernels::reduce) fn cold<C: Combine>(
-    row: Elements,
-    index: usize,
-    _: Updates,
-) -> Option<&'static IndexedFns> {
+pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) -> Option<&'static IndexedFns> {
     debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
@@ -192,31 +176,18 @@ pub(in crate::kernels::reduce) fn cold<C: Combine>(
     Some(const { &IndexedFns::cold::<InPlace<C>>(in_place::<C>) })
 }
 
-/// The [`ChooseByIndex`] of a reduction that is hot. Indices of 1 and 2 bytes are resolved some at a time.
-pub(in crate::kernels::reduce) fn hot<C: Combine>(
+/// The [`ChooseByIndex`] of a reduction that is hot; with `COUNTS`, of one that histograms are made by. All other indices
+/// of 1 and 2 bytes are resolved some at a time.
+pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
     row: Elements,
     index: usize,
-    updates: Updates,
 ) -> Option<&'static IndexedFns> {
-    match (row.n, index, updates) {
-        (1, 4, _) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<4>>(in_place::<C>) }),
-        (1, 8, _) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<8>>(in_place::<C>) }),
-        (2..=4, 4 | 8, Updates::Each) => choose::<C, UNNOTED>(index, row.n),
-        _ => cold::<C>(row, index, updates),
-    }
-}
-
-/// As [`hot`], for a reduction that histograms are made by: one update for all elements is loaded once.
-pub(in crate::kernels::reduce) fn counting<C: Combine>(
-    row: Elements,
-    index: usize,
-    updates: Updates,
-) -> Option<&'static IndexedFns> {
-    match (updates, row.n, index) {
-        (Updates::One, 1, 1) => Some(const { &of_one_update::<C, Exact<1>>() }),
-        (Updates::One, 1, 4) => Some(const { &of_one_update::<C, Exact<4>>() }),
-        (Updates::One, 1, 8) => Some(const { &of_one_update::<C, Exact<8>>() }),
-        _ => hot::<C>(row, index, updates),
+    match (row.n, index) {
+        (1, 1) if COUNTS => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<1>, COUNTS>(in_place::<C>) }),
+        (1, 4) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<4>, COUNTS>(in_place::<C>) }),
+        (1, 8) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<8>, COUNTS>(in_place::<C>) }),
+        (2..=4, 4 | 8) => choose::<C, UNNOTED>(index, row.n),
+        _ => cold::<C>(row, index),
     }
 }
 
@@ -236,6 +207,17 @@ const PACKED: u8 = 0;
 pub(in crate::kernels::reduce) const CONTIGUOUS: u8 = 1;
 /// Indices, updates and the destination have steps of their own.
 const STEPPED: u8 = 2;
+/// As [`PACKED`], with one update for all rows: a histogram.
+const ONE_UPDATE: u8 = 3;
+
+/// [`QuickFn`] for rows of an element at any steps.
+fn at_any_steps<T: TakeFew, R: ReadIndex, const COUNTS: bool>(job: &IndexedJob) -> usize {
+    let steps = [job.index_step, job.updates_step, job.stride, job.destination_step];
+    if COUNTS && steps == [R::BYTES as isize, 0, T::BYTES as isize, 0] {
+        return quick::<T, R, ONE_UPDATE, 1>(job);
+    }
+    quick::<T, R, STEPPED, 1>(job)
+}
 
 /// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size
 /// of `R`.
@@ -257,25 +239,28 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     // Copied: for all that the compiler knows, a store might change the job.
     let mut job = match PLACES {
         PACKED => job.contiguous(R::bytes(job.index_bytes), bytes).packed(bytes),
+        ONE_UPDATE => job.contiguous(R::bytes(job.index_bytes), 0).packed(bytes),
         CONTIGUOUS => job.contiguous(R::bytes(job.index_bytes), bytes),
         _ => *job,
     };
     let (Some(n), planes) = (NonZero::new(job.n).map(NonZero::get), job.outer.n) else { return 0 };
-    let ahead = if n < GROUP { [1; 2] } else { [GROUP * R::bytes(job.index_bytes), GROUP * bytes] };
+    // The one update stays where it is.
+    let (group, update) = if PLACES == ONE_UPDATE { (4 * GROUP, 0) } else { (GROUP, bytes) };
+    let ahead = if n < GROUP { [1, update.min(1)] } else { [group * R::bytes(job.index_bytes), group * update] };
     for plane in 0..planes {
         let mut done = 0;
         while done < n {
             if job.next.is_some() {
-                job.next.from(done / STEP).fetch_steps(GROUP);
+                job.next.from(done / STEP).fetch_steps(group);
             }
             let later = job.rest(done);
             prefetch(later.index.wrapping_add(STREAM_AHEAD), ahead[0]);
             prefetch(later.updates.wrapping_add(STREAM_AHEAD), ahead[1]);
-            for at in done..n.min(done + GROUP) {
+            for at in done..n.min(done + group) {
                 let Some(position) = job.position(job.index::<R>(at)) else { return plane * n + at };
                 element.take(job.row(at, position, row.n));
             }
-            done += GROUP;
+            done += group;
         }
         job = job.after(1);
     }
@@ -336,8 +321,8 @@ mod tests {
                 destination_step: 4 * step as isize,
                 ..job(&spread_out, &updates, &mut data, 40)
             };
-            let by_index = counting::<Add<i32>>(Elements::one(4), size_of::<I>(), Updates::Each)
-                .expect("a function for every index type");
+            let by_index =
+                hot::<Add<i32>, true>(Elements::one(4), size_of::<I>()).expect("a function for every index type");
             // SAFETY: there are as many indices and updates, and data for 40 positions of each.
             let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
             let mut expected = false;
@@ -396,7 +381,7 @@ mod tests {
                 let (bytes, stride) = (4 * elements as isize, 4 * apart as isize);
                 let job = IndexedElements { updates_step: bytes, stride, ..job(&list, &updates, &mut data, 40) };
                 let row = Elements { n: elements, size: 4 };
-                let by_index = hot::<Add<i32>>(row, size_of::<I>(), Updates::Each).expect("functions for a few");
+                let by_index = hot::<Add<i32>, true>(row, size_of::<I>()).expect("functions for a few");
                 // SAFETY: there are as many indices and rows of updates, and data for 40 positions.
                 let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
                 for (k, new) in updates.chunks(elements).enumerate().filter(|&(k, _)| Some(k) != place) {
@@ -415,48 +400,6 @@ mod tests {
 
     #[test]
     fn there_is_none_for_other_sizes() {
-        let chosen =
-            |index| [Updates::Each, Updates::One].map(|updates| counting::<Add<i32>>(Elements::one(4), index, updates));
-        assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
-    }
-
-    /// Adds 3 at indices into `dim` elements, and at every place in turn one that is not valid.
-    fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
-        let by_index = counting::<Add<i32>>(Elements::one(4), size_of::<I>(), Updates::One)
-            .expect("a function for every index type");
-        let counted = |indices: &[I]| {
-            let (mut data, update) = (vec![0i32; dim], [3i32]);
-            let job = IndexedElements { updates_step: 0, ..job(indices, &update, &mut data, dim) };
-            // SAFETY: there are as many indices, an update, and data for `dim` positions.
-            (by_index.reduce(&unsafe { IndexedJob::new(job) }), data)
-        };
-        for n in [0, 1, 7, 8, 9, 16, 100] {
-            let indices: Vec<I> = (0..n).map(|at| good(at * 7 % dim)).collect();
-            let expected = |left_out: Option<usize>| {
-                let mut sums = vec![0; dim];
-                (0..n).filter(|&at| Some(at) != left_out).for_each(|at| sums[at * 7 % dim] += 3);
-                (left_out.is_some(), sums)
-            };
-            assert_eq!(counted(&indices), expected(None));
-            for place in [0, 1, 7, 8, 9, 15, 99].into_iter().filter(|&place| place < n) {
-                for &bad in bad {
-                    let mut indices = indices.clone();
-                    indices[place] = bad;
-                    assert_eq!(counted(&indices), expected(Some(place)), "{n}, {place}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn one_update_is_taken_by_indices_in_range() {
-        one_update(40, |at| at as u8, &[40, u8::MAX]);
-        one_update(256, |at| at as u8, &[]);
-        one_update(40, |at| at as i8, &[-1, 40, i8::MIN, i8::MAX]);
-        one_update(128, |at| at as i8, &[-1, i8::MIN]);
-        one_update(300, |at| at as u16, &[300, u16::MAX]);
-        one_update(300, |at| at as i16, &[-1, 300, i16::MIN]);
-        one_update(40, |at| at as i32, &[-1, 40, i32::MIN, i32::MAX]);
-        one_update(40, |at| at as i64, &[-1, 40, i64::MIN, i64::MAX, 1 << 32]);
+        assert!([0, 3, 16].into_iter().all(|index| hot::<Add<i32>, true>(Elements::one(4), index).is_none()));
     }
 }

@@ -136,13 +136,6 @@ impl IndexedJob {
         IndexedJob(IndexedElements { stride, destination_step, ..self.0 })
     }
 
-    /// The same elements, of which those at the first `DIM` positions of the axis are in range, a constant.
-    #[inline(always)]
-    pub(super) fn along<const DIM: u64>(&self) -> IndexedJob {
-        debug_assert!(DIM <= self.dim);
-        IndexedJob(IndexedElements { dim: DIM, ..self.0 })
-    }
-
     /// The rows of all elements of the first inner loop, where they have one index, at its position.
     #[inline(always)]
     pub(super) fn stepped(&self, position: Position) -> SteppedRows {
@@ -192,14 +185,6 @@ impl IndexedJob {
                 .wrapping_offset(self.stride.wrapping_mul(position as isize))
                 .wrapping_offset(along(self.destination_step)),
         }
-    }
-
-    /// The first update.
-    #[inline(always)]
-    pub(super) fn update<T: Copy>(&self) -> T {
-        debug_assert!(self.n > 0 && self.outer.n > 0, "S1");
-        // SAFETY: S1: an update, at any alignment.
-        unsafe { self.updates.cast::<T>().read_unaligned() }
     }
 
     /// The updates of the first `n` elements of the inner loop, which are contiguous rows of `elements` values.

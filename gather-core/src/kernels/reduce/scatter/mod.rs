@@ -38,7 +38,7 @@
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
 //!   plan has found rows of as many elements as the functions take, and indices of one component, or an inner loop that
-//!   stays at its tuple; and what the functions say besides ([`Updates::One`]).
+//!   stays at its tuple.
 
 pub(in crate::kernels::reduce) mod accumulators;
 pub(in crate::kernels::reduce) mod by_index;
@@ -46,7 +46,6 @@ pub(in crate::kernels::reduce) mod counts;
 mod entries;
 mod finders;
 mod indexed;
-mod one_update;
 mod read;
 pub(in crate::kernels::reduce) mod rows;
 pub(in crate::kernels::reduce) mod runs;
@@ -56,9 +55,9 @@ pub(in crate::kernels::reduce) mod store;
 mod values;
 
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
-pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD, Updates};
+pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD};
 pub(crate) use counts::{COUNT, begin_rows, count};
-pub(crate) use entries::{Entries, SortedRows, Span};
+pub(crate) use entries::{Entry, part_of, sort};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
 pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
@@ -139,14 +138,14 @@ impl ScatterFns {
 
     /// The same with loops of its own: also for short rows that do not count themselves, into records.
     pub(in crate::kernels::reduce) const fn hot<C: Combine>() -> Self {
-        let rows = Some(rows::reduce::<C>(by_index::hot::<C>));
+        let rows = Some(rows::reduce::<C>(by_index::hot::<C, false>));
         let beside = Some(BesideFns { noted: AccumulatorFns::hot::<C>(), begun: None });
         ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
     }
 
     /// The same, that histograms are made by.
     pub(in crate::kernels::reduce) const fn counting<C: Combine>() -> Self {
-        ScatterFns { rows: Some(rows::reduce::<C>(by_index::counting::<C>)), ..Self::hot::<C>() }
+        ScatterFns { rows: Some(rows::reduce::<C>(by_index::hot::<C, true>)), ..Self::hot::<C>() }
     }
 }
 

@@ -18,7 +18,6 @@ use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::Combine;
-use crate::kernels::reduce::halves::ByIntegers;
 use crate::kernels::reduce::scatter::RowFns;
 use crate::kernels::reduce::scatter::accumulators::{TakeRows, UNNOTED};
 use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
@@ -130,10 +129,7 @@ impl<'a> Chosen<'a> {
 
 /// The functions of a reduction, with those for elements by their indices.
 pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
-    RowFns {
-        resolved: by_level!(fn TakeRows<C, ByIntegers, UNNOTED, SCALAR_CHUNK>, fn TakeRows<C, ByIntegers, UNNOTED, LINE>),
-        by_index,
-    }
+    RowFns { resolved: by_level!(fn TakeRows<C, UNNOTED, SCALAR_CHUNK>, fn TakeRows<C, UNNOTED, LINE>), by_index }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.

@@ -22,9 +22,6 @@ use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::prefetch;
 use crate::kernels::reduce::accumulate::Accumulate;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::halves::F16c;
-use crate::kernels::reduce::halves::{ByIntegers, Halves};
 use crate::kernels::reduce::scatter::accumulators::{by_columns, columns};
 use crate::kernels::reduce::scatter::rows::{Ends, SCALAR_CHUNK};
 use crate::kernels::reduce::scatter::values::Values;
@@ -103,8 +100,8 @@ pub(crate) struct RunFns {
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
-            fn Runs<A, ByIntegers, SCALAR_CHUNK>,
-            fn Runs<A, F16c, { 2 * prefetch::LINE }>
+            fn Runs<A, SCALAR_CHUNK>,
+            fn Runs<A, { 2 * prefetch::LINE }>
         ),
         singles: singles::<A>,
     }
@@ -144,18 +141,17 @@ fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position
 }
 
 /// Reduces runs, up to `BYTES` bytes of columns at a time.
-struct Runs<A, L, const BYTES: usize>(PhantomData<(A, L)>);
+struct Runs<A, const BYTES: usize>(PhantomData<A>);
 
-impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES> {
+impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
     type Args<'a> = &'a RunsJob<'a>;
     type Output = ();
 
     #[inline(always)]
     fn call<Here: Token>(level: Here, job: &RunsJob<'_>) {
-        let by = L::of_level(level);
         for run in job.runs {
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
-                reduce_run::<A, L, WIDTH>(by, job, run, column)
+                reduce_run::<A, _, WIDTH>(level, job, run, column)
             });
         }
     }
@@ -163,12 +159,12 @@ impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES>
 
 /// Reduces `N` columns of a run of the job.
 #[inline(always)]
-fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &RunsJob<'_>, run: &Run, column: usize) {
+fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &RunsJob<'_>, run: &Run, column: usize) {
     debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
     let columns = |row: *const u8| {
         let columns = row.cast::<Unaligned<A::Item>>().wrapping_add(column).cast::<[Unaligned<A::Item>; N]>();
         // SAFETY: A2: a row of the run, of updates or the destination, has these columns, at any alignment.
-        A::widen_chunk(by, &unsafe { columns.read() })
+        A::widen_chunk(level, &unsafe { columns.read() })
     };
     let (mut from, mut left, step) = (run.updates, run.n, job.step);
     let mut sums = columns(if job.include_self { run.destination } else { from });
@@ -184,7 +180,7 @@ fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &RunsJob<'_>
         }
         from = from.wrapping_offset(step);
     }
-    let ended = A::end_chunk(by, &sums, run.n + usize::from(job.include_self));
+    let ended = A::end_chunk(level, &sums, run.n + usize::from(job.include_self));
     // SAFETY: A2: no other run has this row of the destination, whose columns may be written.
     let to = unsafe { Values::new(run.destination, job.elements) };
     to.write_each::<A::Item, N>(column, |k| ended[k].0);

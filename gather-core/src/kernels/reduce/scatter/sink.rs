@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
+use core::mem::MaybeUninit;
 
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::IndexedFns;
-use crate::kernels::reduce::scatter::entries::Entries;
+use crate::kernels::reduce::scatter::entries::Entry;
 use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
 
 /// How a kernel uses the rows that it resolves.
@@ -30,16 +31,23 @@ pub(crate) enum Take<'a> {
 
 /// Writes entries down.
 pub(crate) struct Collector<'a> {
-    entries: Cell<Option<&'a mut Entries>>,
+    /// The entries, of which `n` have been written down.
+    entries: Cell<&'a mut [MaybeUninit<Entry>]>,
+    n: &'a Cell<usize>,
     to: *const u8,
     from: *const u8,
 }
 
 impl<'a> Take<'a> {
-    /// Writes entries down, counted from the lowest rows of destination and updates. There is capacity for all of
-    /// them, or the call panics.
-    pub(crate) fn collect(entries: &'a mut Entries, to: *const u8, from: *const u8) -> Self {
-        Take::Collect(Collector { entries: Cell::new(Some(entries)), to, from })
+    /// Writes entries down, counted from the first rows of destination and updates, and their number. There are enough
+    /// for all rows, or the call panics.
+    pub(crate) fn collect(
+        entries: &'a mut [MaybeUninit<Entry>],
+        n: &'a Cell<usize>,
+        to: *const u8,
+        from: *const u8,
+    ) -> Self {
+        Take::Collect(Collector { entries: Cell::new(entries), n, to, from })
     }
 }
 
@@ -107,11 +115,13 @@ impl Sink<'_> {
 impl Collector<'_> {
     /// Writes down rows.
     fn collect(&self, chosen: Chosen<'_>) {
-        let Some(entries) = self.entries.take() else { return };
-        let offset = |at: *const u8, lowest: *const u8| at.addr().wrapping_sub(lowest.addr());
+        let (entries, mut n) = (self.entries.take(), self.n.get());
+        let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;
         chosen.for_each(|Ends { updates, destination }| {
-            entries.push(offset(destination, self.to), offset(updates, self.from));
+            entries[n].write(Entry { to: offset(destination, self.to), from: offset(updates, self.from) });
+            n += 1;
         });
-        self.entries.set(Some(entries));
+        self.n.set(n);
+        self.entries.set(entries);
     }
 }

@@ -5,7 +5,7 @@
 use crate::kernels::by_level::by_level;
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew, Updates};
+use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew};
 use crate::kernels::reduce::scatter::read::Exact;
 use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow};
 use crate::kernels::reduce::scatter::values::RowPair;
@@ -19,15 +19,12 @@ pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
 };
 
 /// The functions that store rows of some bytes by indices of a size.
-fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
-    if updates == Updates::One {
-        return None;
-    }
+fn choose(row: Elements, index: usize) -> Option<&'static IndexedFns> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (row.n * row.size, index) {
-                $(($bytes, 4) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<4>>(level_fn::scalar::<StoreRows>) }),
-                ($bytes, 8) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<8>>(level_fn::scalar::<StoreRows>) }),)*
+                $(($bytes, 4) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<4>, false>(level_fn::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<8>, false>(level_fn::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
