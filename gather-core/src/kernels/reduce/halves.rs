@@ -8,9 +8,9 @@ use core::mem::MaybeUninit;
 use core::ptr;
 
 use crate::kernels::level_fn::Token;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::bag::vectors::Stored;
 use crate::kernels::reduce::number::Half;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::vectors::Stored;
 use crate::types::element::Unaligned;
 
 /// Widens `N` halves.

@@ -6,6 +6,7 @@
 //! | `bag` | rows of a table into one row for each bag, and the contract B1 to B7 |
 //! | `accumulate` | one element after the other into a sum |
 //! | `number`, `halves` | the reductions of numbers |
+//! | `vectors` | vectors of floats, and halves in memory |
 //! | `reducer` | reductions of the caller's own |
 //! | `builtin` | the built-in reductions, by data type |
 
@@ -19,6 +20,9 @@ mod number;
 pub(crate) mod reducer;
 #[cfg(feature = "scatter")]
 pub(crate) mod scatter;
+#[cfg(all(target_arch = "x86_64", any(feature = "bags", feature = "half")))]
+#[cfg_attr(not(feature = "bags"), allow(dead_code, reason = "halves are converted, and no vectors are summed up"))]
+mod vectors;
 
 pub use accumulate::Combine;
 pub(crate) use builtin::Reductions;

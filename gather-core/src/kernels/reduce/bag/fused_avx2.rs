@@ -15,8 +15,8 @@ use crate::kernels::level_fn::Avx2;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::reduce::bag::{BagArgs, BagRows, Begin, Lengths, Part};
+use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::types::element::Unaligned;
 
 /// Columns of a vector.

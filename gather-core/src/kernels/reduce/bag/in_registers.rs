@@ -19,9 +19,9 @@ use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
+use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::types::element::{Element, Unaligned};
 
 /// A reduction that adds rows in vectors.

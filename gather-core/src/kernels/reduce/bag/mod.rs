@@ -46,8 +46,6 @@ pub(in crate::kernels::reduce) mod in_registers;
 mod positions;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod rows;
-#[cfg(target_arch = "x86_64")]
-pub(in crate::kernels::reduce) mod vectors;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use positions::{BagIndices, BagRule, IndexRuns, PositionsFn, PositionsFns};
