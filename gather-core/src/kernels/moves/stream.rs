@@ -6,10 +6,7 @@
 //!
 //! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
 
-use core::arch::x86_64::{
-    _mm_loadu_si128, _mm_sfence, _mm_stream_si128, _mm256_loadu_si256, _mm256_stream_si256, _mm512_loadu_si512,
-    _mm512_stream_si512,
-};
+use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{LevelFn, Token};

@@ -11,13 +11,7 @@
 //!
 //! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
 
-use core::arch::x86_64::{
-    __m512i, _mm256_maskz_loadu_epi32, _mm512_castsi256_si512, _mm512_cmple_epu8_mask, _mm512_cvtepi32_epi16,
-    _mm512_cvtepu32_epi64, _mm512_inserti64x4, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_mask_storeu_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi32, _mm512_movepi8_mask, _mm512_packus_epi16, _mm512_packus_epi32,
-    _mm512_permutex2var_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_setr_epi32, _mm512_setzero_si512,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::Avx512;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
