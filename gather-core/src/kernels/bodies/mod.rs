@@ -24,7 +24,7 @@ mod width;
 
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-pub(crate) use filled::{Moves, Short};
+pub(crate) use filled::{MoveBy, Moves, Short};
 #[cfg(feature = "scatter")]
 pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;
