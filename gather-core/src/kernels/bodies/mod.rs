@@ -5,8 +5,8 @@
 //! choose another way; only `Direct` looks whether a loop over elements does.
 //!
 //! What resolves indices depends on their type, and what moves rows on the width. Loops over blocks, chunks and rounds
-//! call both by pointers, once for many rows: there is one loop for each level, which kernels of every index type and
-//! width share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
+//! call both by pointers, once for many rows: there is one loop of each kind, which kernels of every index type, width
+//! and level share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
 //! width.
 
 mod blocks;
