@@ -7,16 +7,7 @@
 pub(crate) use core::arch::x86_64::__m256i as Eight;
 /// Sixteen lanes, with AVX-512.
 pub(crate) use core::arch::x86_64::__m512i as Sixteen;
-use core::arch::x86_64::{
-    __m128i, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castps_si256,
-    _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cvtepi8_epi32, _mm256_cvtepi16_epi32,
-    _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_min_epu32, _mm256_movemask_epi8, _mm256_movemask_ps,
-    _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi32,
-    _mm256_shuffle_ps, _mm256_srai_epi32, _mm512_add_epi32, _mm512_cmpeq_epi32_mask, _mm512_cmple_epu32_mask,
-    _mm512_cvtepi8_epi32, _mm512_cvtepi16_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_mask_add_epi32,
-    _mm512_mask_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32,
-    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_srai_epi32,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::vector::Vector;

@@ -10,16 +10,16 @@
 //! Chunks are blocks of 64 rows, where no outer loop comes back to the same indices. A strided copy is a block of one
 //! index, which serves the whole inner loop: its rows lie a step apart.
 
-use crate::kernels::bodies::filled::{Moves, Short};
+use crate::kernels::bodies::filled::{MoveBy, Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::prefetching::MovePrefetchingFn;
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
-use crate::kernels::moves::{LookUpFn, MoveJobFn, RowLoopFn};
+use crate::kernels::moves::{LookUpBytesFn, RowLoopFn};
+use crate::kernels::nest::args::IndexArgs;
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
-use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
+use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::{ChunksFn, ChunksJob};
@@ -30,8 +30,7 @@ use crate::types::index::Index;
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let short = Short::select::<W>(level, plane.spec().row);
-    run_blocks(state, plane, Moves { rows: &W::move_rows(level), short, bytes: None }, level.resolve_fns::<I>());
+    run_blocks(state, plane, by_width::<W, L>, level.resolve_fns::<I>(), None);
 }
 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
@@ -39,42 +38,49 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let short = Short::select::<W>(level, plane.spec().row);
-    run_chunks(state, plane, Moves { rows: &W::move_rows(level), short, bytes: None }, level.resolve_chunks::<I>());
+    run_chunks(state, plane, by_width::<W, L>, level.resolve_chunks::<I>());
 }
 
-/// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows. Rows of the same block are prefetched.
+/// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let (rows, short) = (streaming(level.entry::<StreamRows>()), Short::blend(level));
-    run_blocks(state, plane, Moves { rows: &rows, short, bytes: None }, level.resolve_fns::<I>());
+    run_blocks(state, plane, streaming::<L>, level.resolve_fns::<I>(), None);
     stream::fence();
 }
 
 /// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up straight from contiguous indices of a byte.
-/// What no table takes is moved.
 #[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let rows = looking_up(W::look_up(level), W::move_rows(level));
-    let (args, spec) = (plane.args(), plane.spec());
-    let are_bytes = spec.row == 1 && spec.components.len() == 1 && args.inner().index == 1;
-    let bytes = if const { size_of::<I>() == 1 } && are_bytes { level.look_up_bytes::<I>() } else { None };
-    run_blocks(state, plane, Moves { rows: &rows, short: Short::blend(level), bytes }, level.resolve_fns::<I>());
+    let bytes = if const { size_of::<I>() == 1 } { level.look_up_bytes::<I>() } else { None };
+    run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// Moves rows by non-temporal stores, and prefetches later rows of the same job. A function of its own, so that every
-/// index type has the same closure; and so is the next one.
-fn streaming(stream: MovePrefetchingFn) -> impl Fn(&MoveJob<'_>) {
-    move |job| stream((job, &job.later()))
+/// What moves the rows of a loop nest: a function of the level, which bodies of every index type share.
+pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
+
+/// [`MovesFn`] of a width.
+fn by_width<W: IndexWidth, L: Isa>(args: &IndexArgs<'_>) -> Moves {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    Moves { rows: MoveBy::Rows(W::move_rows(level)), short: Short::select::<W>(level, args.spec().row) }
 }
 
-/// Looks elements up in a table, where there is one, and moves those that are left.
-fn looking_up(look_up: Option<LookUpFn>, rest: MoveJobFn) -> impl Fn(&MoveJob<'_>) {
-    move |job| rest(&job.from(look_up.map_or(0, |look_up| look_up(job))))
+/// [`MovesFn`] of a width by tables.
+fn by_table<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>) -> Moves {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    Moves { rows: MoveBy::Table(W::look_up(level), W::move_rows(level)), short: Short::blend(level) }
+}
+
+/// [`MovesFn`] by non-temporal stores.
+fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    Moves { rows: MoveBy::Later(level.entry::<StreamRows>()), short: Short::blend(level) }
 }
 
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
@@ -85,14 +91,22 @@ pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane:
     run_strided(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
 }
 
-/// Runs a plane block by block. Only `fns` know the index type.
+/// Runs a plane block by block. Where rows are bytes, and so are indices, `bytes` looks them up straight ahead of each
+/// block. Only `fns` and `bytes` know the index type.
 #[inline(never)]
-pub(crate) fn run_blocks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, fns: ResolveFns) {
-    let spec = plane.spec();
+pub(crate) fn run_blocks(
+    state: &mut State,
+    plane: Plane<'_>,
+    moves: MovesFn,
+    fns: ResolveFns,
+    bytes: Option<LookUpBytesFn>,
+) {
+    let (args, spec, moves) = (plane.args(), plane.spec(), moves(plane.args()));
+    let bytes = bytes.filter(|_| spec.row == 1 && spec.components.len() == 1 && args.inner().index == 1);
     for strip in plane.strips() {
         let mut done = 0;
         while done < strip.n() {
-            if let Some(look_up) = moves.bytes {
+            if let Some(look_up) = bytes {
                 let looked_up = look_up(&strip.from(done));
                 (state.done, done) = (state.done + looked_up, done + looked_up);
                 if done == strip.n() {
@@ -101,7 +115,7 @@ pub(crate) fn run_blocks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, 
             }
             let block = strip.part(done, BLOCK);
             let (rows, fill) = state.resolve(&block, block.n() == strip.n(), fns, strip.next_slice(done));
-            state.done += moves.block(spec, &rows, fill);
+            state.done += moves.block(args, &rows, fill);
             done += block.n();
         }
     }
@@ -109,16 +123,17 @@ pub(crate) fn run_blocks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, 
 
 /// Runs a plane chunk by chunk. Only `resolve` knows the index type.
 #[inline(never)]
-fn run_chunks(state: &mut State, plane: Plane<'_>, moves: Moves<'_>, resolve: ChunksFn) {
-    let (spec, State { positions, block, done, fill, .. }) = (plane.spec(), state);
+fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: ChunksFn) {
+    let State { positions, block, done, fill, .. } = state;
+    let (args, moves) = (plane.args(), moves(plane.args()));
     for strip in plane.strips() {
-        let job = ChunksJob::new(&strip, &spec.components[0], positions);
+        let job = ChunksJob::new(&strip, &args.spec().components[0], positions);
         let mut rows = ResolvedRows::before(&strip, job.room(), strip.next_slice(0));
         let mut each = |n, bad| {
             block.note(bad);
             // SAFETY: the next `n` iterations of the strip, whose positions have just been written to the buffer.
             unsafe { rows.go_on(n, *block) };
-            let moved = moves.block(spec, &rows, fill);
+            let moved = moves.block(args, &rows, fill);
             *done += moved;
             moved == n
         };

@@ -13,19 +13,40 @@
 
 use crate::kernels::level_fn::Token;
 use crate::kernels::moves::fill::{Blend, FillJob, FillRow, MOST_SELECTED, Select, SelectFn};
-use crate::kernels::moves::{LookUpBytesFn, Width};
-use crate::kernels::nest::args::KernelSpec;
+use crate::kernels::moves::prefetching::MovePrefetchingFn;
+use crate::kernels::moves::{LookUpFn, MoveJobFn, Width};
+use crate::kernels::nest::args::{IndexArgs, MoveFn};
 use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// What moves the rows of blocks.
+/// What moves the rows of blocks, and what fills short ones among them.
 #[derive(Clone, Copy)]
-pub(crate) struct Moves<'a> {
-    /// Moves rows whose indices are in range.
-    pub(crate) rows: &'a dyn Fn(&MoveJob<'_>),
+pub(crate) struct Moves {
+    pub(crate) rows: MoveBy,
     pub(crate) short: Short,
-    /// What looks bytes up ahead of each block, without positions.
-    pub(crate) bytes: Option<LookUpBytesFn>,
+}
+
+/// What moves rows whose indices are in range.
+#[derive(Clone, Copy)]
+pub(crate) enum MoveBy {
+    Rows(MoveJobFn),
+    /// A function that prefetches later rows of the same job.
+    Later(MovePrefetchingFn),
+    /// A table, where the level has one, and a function for the rows that it leaves.
+    Table(Option<LookUpFn>, MoveJobFn),
+    Convert(MoveFn),
+}
+
+impl MoveBy {
+    #[inline(always)]
+    fn run(self, args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+        match self {
+            MoveBy::Rows(move_rows) => move_rows(job),
+            MoveBy::Later(move_rows) => move_rows((job, &job.later())),
+            MoveBy::Table(look_up, rest) => rest(&job.from(look_up.map_or(0, |look_up| look_up(job)))),
+            MoveBy::Convert(convert) => convert(args, job),
+        }
+    }
 }
 
 /// How short rows are filled among others.
@@ -51,15 +72,15 @@ impl Short {
     }
 }
 
-impl Moves<'_> {
+impl Moves {
     /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 where an index is out of range
     /// and that is an error.
     #[inline(always)]
-    pub(super) fn block(&self, spec: &KernelSpec, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
+    pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {
-            (self.rows)(job);
-        } else if spec.policy.fills() {
-            self.some(spec, rows, fill);
+            self.rows.run(args, job);
+        } else if args.spec().policy.fills() {
+            self.some(args, rows, fill);
         } else {
             return 0;
         }
@@ -69,8 +90,8 @@ impl Moves<'_> {
     /// Moves the rows of a resolved block whose indices are in range, and fills the others.
     #[cold]
     #[inline(never)]
-    pub(super) fn some(&self, spec: &KernelSpec, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
-        let (block, positions) = (rows.block(), rows.positions());
+    pub(super) fn some(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
+        let (spec, block, positions) = (args.spec(), rows.block(), rows.positions());
         debug_assert!(rows.n() <= BLOCK && block.has_bad());
         if positions.iter().fold(true, |all, &position| all & block.is_bad(position)) {
             return fill.fill(spec, rows.outputs());
@@ -81,7 +102,7 @@ impl Moves<'_> {
             }
             Short::Blend(blend) if matches!(spec.row, 1 | 2 | 4 | 8) && rows.outputs().step() == spec.row as isize => {
                 let mut inside = Positions::new();
-                (self.rows)(&rows.with_zeros(&mut inside));
+                self.rows.run(args, &rows.with_zeros(&mut inside));
                 // All rows have been written, and follow one another.
                 return blend(&FillJob::new(rows, fill.row(spec)));
             }
@@ -92,7 +113,7 @@ impl Moves<'_> {
             if block.is_bad(run[0]) {
                 fill.fill(spec, rows.outputs().part(first, run.len()));
             } else {
-                (self.rows)(&rows.run(first, run.len()));
+                self.rows.run(args, &rows.run(first, run.len()));
             }
             first += run.len();
         }

@@ -5,8 +5,8 @@
 //! choose another way; only `Direct` looks whether a loop over elements does.
 //!
 //! What resolves indices depends on their type, and what moves rows on the width. Loops over blocks, chunks and rounds
-//! call both by pointers, once for many rows: there is one loop for each level, which kernels of every index type and
-//! width share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
+//! call both by pointers, once for many rows: there is one loop of each kind, which kernels of every index type, width
+//! and level share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
 //! width.
 
 mod blocks;
@@ -24,7 +24,7 @@ mod width;
 
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-pub(crate) use filled::{Moves, Short};
+pub(crate) use filled::{MoveBy, Moves, Short};
 #[cfg(feature = "scatter")]
 pub(crate) use scattered::scatter_body;
 pub(super) use width::IndexWidth;

@@ -10,7 +10,7 @@
 //! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
 //! round ahead, also where one round ends and the next begins.
 
-use crate::kernels::bodies::filled::{Moves, Short};
+use crate::kernels::bodies::filled::{MoveBy, Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::fill::FillRow;
@@ -19,7 +19,7 @@ use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::{Plane, Strip};
 use crate::kernels::nest::positions::{BLOCK, Positions};
-use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
+use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::ResolveFns;
@@ -37,9 +37,7 @@ const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let row = plane.spec().row;
-    let way = (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row));
-    planes(state, plane, way, level.resolve_fns::<I>());
+    planes(state, plane, prefetching::<W, L>, level.resolve_fns::<I>());
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -47,9 +45,22 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    let way = (level.entry::<StreamRows>(), Short::blend(level));
-    planes(state, plane, way, level.resolve_fns::<I>());
+    planes(state, plane, streaming::<L>, level.resolve_fns::<I>());
     stream::fence();
+}
+
+/// The [`Way`] of a width, for rows of `row` bytes; bodies of every index type share it.
+fn prefetching<W: IndexWidth, L: Isa>(row: usize) -> Way {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row))
+}
+
+/// The [`Way`] by non-temporal stores.
+fn streaming<L: Isa>(_: usize) -> Way {
+    // SAFETY: K7: bodies of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    (level.entry::<StreamRows>(), Short::blend(level))
 }
 
 /// What moves rows, and how short ones are filled.
@@ -57,7 +68,8 @@ type Way = (MovePrefetchingFn, Short);
 
 /// Runs a plane. Only `fns` know the index type.
 #[inline(never)]
-fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
+fn planes(state: &mut State, plane: Plane<'_>, way: fn(usize) -> Way, fns: ResolveFns) {
+    let way = way(plane.spec().row);
     for strip in plane.strips() {
         if !run_tuples(state, &strip, way, fns) {
             run(state, &strip, way, fns);
@@ -178,7 +190,6 @@ impl<'a> Rolling<'a> {
             return move_rows((job, ahead));
         }
         move_rows((&ahead.nothing(), ahead));
-        let rows = |job: &MoveJob<'_>| move_rows((job, &prefetched.without_rows()));
-        Moves { rows: &rows, short, bytes: None }.some(self.left.spec(), &prefetched, self.fill);
+        Moves { rows: MoveBy::Later(move_rows), short }.some(self.left.args(), &prefetched, self.fill);
     }
 }

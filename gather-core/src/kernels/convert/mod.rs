@@ -32,7 +32,7 @@ pub(crate) mod row;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
-use crate::kernels::bodies::{Moves, Short, State, direct_converted, run_blocks};
+use crate::kernels::bodies::{MoveBy, Moves, Short, State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};
 use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::level_fn::Scalar;
@@ -45,7 +45,6 @@ use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Outcome};
 pub(crate) use crate::kernels::nest::args::{Place, RowFn};
 use crate::kernels::nest::plane::Plane;
-use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Level;
@@ -90,18 +89,14 @@ fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    run_blocks(
-        state,
-        plane,
-        Moves { rows: &converting(plane.args()), short: Short::blend(level), bytes: None },
-        level.resolve_fns::<I>(),
-    );
+    run_blocks(state, plane, converting::<L>, level.resolve_fns::<I>(), None);
 }
 
-/// Converts rows. A function of its own, so that every index type has the same closure.
-fn converting<'a>(args: &'a IndexArgs<'_>) -> impl Fn(&MoveJob<'_>) + 'a {
-    let rows = conversion_args(args).rows;
-    move |job| rows(args, job)
+/// What converts rows at a level.
+fn converting<L: Isa>(args: &IndexArgs<'_>) -> Moves {
+    // SAFETY: K7: `blocks` of the level alone names this function.
+    let level = unsafe { L::of_kernel() };
+    Moves { rows: MoveBy::Convert(conversion_args(args).rows), short: Short::blend(level) }
 }
 
 fn direct<I: Index>(state: &mut State, plane: Plane<'_>) {

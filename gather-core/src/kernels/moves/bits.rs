@@ -10,11 +10,7 @@
 //! The loads end within the bitmap whatever the positions are.
 
 #[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::{
-    _mm256_add_epi32, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_max_epi32, _mm256_min_epu32, _mm256_movemask_ps,
-    _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
-    _mm256_sub_epi32,
-};
+use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, Neg, Not};
 

@@ -14,11 +14,7 @@
 //!
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
-use core::arch::x86_64::{
-    __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castsi256_si128, _mm256_cvtepi32_epi64,
-    _mm256_extracti128_si256, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
-    _mm256_setzero_si256,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 

@@ -4,11 +4,7 @@
 //! cache and beyond; on an Intel Xeon they take more out of the caches (`benches/record/intel.md`). To hand the offsets
 //! over through memory would make every load wait for a store, and takes twice as long.
 
-use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
-    _mm_insert_epi64, _mm_setzero_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_set_m128i,
-    _mm256_setzero_si256,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::moves::contiguous::{DataRow, Places};
 

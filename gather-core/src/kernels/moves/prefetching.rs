@@ -27,69 +27,33 @@ impl RowLoop for MovePrefetching {
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
     let out_step = if PACKED { row as isize } else { job.out_step };
-    let (mut from, mut next) = (RowSources::<PACKED>::of(job, row), RowSources::<PACKED>::ahead(ahead, row));
-    let (mut out, both) = (job.out, job.n.min(ahead.n()));
-    for _ in 0..both {
+    let (mut source, mut later) = (sources::<PACKED>(job, row), sources::<PACKED>(ahead.addresses(), row));
+    let ((first, rest), ahead) = (job.each_position().split_at(job.n.min(ahead.n())), ahead.positions());
+    let mut out = job.out;
+    for (&position, &next) in first.iter().zip(ahead) {
         // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
-        unsafe { copy.copy_fetching(from.next(), out, row, next.next()) };
+        unsafe { copy.copy_fetching(source(position), out, row, later(next)) };
         out = out.wrapping_offset(out_step);
     }
-    for _ in both..ahead.n() {
-        C::fetch(next.next(), row);
+    for &next in &ahead[first.len()..] {
+        C::fetch(later(next), row);
     }
-    for _ in both..job.n {
+    for &position in rest {
         // SAFETY: as before.
-        unsafe { copy.copy(from.next(), out) };
+        unsafe { copy.copy(source(position), out) };
         out = out.wrapping_offset(out_step);
     }
 }
 
-/// Where the rows of a job lie, one after the other.
-pub(super) struct RowSources<const PACKED: bool> {
-    data: *const u8,
-    data_step: isize,
-    stride: isize,
-    positions: *const i32,
-    #[cfg(debug_assertions)]
-    left: usize,
-}
-
-impl<const PACKED: bool> RowSources<PACKED> {
-    #[inline(always)]
-    pub(super) fn of(job: &MoveJob<'_>, row: usize) -> Self {
-        debug_assert!(!PACKED || job.stride == row as isize);
-        let stride = if PACKED { row as isize } else { job.stride };
-        RowSources {
-            data: job.data,
-            data_step: job.data_step,
-            stride,
-            positions: job.positions,
-            #[cfg(debug_assertions)]
-            left: job.n,
-        }
-    }
-
-    /// Of rows that are only prefetched.
-    #[inline(always)]
-    pub(super) fn ahead(rows: &ResolvedRows<'_>, row: usize) -> Self {
-        RowSources::of(rows.addresses(), row)
-    }
-
-    /// The next row, of those that the job has.
-    #[inline(always)]
-    pub(super) fn next(&mut self) -> *const u8 {
-        #[cfg(debug_assertions)]
-        {
-            assert!(self.left > 0, "a row more than the job has");
-            self.left -= 1;
-        }
-        // SAFETY: the position of a row of the job, which has been called once for each row before it.
-        let position = unsafe { self.positions.read() };
-        let row = self.data.wrapping_offset(self.stride.wrapping_mul(position as isize));
-        self.positions = self.positions.wrapping_add(1);
-        if !PACKED {
-            self.data = self.data.wrapping_offset(self.data_step);
-        }
+/// Where the rows of a job lie, by their positions, one after the other.
+#[inline(always)]
+pub(super) fn sources<const PACKED: bool>(job: &MoveJob<'_>, row: usize) -> impl FnMut(i32) -> *const u8 {
+    debug_assert!(!PACKED || job.stride == row as isize);
+    let (stride, step) = if PACKED { (row as isize, 0) } else { (job.stride, job.data_step) };
+    let mut data = job.data;
+    move |position| {
+        let row = data.wrapping_offset(stride.wrapping_mul(position as isize));
+        data = data.wrapping_offset(step);
         row
     }
 }

@@ -9,10 +9,7 @@
 //! may be another thread's. Other rows are moved as at the level AVX2: those that are not contiguous in the
 //! output; those whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
 
-use core::arch::x86_64::{
-    _mm_mask_storeu_epi8, _mm_maskz_loadu_epi8, _mm_storeu_si128, _mm256_mask_storeu_epi8, _mm256_maskz_loadu_epi8,
-    _mm256_storeu_si256,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::avx2;
 use crate::kernels::moves::rows::MoveRows;

@@ -6,15 +6,12 @@
 //!
 //! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
 
-use core::arch::x86_64::{
-    _mm_loadu_si128, _mm_sfence, _mm_stream_si128, _mm256_loadu_si256, _mm256_stream_si256, _mm512_loadu_si512,
-    _mm512_stream_si512,
-};
+use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::STREAMED_AT_ONCE;
-use crate::kernels::moves::prefetching::{JobAndNext, RowSources};
+use crate::kernels::moves::prefetching::{JobAndNext, sources};
 use crate::kernels::prefetch::{LINE, prefetch, prefetch_row};
 
 /// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
@@ -29,16 +26,17 @@ impl LevelFn for StreamRows {
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         let row = job.row;
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-        let (mut from, mut next) = (RowSources::<false>::of(job, row), RowSources::<false>::ahead(ahead, row));
+        let (mut from, mut next) = (sources::<false>(job, row), sources::<false>(ahead.addresses(), row));
+        let mut later = ahead.positions().iter();
         let mut rows = RowsToStream { step: job.out_step, left: job.n, is_begun: false, shared: SharedLine::new() };
-        for i in 0..job.n {
-            let source = from.next();
-            let later = if i < ahead.n() { next.next() } else { source };
+        for (i, &position) in job.each_position().iter().enumerate() {
+            let source = from(position);
+            let later = later.next().map_or(source, |&position| next(position));
             // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, apart from each other.
             rows.stream(unsafe { StreamedRow::new(source, job.target(i), row) }, later);
         }
-        for _ in job.n..ahead.n() {
-            prefetch_row(next.next(), row);
+        for &position in later {
+            prefetch_row(next(position), row);
         }
     }
 }

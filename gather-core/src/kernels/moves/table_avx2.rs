@@ -24,13 +24,7 @@
 
 #![forbid(unsafe_code)]
 
-use core::arch::x86_64::{
-    __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
-    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepu32_epi64, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_packus_epi16, _mm256_packus_epi32, _mm256_permutevar8x32_epi32,
-    _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_slli_epi32, _mm256_slli_epi64, _mm256_srai_epi32, _mm256_subs_epi8, _mm256_xor_si256,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{ByteBounds, Numbers, Places, Table};

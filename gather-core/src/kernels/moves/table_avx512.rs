@@ -11,13 +11,7 @@
 //!
 //! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
 
-use core::arch::x86_64::{
-    __m512i, _mm256_maskz_loadu_epi32, _mm512_castsi256_si512, _mm512_cmple_epu8_mask, _mm512_cvtepi32_epi16,
-    _mm512_cvtepu32_epi64, _mm512_inserti64x4, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_mask_storeu_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi32, _mm512_movepi8_mask, _mm512_packus_epi16, _mm512_packus_epi32,
-    _mm512_permutex2var_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_setr_epi32, _mm512_setzero_si512,
-};
+use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::Avx512;
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
@@ -180,10 +174,20 @@ pub(crate) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 fn straight<I: Index>(strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usize {
     let places = Places::<1>::along(strip);
-    let (indices, bounds) = (Numbers::<u8>::indices(strip), ByteVectors::new::<I>(strip));
+    let (indices, ByteBounds { signed, from_end, add, last }) =
+        (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
+    let (add, last) = (_mm512_set1_epi8(add as i8), _mm512_set1_epi8(last as i8));
+    // Positions, and which of them are in range.
+    let resolve = |indices| {
+        let negative = if signed { _mm512_movepi8_mask(indices) } else { 0 };
+        let positions = _mm512_mask_add_epi8(indices, negative, indices, add);
+        // Without counting from the end a negative index is out of range, whatever its bits.
+        let refused = if from_end { 0 } else { negative };
+        (positions, _mm512_cmple_epu8_mask(positions, last) & !refused)
+    };
     let mut done = 0;
     while places.n() - done >= VECTOR {
-        let (positions, inside) = bounds.resolve(indices.load(Avx512::here(), done));
+        let (positions, inside) = resolve(indices.load(Avx512::here(), done));
         if inside != u64::MAX {
             return done;
         }
@@ -194,42 +198,10 @@ fn straight<I: Index>(strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usi
     let lanes = first_lanes(left);
     // SAFETY: the indices that are left may be read; the mask leaves out what lies behind them.
     let some = unsafe { _mm512_maskz_loadu_epi8(lanes, from.cast()) };
-    let (positions, inside) = bounds.resolve(some);
+    let (positions, inside) = resolve(some);
     if inside & lanes != lanes {
         return done;
     }
     store_some(places, done, at(positions));
     places.n()
-}
-
-/// The vectors that 64 indices of one byte are compared with.
-#[derive(Clone, Copy)]
-struct ByteVectors {
-    /// Whether indices may be negative, and whether those count from the end.
-    signed: bool,
-    from_end: bool,
-    /// The vector that is added to negative indices.
-    add: __m512i,
-    /// The last position.
-    last: __m512i,
-}
-
-impl ByteVectors {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn new<I: Index>(strip: &Strip<'_>) -> Self {
-        let ByteBounds { signed, from_end, add, last } = ByteBounds::of::<I>(strip);
-        ByteVectors { signed, from_end, add: _mm512_set1_epi8(add as i8), last: _mm512_set1_epi8(last as i8) }
-    }
-
-    /// Positions, and which of them are in range.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn resolve(self, indices: __m512i) -> (__m512i, u64) {
-        let negative = if self.signed { _mm512_movepi8_mask(indices) } else { 0 };
-        let positions = _mm512_mask_add_epi8(indices, negative, indices, self.add);
-        // Without counting from the end a negative index is out of range, whatever its bits.
-        let refused = if self.from_end { 0 } else { negative };
-        (positions, _mm512_cmple_epu8_mask(positions, self.last) & !refused)
-    }
 }

@@ -76,6 +76,16 @@ impl<'p> MoveJob<'p> {
         MoveJob { fields, ..self }
     }
 
+    /// The positions.
+    #[inline(always)]
+    pub(crate) fn each_position(&self) -> &[i32] {
+        if self.n == 0 {
+            return &[];
+        }
+        // SAFETY: `n` positions have been written, and stay for `'p`.
+        unsafe { core::slice::from_raw_parts(self.positions, self.n) }
+    }
+
     /// Position `i`.
     #[inline(always)]
     pub(crate) fn position(&self, i: usize) -> i32 {
@@ -242,11 +252,7 @@ impl<'p> ResolvedRows<'p> {
     /// The positions.
     #[inline(always)]
     pub(crate) fn positions(&self) -> &[i32] {
-        if self.0.n == 0 {
-            return &[];
-        }
-        // SAFETY: `n` positions have been written, and stay for `'p`.
-        unsafe { core::slice::from_raw_parts(self.0.positions, self.0.n) }
+        self.0.each_position()
     }
 
     /// The addresses of the rows, of which some may not be read: for the function that tells them apart.

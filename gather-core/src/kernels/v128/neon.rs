@@ -1,13 +1,7 @@
 //! The operations on vectors of 16 bytes with NEON. Lanes count from the lowest address on, as they do in the memory of
 //! little-endian machines.
 
-use core::arch::aarch64::{
-    uint8x16_t, uint8x16x4_t, uint16x8_t, uint32x4_t, uint64x2_t, vaddq_u8, vaddq_u32, vandq_u8, vbslq_u8, vceqq_u8,
-    vminq_u8, vminvq_u8, vmulq_u32, vorrq_u8, vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_s8_u8, vreinterpretq_u8_s8,
-    vreinterpretq_u8_u16, vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u16_u8, vreinterpretq_u32_u8,
-    vreinterpretq_u64_u8, vshrq_n_s8, vuzp1q_u8, vuzp1q_u16, vzip1q_u8, vzip1q_u16, vzip1q_u32, vzip1q_u64, vzip2q_u8,
-    vzip2q_u16, vzip2q_u32, vzip2q_u64,
-};
+use core::arch::aarch64::*;
 
 /// 16 bytes in a register.
 #[derive(Clone, Copy)]

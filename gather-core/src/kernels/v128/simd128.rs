@@ -2,11 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use core::arch::wasm32::{
-    i8x16_add, i8x16_all_true, i8x16_eq, i8x16_shr, i8x16_shuffle, i8x16_splat, i8x16_sub, i8x16_swizzle,
-    i16x8_shuffle, i32x4_add, i32x4_mul, i32x4_shuffle, i64x2_shuffle, u8x16_min, v128, v128_and, v128_bitselect,
-    v128_or,
-};
+use core::arch::wasm32::*;
 
 /// 16 bytes in a register.
 #[derive(Clone, Copy)]

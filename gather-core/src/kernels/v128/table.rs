@@ -29,7 +29,7 @@ use crate::types::level::Level;
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with vectors: as many elements as make whole steps.
 #[inline(always)]
 pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let entries = job.table_entries();
+    let entries = job.table_entries;
     debug_assert!(entries <= table_entries(Level::Neon, BYTES), "K9: a table of {entries}");
     match (BYTES, entries) {
         (1, ..=16) => bytes::<1>(job),
