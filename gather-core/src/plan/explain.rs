@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use crate::plan::{Action, IndexPlan, Panels, SpacePart, SpacePlan};
+use crate::types::declare::accessors;
 use crate::types::method::Method;
 
 /// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
@@ -45,29 +46,16 @@ impl<'a> Explain<'a> {
         Explain::new(plan, largest.map_or(1, |largest| plan.tasks(largest, threads)))
     }
 
-    /// The name of the kernel that runs; where none does, what is done in its place.
-    #[must_use]
-    pub fn kernel(&self) -> &'static str {
-        self.plan.kernel()
-    }
-
-    /// How a call gets at its data.
-    #[must_use]
-    pub fn method(&self) -> Method {
-        self.plan.method()
-    }
-
-    /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
-    /// map if there is one. Of several tables, whose bags come with a call, it is 0.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.plan.bytes()
-    }
-
-    /// Tasks that a call is cut into here and now; 0 for several tables.
-    #[must_use]
-    pub fn tasks(&self) -> usize {
-        self.tasks
+    accessors! { self:
+        /// The name of the kernel that runs; where none does, what is done in its place.
+        pub fn kernel() -> &'static str => self.plan.kernel();
+        /// How a call gets at its data.
+        pub fn method() -> Method => self.plan.method();
+        /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
+        /// map if there is one. Of several tables, whose bags come with a call, it is 0.
+        pub fn bytes() -> usize => self.plan.bytes();
+        /// Tasks that a call is cut into here and now; 0 for several tables.
+        pub fn tasks() -> usize => self.tasks;
     }
 }
 

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 pub use crate::tensor::shape::Shape;
 use crate::tensor::shape::{INLINE, too_many_bytes, too_many_elements};
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
@@ -174,25 +175,13 @@ impl Layout {
         }
     }
 
-    /// The number of dimensions.
-    #[must_use]
-    #[inline]
-    pub fn rank(&self) -> usize {
-        self.shape().len()
-    }
-
-    /// The number of elements.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    accessors! { self:
+        /// The number of dimensions.
+        pub fn rank() -> usize => self.shape().len();
+        /// The number of elements.
+        pub fn len() -> usize => self.len;
+        /// Whether there is no element.
+        pub fn is_empty() -> bool => self.len == 0;
     }
 
     /// Whether the elements lie in row-major order without gaps (true of every empty layout).
