@@ -4,10 +4,9 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::tensor::memory;
-use crate::types::declare::accessors;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 
 /// Bits of a word, which bitmaps are read and written by.
@@ -143,11 +142,7 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-impl fmt::Debug for Bitmap<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bitmap").field("len", &self.len).field("null_count", &self.null_count()).finish()
-    }
-}
+debug_by!(self: [] Bitmap<'_> { len: self.len, null_count: self.null_count() });
 
 /// The `n` least significant bits, at most [`WORD`].
 #[inline(always)]
@@ -220,11 +215,7 @@ impl Validity {
     }
 }
 
-impl fmt::Debug for Validity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Validity").field("len", &self.len).field("null_count", &self.nulls).finish()
-    }
-}
+debug_by!(self: [] Validity { len: self.len, null_count: self.nulls });
 
 /// Writes bits one after the other.
 pub(crate) struct BitWriter<'a> {

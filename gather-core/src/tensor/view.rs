@@ -1,11 +1,10 @@
 //! Borrowed tensors: a layout over memory, checked once at construction.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::tensor::layout::Layout;
-use crate::types::declare::accessors;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::element::Element;
 use crate::types::error::Error;
 
@@ -53,11 +52,7 @@ impl<T> Clone for View<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for View<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View").field("shape", &self.shape()).field("strides", &self.strides()).finish()
-    }
-}
+debug_by!(self: [T] View<'_, T> { shape: self.shape(), strides: self.strides() });
 
 impl<'a, T: Element> View<'a, T> {
     /// The bytes of the rows of a matrix; `None` where it is none, or its rows are not contiguous.
@@ -211,11 +206,7 @@ unsafe impl<T: Send> Send for ViewMut<'_, T> {}
 // SAFETY: through a shared reference it gives out its layout only.
 unsafe impl<T: Sync> Sync for ViewMut<'_, T> {}
 
-impl<T> fmt::Debug for ViewMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewMut").field("shape", &self.shape()).field("strides", &self.strides()).finish()
-    }
-}
+debug_by!(self: [T] ViewMut<'_, T> { shape: self.shape(), strides: self.strides() });
 
 impl<'a, T> ViewMut<'a, T> {
     /// A row-major view of a whole slice.

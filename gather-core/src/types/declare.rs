@@ -74,3 +74,15 @@ macro_rules! accessors {
     )*};
 }
 pub(crate) use accessors;
+
+/// `Debug` of a struct by some values, each with its name.
+macro_rules! debug_by {
+    ($this:ident: [$($generics:tt)*] $Name:ident$(<$($argument:tt),+>)? { $($field:ident: $value:expr),+ }) => {
+        impl<$($generics)*> core::fmt::Debug for $Name$(<$($argument),+>)? {
+            fn fmt(&$this, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($Name))$(.field(stringify!($field), &$value))+.finish()
+            }
+        }
+    };
+}
+pub(crate) use debug_by;

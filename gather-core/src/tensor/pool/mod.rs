@@ -15,6 +15,7 @@ use crate::tensor::layout::Shape;
 use crate::tensor::output::{Output, Sealed, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
@@ -63,11 +64,7 @@ impl Default for Pool {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("limit", &self.owner.limit()).field("stats", &self.stats()).finish()
-    }
-}
+debug_by!(self: [] Pool { limit: self.owner.limit(), stats: self.stats() });
 
 impl Pool {
     /// A pool that holds all memory that comes back to it.
