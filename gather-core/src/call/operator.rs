@@ -37,49 +37,29 @@ impl fmt::Debug for Chosen {
     }
 }
 
-/// Implements methods that set a field of an operator, or read one: a line for each behind its documentation.
-macro_rules! accessors {
-    ([$($T:ident),*] $Operator:ty, $this:ident: $(
-        $(#[$doc:meta])*
-        $name:ident $(($given:ident: $Given:ty))? $(-> $Type:ty)? => $body:expr;
-    )*) => {
-        impl<$($T),*> $Operator {$(
-            $(#[$doc])*
-            #[must_use]
-            $(pub fn $name(mut $this, $given: $Given) -> Self {
-                $body;
-                $this
-            })?
-            $(pub fn $name(&$this) -> $Type {
-                $body
-            })?
-        )*}
-    };
-}
-pub(crate) use accessors;
-
 /// Implements the settings of every operator: how its calls run. They are in a field `options`.
 macro_rules! settings {
     ($Operator:ident<$($T:ident),+> $(, $(#[$methods:meta])+)?) => {
-        $crate::call::operator::accessors! {
-            [$($T),+] $Operator<$($T),+>, self:
-            /// Sets how many threads a call may use.
-            par(par: $crate::types::policy::Par) => self.options.par = par;
-            /// Forces a level.
-            level(level: $crate::types::level::Level) => self.options.level = Some(level);
-            /// Forces a method. Calls that it does not take fail with
-            /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
-            $(
-                ///
-                $(#[$methods])+
-            )?
-            method(method: $crate::types::method::Method) => self.options.method = Some(method);
-            /// The number of threads that a call may use.
-            get_par -> $crate::types::policy::Par => self.options.par;
-            /// The level that is forced on calls.
-            get_level -> Option<$crate::types::level::Level> => self.options.level;
-            /// The method that is forced on calls.
-            get_method -> Option<$crate::types::method::Method> => self.options.method;
+        impl<$($T),+> $Operator<$($T),+> {
+            $crate::types::declare::accessors! { self:
+                /// Sets how many threads a call may use.
+                pub fn par(par: $crate::types::policy::Par) => self.options.par = par;
+                /// Forces a level.
+                pub fn level(level: $crate::types::level::Level) => self.options.level = Some(level);
+                /// Forces a method. Calls that it does not take fail with
+                /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
+                $(
+                    ///
+                    $(#[$methods])+
+                )?
+                pub fn method(method: $crate::types::method::Method) => self.options.method = Some(method);
+                /// The number of threads that a call may use.
+                pub fn get_par() -> $crate::types::policy::Par => self.options.par;
+                /// The level that is forced on calls.
+                pub fn get_level() -> Option<$crate::types::level::Level> => self.options.level;
+                /// The method that is forced on calls.
+                pub fn get_method() -> Option<$crate::types::method::Method> => self.options.method;
+            }
         }
     };
 }
@@ -120,16 +100,17 @@ macro_rules! takes_indices {
         $Operator:ident<$($T:ident),+>:
         $($negative:ident).+, $(#[$of:meta])* $($out_of_bounds:ident).+: $OutOfBounds:ty
     ) => {
-        $crate::call::operator::accessors! {
-            [$($T),+] $Operator<$($T),+>, self:
-            /// Sets what negative indices mean.
-            negative_index(negative: $crate::types::policy::NegativeIndex) => self.$($negative).+ = negative;
-            $(#[$of])*
-            out_of_bounds(out_of_bounds: $OutOfBounds) => self.$($out_of_bounds).+ = out_of_bounds;
-            /// The meaning of negative indices.
-            get_negative_index -> $crate::types::policy::NegativeIndex => self.$($negative).+;
-            /// The policy for indices out of range.
-            get_out_of_bounds -> $OutOfBounds => self.$($out_of_bounds).+;
+        impl<$($T),+> $Operator<$($T),+> {
+            $crate::types::declare::accessors! { self:
+                /// Sets what negative indices mean.
+                pub fn negative_index(negative: $crate::types::policy::NegativeIndex) => self.$($negative).+ = negative;
+                $(#[$of])*
+                pub fn out_of_bounds(out_of_bounds: $OutOfBounds) => self.$($out_of_bounds).+ = out_of_bounds;
+                /// The meaning of negative indices.
+                pub fn get_negative_index() -> $crate::types::policy::NegativeIndex => self.$($negative).+;
+                /// The policy for indices out of range.
+                pub fn get_out_of_bounds() -> $OutOfBounds => self.$($out_of_bounds).+;
+            }
         }
     };
 }
@@ -138,12 +119,13 @@ pub(super) use takes_indices;
 /// Implements the reduction of an operator, which is in a field `reduction`.
 macro_rules! has_reduction {
     ([$($T:ident)?] $Operator:ty, $(#[$doc:meta])+) => {
-        $crate::call::operator::accessors! {
-            [$($T)?] $Operator, self:
-            $(#[$doc])+
-            reduction(reduction: $crate::types::reduction::Reduction) => self.reduction = reduction;
-            /// The reduction.
-            get_reduction -> $crate::types::reduction::Reduction => self.reduction;
+        impl$(<$T>)? $Operator {
+            $crate::types::declare::accessors! { self:
+                $(#[$doc])+
+                pub fn reduction(reduction: $crate::types::reduction::Reduction) => self.reduction = reduction;
+                /// The reduction.
+                pub fn get_reduction() -> $crate::types::reduction::Reduction => self.reduction;
+            }
         }
     };
 }

@@ -36,9 +36,5 @@ super::map_functions! {
 #[inline(always)]
 fn scaled(block: [u8; 32], scale: u8, value: impl Fn(u8) -> f32) -> [f32; 32] {
     let scale = e8m0_to_f32(scale);
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = value(block[i]) * scale;
-    }
-    out
+    array!(0.0; 32, |i| value(block[i]) * scale)
 }

@@ -64,11 +64,7 @@ super::map_functions! {
 /// Values, each rounded.
 #[inline(always)]
 pub(super) fn round<U: Float, const N: usize>(values: [f32; N]) -> [U; N] {
-    let mut out = [U::ZERO; N];
-    for i in 0..N {
-        out[i] = U::from_f32(values[i]);
-    }
-    out
+    array!(U::ZERO; N, |i| U::from_f32(values[i]))
 }
 
 macro_rules! convertible {

@@ -17,11 +17,7 @@ fn half<const N: usize>(block: &[u8; N], at: usize) -> f32 {
 #[inline(always)]
 pub(super) fn q8_0(block: &[u8; 34]) -> [f32; 32] {
     let d = half(block, 0);
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = f32::from(block[2 + i] as i8) * d;
-    }
-    out
+    array!(0.0; 32, |i| f32::from(block[2 + i] as i8) * d)
 }
 
 /// 32 codes of 4 bits: the low halves of 16 bytes, then the high ones.
@@ -38,82 +34,71 @@ fn halves_of_bytes<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
 #[inline(always)]
 pub(super) fn q4_0(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = f32::from(codes[i] as i8 - 8) * d;
-    }
-    out
+    array!(0.0; 32, |i| f32::from(codes[i] as i8 - 8) * d)
 }
 
 #[inline(always)]
 pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
     let (d, m, codes) = (half(block, 0), half(block, 2), halves_of_bytes(block, 4));
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = f32::from(codes[i]) * d + m;
-    }
-    out
+    array!(0.0; 32, |i| f32::from(codes[i]) * d + m)
 }
 
 /// The fifth bits of 32 codes, which are bits of four bytes, as 16 or 0.
 #[inline(always)]
 fn fifth_bits<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
-    let mut bits = [0; 32];
-    for i in 0..32 {
-        bits[i] = (block[at + i / 8] >> (i % 8) & 1) << 4;
-    }
-    bits
+    array!(0; 32, |i| (block[at + i / 8] >> (i % 8) & 1) << 4)
 }
 
 #[inline(always)]
 pub(super) fn q5_0(block: &[u8; 22]) -> [f32; 32] {
     let (d, high, codes) = (half(block, 0), fifth_bits(block, 2), halves_of_bytes(block, 6));
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = f32::from((codes[i] | high[i]) as i8 - 16) * d;
-    }
-    out
+    array!(0.0; 32, |i| f32::from((codes[i] | high[i]) as i8 - 16) * d)
 }
 
 #[inline(always)]
 pub(super) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
     let (d, m, high, codes) = (half(block, 0), half(block, 2), fifth_bits(block, 4), halves_of_bytes(block, 8));
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = f32::from(codes[i] | high[i]) * d + m;
-    }
-    out
+    array!(0.0; 32, |i| f32::from(codes[i] | high[i]) * d + m)
 }
 
-/// Calls a function for each of eight groups, whose number is a constant: loops over groups are not unrolled at every
-/// level, and then all values take the way over the stack (bench `tables`).
-macro_rules! for_each_group {
-    ($function:ident($($arg:expr),*)) => {
-        for_each_group!(@ $function ($($arg),*) 0 1 2 3 4 5 6 7)
-    };
-    (@ $function:ident $args:tt $($group:literal)*) => {
-        $(for_each_group!(@one $function $group $args);)*
-    };
-    (@one $function:ident $group:literal ($($arg:expr),*)) => {
-        $function::<$group>($($arg),*)
-    };
+/// Blocks of eight groups of 32 values: what they share, and the function of a group, whose number is a constant. Loops
+/// over groups are not unrolled at every level, and then all values take the way over the stack (bench `tables`).
+macro_rules! groups {
+    ($($(#[$doc:meta])* $name:ident($block:ident: $bytes:literal; $($shared:ident = $value:expr),+) =>
+        |$GROUP:ident, $out:ident| $body:block)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub(super) fn $name($block: &[u8; $bytes]) -> [f32; 256] {
+            #[inline(always)]
+            fn group<const $GROUP: usize>(
+                $block: &[u8; $bytes],
+                [$($shared),+]: [f32; [$(stringify!($shared)),+].len()],
+                $out: &mut [f32; 256],
+            ) $body
+
+            let shared = [$($value),+];
+            let mut out = [0.0; 256];
+            group::<0>($block, shared, &mut out);
+            group::<1>($block, shared, &mut out);
+            group::<2>($block, shared, &mut out);
+            group::<3>($block, shared, &mut out);
+            group::<4>($block, shared, &mut out);
+            group::<5>($block, shared, &mut out);
+            group::<6>($block, shared, &mut out);
+            group::<7>($block, shared, &mut out);
+            out
+        }
+    )*};
 }
 
-#[inline(always)]
-pub(super) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
-    let (d, dmin) = (half(block, 0), half(block, 2));
-    let mut out = [0.0; 256];
-    for_each_group!(q4_k_group(block, d, dmin, &mut out));
-    out
-}
-
-#[inline(always)]
-fn q4_k_group<const GROUP: usize>(block: &[u8; 144], d: f32, dmin: f32, out: &mut [f32; 256]) {
-    let (scale, min) = q4_k_scale(block, GROUP);
-    let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
-    let (codes, shift) = (16 + GROUP / 2 * 32, GROUP % 2 * 4);
-    for i in 0..32 {
-        out[GROUP * 32 + i] = d * f32::from(block[codes + i] >> shift & 15) - m;
+groups! {
+    q4_k(block: 144; d = half(block, 0), dmin = half(block, 2)) => |GROUP, out| {
+        let (scale, min) = q4_k_scale(block, GROUP);
+        let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
+        let (codes, shift) = (16 + GROUP / 2 * 32, GROUP % 2 * 4);
+        for i in 0..32 {
+            out[GROUP * 32 + i] = d * f32::from(block[codes + i] >> shift & 15) - m;
+        }
     }
 }
 
@@ -131,92 +116,64 @@ fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
     }
 }
 
-#[inline(always)]
-pub(super) fn q5_k(block: &[u8; 176]) -> [f32; 256] {
-    let (d, dmin) = (half(block, 0), half(block, 2));
-    let mut out = [0.0; 256];
-    for_each_group!(q5_k_group(block, d, dmin, &mut out));
-    out
-}
-
-/// A group of 32, as in [`q4_k_group`]; the fifth bits of group `g` are the bits `g` of 32 bytes.
-#[inline(always)]
-fn q5_k_group<const GROUP: usize>(block: &[u8; 176], d: f32, dmin: f32, out: &mut [f32; 256]) {
-    let (scale, min) = q4_k_scale(block, GROUP);
-    let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
-    let (codes, shift) = (48 + GROUP / 2 * 32, GROUP % 2 * 4);
-    for i in 0..32 {
-        let code = block[codes + i] >> shift & 15 | (block[16 + i] >> GROUP & 1) << 4;
-        out[GROUP * 32 + i] = d * f32::from(code) - m;
-    }
-}
-
-#[inline(always)]
-pub(super) fn q2_k(block: &[u8; 84]) -> [f32; 256] {
-    let (d, dmin) = (half(block, 80), half(block, 82));
-    let mut out = [0.0; 256];
-    for_each_group!(q2_k_group(block, d, dmin, &mut out));
-    out
-}
-
-/// A group of 32: there are four out of each half of the codes, each from two bits of 32 bytes.
-#[inline(always)]
-fn q2_k_group<const GROUP: usize>(block: &[u8; 84], d: f32, dmin: f32, out: &mut [f32; 256]) {
-    let (codes, shift) = (16 + GROUP / 4 * 32, GROUP % 4 * 2);
-    for sub in 0..2 {
-        let packed = block[GROUP * 2 + sub];
-        let (scale, min) = (d * f32::from(packed & 15), dmin * f32::from(packed >> 4));
-        for i in sub * 16..sub * 16 + 16 {
-            out[GROUP * 32 + i] = scale * f32::from(block[codes + i] >> shift & 3) - min;
+groups! {
+    /// A group of 32, as in [`q4_k`]; the fifth bits of group `g` are the bits `g` of 32 bytes.
+    q5_k(block: 176; d = half(block, 0), dmin = half(block, 2)) => |GROUP, out| {
+        let (scale, min) = q4_k_scale(block, GROUP);
+        let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
+        let (codes, shift) = (48 + GROUP / 2 * 32, GROUP % 2 * 4);
+        for i in 0..32 {
+            let code = block[codes + i] >> shift & 15 | (block[16 + i] >> GROUP & 1) << 4;
+            out[GROUP * 32 + i] = d * f32::from(code) - m;
         }
     }
 }
 
-#[inline(always)]
-pub(super) fn q3_k(block: &[u8; 110]) -> [f32; 256] {
-    let d = half(block, 108);
-    let mut out = [0.0; 256];
-    for_each_group!(q3_k_group(block, d, &mut out));
-    out
-}
-
-/// A group of 32, whose low bits lie as in [`q2_k_group`]; the third bits of group `g` are the bits `g` of 32 bytes,
-/// and stand for -4 where they are 0.
-#[inline(always)]
-fn q3_k_group<const GROUP: usize>(block: &[u8; 110], d: f32, out: &mut [f32; 256]) {
-    let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
-    for sub in 0..2 {
-        // Scales of 6 bits: the halves of 8 bytes, the low ones first, and two bits out of 4 bytes.
-        let number = GROUP * 2 + sub;
-        let low = block[96 + number % 8] >> (number / 8 * 4) & 15;
-        let high = block[104 + number % 4] >> (number / 4 * 2) & 3;
-        let scale = d * f32::from((low | high << 4) as i8 - 32);
-        for i in sub * 16..sub * 16 + 16 {
-            let code = block[codes + i] >> shift & 3 | (block[i] >> GROUP & 1) << 2;
-            out[GROUP * 32 + i] = scale * f32::from(code as i8 - 4);
+groups! {
+    /// A group of 32: there are four out of each half of the codes, each from two bits of 32 bytes.
+    q2_k(block: 84; d = half(block, 80), dmin = half(block, 82)) => |GROUP, out| {
+        let (codes, shift) = (16 + GROUP / 4 * 32, GROUP % 4 * 2);
+        for sub in 0..2 {
+            let packed = block[GROUP * 2 + sub];
+            let (scale, min) = (d * f32::from(packed & 15), dmin * f32::from(packed >> 4));
+            for i in sub * 16..sub * 16 + 16 {
+                out[GROUP * 32 + i] = scale * f32::from(block[codes + i] >> shift & 3) - min;
+            }
         }
     }
 }
 
-#[inline(always)]
-pub(super) fn q6_k(block: &[u8; 210]) -> [f32; 256] {
-    let d = half(block, 208);
-    let mut out = [0.0; 256];
-    for_each_group!(q6_k_group(block, d, &mut out));
-    out
+groups! {
+    /// A group of 32, whose low bits lie as in [`q2_k`]; the third bits of group `g` are the bits `g` of 32 bytes,
+    /// and stand for -4 where they are 0.
+    q3_k(block: 110; d = half(block, 108)) => |GROUP, out| {
+        let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
+        for sub in 0..2 {
+            // Scales of 6 bits: the halves of 8 bytes, the low ones first, and two bits out of 4 bytes.
+            let number = GROUP * 2 + sub;
+            let low = block[96 + number % 8] >> (number / 8 * 4) & 15;
+            let high = block[104 + number % 4] >> (number / 4 * 2) & 3;
+            let scale = d * f32::from((low | high << 4) as i8 - 32);
+            for i in sub * 16..sub * 16 + 16 {
+                let code = block[codes + i] >> shift & 3 | (block[i] >> GROUP & 1) << 2;
+                out[GROUP * 32 + i] = scale * f32::from(code as i8 - 4);
+            }
+        }
+    }
 }
 
-/// A group of 32: there are four out of each half of the block, two of them out of the low halves of its bytes.
-#[inline(always)]
-fn q6_k_group<const GROUP: usize>(block: &[u8; 210], d: f32, out: &mut [f32; 256]) {
-    let (half, k) = (GROUP / 4, GROUP % 4);
-    let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
-    let (high, high_shift) = (128 + half * 32, k * 2);
-    for sub in 0..2 {
-        let scale = d * f32::from(block[192 + GROUP * 2 + sub] as i8);
-        for i in sub * 16..sub * 16 + 16 {
-            let code = block[low + i] >> low_shift & 15 | (block[high + i] >> high_shift & 3) << 4;
-            out[GROUP * 32 + i] = scale * f32::from(code as i8 - 32);
+groups! {
+    /// A group of 32: there are four out of each half of the block, two of them out of the low halves of its bytes.
+    q6_k(block: 210; d = half(block, 208)) => |GROUP, out| {
+        let (half, k) = (GROUP / 4, GROUP % 4);
+        let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
+        let (high, high_shift) = (128 + half * 32, k * 2);
+        for sub in 0..2 {
+            let scale = d * f32::from(block[192 + GROUP * 2 + sub] as i8);
+            for i in sub * 16..sub * 16 + 16 {
+                let code = block[low + i] >> low_shift & 15 | (block[high + i] >> high_shift & 3) << 4;
+                out[GROUP * 32 + i] = scale * f32::from(code as i8 - 32);
+            }
         }
     }
 }
@@ -239,37 +196,20 @@ fn iq4_nl_value(code: u8) -> i8 {
 pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
     // The look-ups of all codes come before the first conversion, or they would not stay in vectors of bytes.
-    let mut values = [0; 32];
-    for i in 0..32 {
-        values[i] = iq4_nl_value(codes[i]);
-    }
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = d * f32::from(values[i]);
-    }
-    out
+    let values = array!(0; 32, |i| iq4_nl_value(codes[i]));
+    array!(0.0; 32, |i| d * f32::from(values[i]))
 }
 
-#[inline(always)]
-pub(super) fn iq4_xs(block: &[u8; 136]) -> [f32; 256] {
-    let d = half(block, 0);
-    let mut out = [0.0; 256];
-    for_each_group!(iq4_xs_group(block, d, &mut out));
-    out
-}
-
-/// A group of 32, whose scale has two bits of bytes 2 and 3, and half of one of the next four bytes.
-#[inline(always)]
-fn iq4_xs_group<const GROUP: usize>(block: &[u8; 136], d: f32, out: &mut [f32; 256]) {
-    let (low, high) = (block[4 + GROUP / 2] >> (GROUP % 2 * 4) & 15, block[2 + GROUP / 4] >> (GROUP % 4 * 2) & 3);
-    let scale = d * f32::from((low | high << 4) as i8 - 32);
-    let codes = halves_of_bytes(block, 8 + GROUP * 16);
-    let mut values = [0; 32];
-    for i in 0..32 {
-        values[i] = iq4_nl_value(codes[i]);
-    }
-    for i in 0..32 {
-        out[GROUP * 32 + i] = scale * f32::from(values[i]);
+groups! {
+    /// A group of 32, whose scale has two bits of bytes 2 and 3, and half of one of the next four bytes.
+    iq4_xs(block: 136; d = half(block, 0)) => |GROUP, out| {
+        let (low, high) = (block[4 + GROUP / 2] >> (GROUP % 2 * 4) & 15, block[2 + GROUP / 4] >> (GROUP % 4 * 2) & 3);
+        let scale = d * f32::from((low | high << 4) as i8 - 32);
+        let codes = halves_of_bytes(block, 8 + GROUP * 16);
+        let values = array!(0; 32, |i| iq4_nl_value(codes[i]));
+        for i in 0..32 {
+            out[GROUP * 32 + i] = scale * f32::from(values[i]);
+        }
     }
 }
 
@@ -279,11 +219,7 @@ pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
     // Half of the scale, as the numbers are doubled: 2^(e - 128), which is subnormal for 0 and 1.
     let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
     let codes = halves_of_bytes(block, 1);
-    let mut out = [0.0; 32];
-    for i in 0..32 {
-        out[i] = d * f32::from(e2m1_doubled_signed(codes[i]));
-    }
-    out
+    array!(0.0; 32, |i| d * f32::from(e2m1_doubled_signed(codes[i])))
 }
 
 #[inline(always)]

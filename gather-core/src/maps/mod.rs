@@ -61,6 +61,17 @@ macro_rules! map_functions {
 }
 use map_functions;
 
+/// An array by a function of the number of an element, in a loop over a constant.
+macro_rules! array {
+    ($zero:expr; $len:expr, |$i:ident| $value:expr) => {{
+        let mut array = [$zero; $len];
+        for $i in 0..$len {
+            array[$i] = $value;
+        }
+        array
+    }};
+}
+
 mod affine;
 mod block;
 mod float8;

@@ -3,36 +3,41 @@
 /// Implements the settings and getters of an attribute that several operators have.
 macro_rules! attribute {
     ($Op:ident: axis) => {
-        $crate::call::operator::accessors! {
-            [] $Op, self:
-            /// The axis, as it was given.
-            get_axis -> i64 => self.attributes().axis;
+        impl $Op {
+            $crate::types::declare::accessors! { self:
+                /// The axis, as it was given.
+                pub fn get_axis() -> i64 => self.attributes().axis;
+            }
         }
     };
     ($Op:ident: batch_dims $(, $more:literal)?) => {
-        $crate::call::operator::accessors! {
-            [] $Op, self:
-            /// Sets how many leading dimensions data and indices share.
-            $(#[doc = $more])?
-            batch_dims(batch_dims: i64) => self = self.with_attributes(|attributes| attributes.batch_dims = batch_dims);
-            /// How many leading dimensions data and indices share, as it was given.
-            get_batch_dims -> i64 => self.attributes().batch_dims;
+        impl $Op {
+            $crate::types::declare::accessors! { self:
+                /// Sets how many leading dimensions data and indices share.
+                $(#[doc = $more])?
+                pub fn batch_dims(batch_dims: i64) =>
+                    self = self.with_attributes(|attributes| attributes.batch_dims = batch_dims);
+                /// How many leading dimensions data and indices share, as it was given.
+                pub fn get_batch_dims() -> i64 => self.attributes().batch_dims;
+            }
         }
     };
     ($Op:ident: block_shape) => {
-        $crate::call::operator::accessors! {
-            [] $Op, self:
-            /// The blocks, as they were given: that of the batch first.
-            get_block_shape -> &[i64] => &self.attributes().0.block;
+        impl $Op {
+            $crate::types::declare::accessors! { self:
+                /// The blocks, as they were given: that of the batch first.
+                pub fn get_block_shape() -> &[i64] => &self.attributes().0.block;
+            }
         }
     };
     ($Op:ident: block_size and mode) => {
-        $crate::call::operator::accessors! {
-            [] $Op, self:
-            /// The block size, as it was given.
-            get_block_size -> i64 => self.attributes().0.block_size;
-            /// The mode.
-            get_mode -> Mode => self.attributes().0.mode;
+        impl $Op {
+            $crate::types::declare::accessors! { self:
+                /// The block size, as it was given.
+                pub fn get_block_size() -> i64 => self.attributes().0.block_size;
+                /// The mode.
+                pub fn get_mode() -> Mode => self.attributes().0.mode;
+            }
         }
     };
 }

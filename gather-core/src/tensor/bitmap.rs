@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::tensor::memory;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 
 /// Bits of a word, which bitmaps are read and written by.
@@ -142,11 +142,7 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-impl fmt::Debug for Bitmap<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bitmap").field("len", &self.len).field("null_count", &self.null_count()).finish()
-    }
-}
+debug_by!(self: [] Bitmap<'_> { len: self.len, null_count: self.null_count() });
 
 /// The `n` least significant bits, at most [`WORD`].
 #[inline(always)]
@@ -189,28 +185,15 @@ impl Validity {
         Ok(Validity { bytes, len, nulls })
     }
 
-    /// The number of bits.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no bit.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The number of nulls, which was counted as the bitmap was made.
-    #[must_use]
-    pub fn null_count(&self) -> usize {
-        self.nulls
-    }
-
-    /// The bytes, whose bits behind the last one are 0.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+    accessors! { self:
+        /// The number of bits.
+        pub fn len() -> usize => self.len;
+        /// Whether there is no bit.
+        pub fn is_empty() -> bool => self.len == 0;
+        /// The number of nulls, which was counted as the bitmap was made.
+        pub fn null_count() -> usize => self.nulls;
+        /// The bytes, whose bits behind the last one are 0.
+        pub fn as_bytes() -> &[u8] => &self.bytes;
     }
 
     /// The bytes, without a copy.
@@ -232,11 +215,7 @@ impl Validity {
     }
 }
 
-impl fmt::Debug for Validity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Validity").field("len", &self.len).field("null_count", &self.nulls).finish()
-    }
-}
+debug_by!(self: [] Validity { len: self.len, null_count: self.nulls });
 
 /// Writes bits one after the other.
 pub(crate) struct BitWriter<'a> {

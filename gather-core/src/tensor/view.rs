@@ -1,63 +1,31 @@
 //! Borrowed tensors: a layout over memory, checked once at construction.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::tensor::layout::Layout;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::element::Element;
 use crate::types::error::Error;
 
 /// The methods of views that read their layouts.
 macro_rules! layout_methods {
     () => {
-        /// The sizes of the dimensions.
-        #[must_use]
-        #[inline]
-        pub fn shape(&self) -> &[usize] {
-            self.layout.shape()
-        }
-
-        /// The element strides.
-        #[must_use]
-        #[inline]
-        pub fn strides(&self) -> &[isize] {
-            self.layout.strides()
-        }
-
-        /// The number of dimensions.
-        #[must_use]
-        #[inline]
-        pub fn rank(&self) -> usize {
-            self.layout.rank()
-        }
-
-        /// The number of elements.
-        #[must_use]
-        #[inline]
-        pub fn len(&self) -> usize {
-            self.layout.len()
-        }
-
-        /// Whether there is no element.
-        #[must_use]
-        #[inline]
-        pub fn is_empty(&self) -> bool {
-            self.layout.is_empty()
-        }
-
-        /// Whether the elements lie in row-major order without gaps.
-        #[must_use]
-        #[inline]
-        pub fn is_contiguous(&self) -> bool {
-            self.layout.is_contiguous()
-        }
-
-        /// Shape and strides.
-        #[must_use]
-        #[inline]
-        pub fn layout(&self) -> &Layout {
-            &self.layout
+        accessors! { self:
+            /// The sizes of the dimensions.
+            pub fn shape() -> &[usize] => self.layout.shape();
+            /// The element strides.
+            pub fn strides() -> &[isize] => self.layout.strides();
+            /// The number of dimensions.
+            pub fn rank() -> usize => self.layout.rank();
+            /// The number of elements.
+            pub fn len() -> usize => self.layout.len();
+            /// Whether there is no element.
+            pub fn is_empty() -> bool => self.layout.is_empty();
+            /// Whether the elements lie in row-major order without gaps.
+            pub fn is_contiguous() -> bool => self.layout.is_contiguous();
+            /// Shape and strides.
+            pub fn layout() -> &Layout => &self.layout;
         }
     };
 }
@@ -84,11 +52,7 @@ impl<T> Clone for View<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for View<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View").field("shape", &self.shape()).field("strides", &self.strides()).finish()
-    }
-}
+debug_by!(self: [T] View<'_, T> { shape: self.shape(), strides: self.strides() });
 
 impl<'a, T: Element> View<'a, T> {
     /// The bytes of the rows of a matrix; `None` where it is none, or its rows are not contiguous.
@@ -242,11 +206,7 @@ unsafe impl<T: Send> Send for ViewMut<'_, T> {}
 // SAFETY: through a shared reference it gives out its layout only.
 unsafe impl<T: Sync> Sync for ViewMut<'_, T> {}
 
-impl<T> fmt::Debug for ViewMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewMut").field("shape", &self.shape()).field("strides", &self.strides()).finish()
-    }
-}
+debug_by!(self: [T] ViewMut<'_, T> { shape: self.shape(), strides: self.strides() });
 
 impl<'a, T> ViewMut<'a, T> {
     /// A row-major view of a whole slice.

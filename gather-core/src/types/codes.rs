@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+use crate::types::declare::closed_set;
 use crate::types::element::Element;
 use crate::types::fused::FusedFormat;
 
+closed_set! {
 /// How block-quantised data holds its codes, as ONNX Runtime's `GatherBlockQuantized` has it.
 ///
 /// Codes are contiguous in bytes, the lowest bits first.
@@ -43,22 +45,11 @@ pub enum Codes {
     /// Pairs of FP4 E2M1 numbers, as [`maps::e2m1_to_f32`](crate::maps::e2m1_to_f32) reads them.
     E2M1,
 }
+/// Every kind of codes.
+pub const ALL;
+}
 
 impl Codes {
-    /// Every kind of codes.
-    pub const ALL: &'static [Codes] = &[
-        Codes::Bits2,
-        Codes::Bits4,
-        Codes::Bits8,
-        Codes::U4,
-        Codes::I4,
-        Codes::E4M3,
-        Codes::E4M3Fnuz,
-        Codes::E5M2,
-        Codes::E5M2Fnuz,
-        Codes::E2M1,
-    ];
-
     /// How many codes a byte holds.
     #[must_use]
     pub const fn per_byte(self) -> usize {

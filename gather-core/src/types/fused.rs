@@ -7,8 +7,10 @@
 use core::mem::MaybeUninit;
 
 use crate::types::codes::Float;
+use crate::types::declare::closed_set;
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
+closed_set! {
 /// How a fused row holds its codes, its scale and its bias.
 ///
 /// A value is `code * scale + bias`. Codes are unsigned, several of them in a byte, the lowest bits first. Numbers are
@@ -46,21 +48,11 @@ pub enum FusedFormat {
     /// The upper halves of values in single precision.
     Bf16,
 }
+/// Every format.
+pub const ALL;
+}
 
 impl FusedFormat {
-    /// Every format.
-    pub const ALL: &'static [FusedFormat] = &[
-        FusedFormat::Torch8,
-        FusedFormat::Torch4,
-        FusedFormat::Torch2,
-        FusedFormat::Fbgemm8,
-        FusedFormat::Fbgemm4,
-        FusedFormat::Fbgemm2,
-        FusedFormat::F32,
-        FusedFormat::F16,
-        FusedFormat::Bf16,
-    ];
-
     /// Bits of a code, or of a value that stands for itself.
     #[must_use]
     pub const fn bits(self) -> usize {

@@ -4,8 +4,10 @@ use core::fmt;
 
 use num_traits::ToPrimitive;
 
+use crate::types::declare::closed_set;
 use crate::types::element::{DType, Element};
 
+closed_set! {
 /// The integer types that can index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -31,22 +33,11 @@ pub enum IndexType {
     /// `usize`
     Usize,
 }
+/// Every index type.
+pub const ALL;
+}
 
 impl IndexType {
-    /// Every index type.
-    pub const ALL: &'static [IndexType] = &[
-        IndexType::I8,
-        IndexType::I16,
-        IndexType::I32,
-        IndexType::I64,
-        IndexType::U8,
-        IndexType::U16,
-        IndexType::U32,
-        IndexType::U64,
-        IndexType::Isize,
-        IndexType::Usize,
-    ];
-
     /// The data type of the same integers.
     #[must_use]
     #[inline]
@@ -89,18 +80,8 @@ impl IndexType {
     /// ```
     #[must_use]
     pub const fn bounds(self) -> (i128, i128) {
-        match self {
-            IndexType::I8 => (i8::MIN as i128, i8::MAX as i128),
-            IndexType::I16 => (i16::MIN as i128, i16::MAX as i128),
-            IndexType::I32 => (i32::MIN as i128, i32::MAX as i128),
-            IndexType::I64 => (i64::MIN as i128, i64::MAX as i128),
-            IndexType::U8 => (u8::MIN as i128, u8::MAX as i128),
-            IndexType::U16 => (u16::MIN as i128, u16::MAX as i128),
-            IndexType::U32 => (u32::MIN as i128, u32::MAX as i128),
-            IndexType::U64 => (u64::MIN as i128, u64::MAX as i128),
-            IndexType::Isize => (isize::MIN as i128, isize::MAX as i128),
-            IndexType::Usize => (usize::MIN as i128, usize::MAX as i128),
-        }
+        let end = 1 << (8 * self.size() - self.is_signed() as usize);
+        (if self.is_signed() { -end } else { 0 }, end - 1)
     }
 
     /// Whether the type has negative values.

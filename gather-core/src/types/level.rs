@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use core::fmt;
 use core::ops::Deref;
 
+use crate::types::declare::closed_set;
 use crate::types::error::Error;
 use crate::types::method::Method;
 
@@ -18,41 +18,32 @@ macro_rules! has {
     ($($feature:literal)*) => { cfg!(all(target_arch = "x86_64", $(target_feature = $feature),*)) };
 }
 
+closed_set! {
 /// The instructions that a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
     /// The instructions that every machine of the target has.
-    Scalar,
+    Scalar = "scalar",
     /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from
     /// Excavator and Zen on.
-    Avx2,
+    Avx2 = "avx2",
     /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
     /// except for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
     /// from Zen 4 on.
-    Avx512,
+    Avx512 = "avx512",
     /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.
-    Neon,
+    Neon = "neon",
     /// The vector instructions of WebAssembly, for modules that are compiled with the feature `simd128`.
-    Simd128,
+    Simd128 = "simd128",
+}
+/// Every level of every architecture, the least first. A machine has those of its own at most.
+pub const ALL;
+/// The level's name, as `GATHER_LEVEL` spells it.
+pub const fn name;
 }
 
 impl Level {
-    /// Every level of every architecture, the least first. A machine has those of its own at most.
-    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2, Level::Avx512, Level::Neon, Level::Simd128];
-
-    /// The level's name, as `GATHER_LEVEL` spells it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Scalar => "scalar",
-            Level::Avx2 => "avx2",
-            Level::Avx512 => "avx512",
-            Level::Neon => "neon",
-            Level::Simd128 => "simd128",
-        }
-    }
-
     /// Whether this machine has it.
     #[must_use]
     pub fn is_available(self) -> bool {
@@ -147,12 +138,6 @@ impl Deref for Available {
     #[inline(always)]
     fn deref(&self) -> &Level {
         &self.0
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod asserts;
 mod attribute_names;
 pub(crate) mod caches;
 pub(crate) mod codes;
+pub(crate) mod declare;
 pub(crate) mod declared;
 mod dtype_names;
 pub(crate) mod element;

@@ -2,52 +2,39 @@
 
 #![forbid(unsafe_code)]
 
-use core::fmt;
+use crate::types::declare::closed_set;
 
+closed_set! {
 /// Which operator an error, a plan or a kernel belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Op {
     /// OpenVINO Gather-8, ONNX Gather, `tf.gather`.
-    Gather,
+    Gather = "gather",
     /// ONNX GatherElements, `torch.gather`.
-    GatherElements,
+    GatherElements = "gather_elements",
     /// ONNX GatherND, `tf.gather_nd`.
-    GatherNd,
+    GatherNd = "gather_nd",
     /// OpenVINO BatchToSpace-2.
-    BatchToSpace,
+    BatchToSpace = "batch_to_space",
     /// OpenVINO SpaceToBatch-2.
-    SpaceToBatch,
+    SpaceToBatch = "space_to_batch",
     /// ONNX and OpenVINO DepthToSpace.
-    DepthToSpace,
+    DepthToSpace = "depth_to_space",
     /// ONNX and OpenVINO SpaceToDepth.
-    SpaceToDepth,
+    SpaceToDepth = "space_to_depth",
     /// ONNX ScatterElements, OpenVINO ScatterElementsUpdate, `torch.scatter`.
-    ScatterElements,
+    ScatterElements = "scatter_elements",
     /// ONNX ScatterND, OpenVINO ScatterNDUpdate, `tf.tensor_scatter_nd_update`.
-    ScatterNd,
+    ScatterNd = "scatter_nd",
     /// OpenVINO EmbeddingBagOffsets and EmbeddingBagPacked, `torch.nn.EmbeddingBag`.
-    EmbeddingBag,
+    EmbeddingBag = "embedding_bag",
+}
+/// The operator's name in lower case, as kernels, benchmarks and errors spell it.
+pub const fn name;
 }
 
 impl Op {
-    /// The operator's name in lower case, as kernels, benchmarks and errors spell it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Op::Gather => "gather",
-            Op::GatherElements => "gather_elements",
-            Op::GatherNd => "gather_nd",
-            Op::BatchToSpace => "batch_to_space",
-            Op::SpaceToBatch => "space_to_batch",
-            Op::DepthToSpace => "depth_to_space",
-            Op::SpaceToDepth => "space_to_depth",
-            Op::ScatterElements => "scatter_elements",
-            Op::ScatterNd => "scatter_nd",
-            Op::EmbeddingBag => "embedding_bag",
-        }
-    }
-
     /// Whether the operator is a scatter.
     pub(crate) const fn scatters(self) -> bool {
         matches!(self, Op::ScatterElements | Op::ScatterNd)
@@ -67,66 +54,41 @@ impl Op {
     }
 }
 
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
+closed_set! {
 /// Which argument an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Argument {
     /// The tensor that is read.
-    Data,
+    Data = "data",
     /// The tensor of indices.
-    Indices,
+    Indices = "indices",
     /// The tensor that is written.
-    Output,
+    Output = "output",
     /// The tensor of updates, which a scatter reads.
-    Updates,
+    Updates = "updates",
     /// The scales of block-quantised data.
-    Scales,
+    Scales = "scales",
     /// The zero points of block-quantised data.
-    ZeroPoints,
+    ZeroPoints = "zero_points",
     /// `block_shape` of BatchToSpace and SpaceToBatch.
-    BlockShape,
+    BlockShape = "block_shape",
     /// `crops_begin` of BatchToSpace.
-    CropsBegin,
+    CropsBegin = "crops_begin",
     /// `crops_end` of BatchToSpace.
-    CropsEnd,
+    CropsEnd = "crops_end",
     /// `pads_begin` of SpaceToBatch.
-    PadsBegin,
+    PadsBegin = "pads_begin",
     /// `pads_end` of SpaceToBatch.
-    PadsEnd,
+    PadsEnd = "pads_end",
     /// The offsets of EmbeddingBag, where bags begin.
-    Offsets,
+    Offsets = "offsets",
     /// The weights of EmbeddingBag.
-    Weights,
+    Weights = "weights",
     /// `padding_index` of EmbeddingBag.
-    PaddingIndex,
+    PaddingIndex = "padding_index",
     /// `default_index` of EmbeddingBag.
-    DefaultIndex,
+    DefaultIndex = "default_index",
 }
-
-impl fmt::Display for Argument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Argument::Data => "data",
-            Argument::Indices => "indices",
-            Argument::Output => "output",
-            Argument::Updates => "updates",
-            Argument::Scales => "scales",
-            Argument::ZeroPoints => "zero_points",
-            Argument::BlockShape => "block_shape",
-            Argument::CropsBegin => "crops_begin",
-            Argument::CropsEnd => "crops_end",
-            Argument::PadsBegin => "pads_begin",
-            Argument::PadsEnd => "pads_end",
-            Argument::Offsets => "offsets",
-            Argument::Weights => "weights",
-            Argument::PaddingIndex => "padding_index",
-            Argument::DefaultIndex => "default_index",
-        })
-    }
+const fn name;
 }

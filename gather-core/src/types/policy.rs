@@ -2,23 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+use crate::types::declare::closed_set;
 use crate::types::level::Level;
 use crate::types::method::Method;
-
-/// Declares an enum with the list of its variants: tests, fuzzing and bindings walk the list, so that none lacks a variant.
-macro_rules! closed_set {
-    ($($(#[$meta:meta])* pub enum $Name:ident { $($(#[$of_variant:meta])* $Variant:ident,)* })*) => {$(
-        $(#[$meta])*
-        pub enum $Name {
-            $($(#[$of_variant])* $Variant,)*
-        }
-
-        impl $Name {
-            /// Every policy, in the order of declaration.
-            pub const ALL: &'static [$Name] = &[$($Name::$Variant),*];
-        }
-    )*};
-}
 
 closed_set! {
 /// The meaning of a negative index.
@@ -30,7 +16,11 @@ pub enum NegativeIndex {
     /// It is out of range.
     Reject,
 }
+/// Every policy, in the order of declaration.
+pub const ALL;
+}
 
+closed_set! {
 /// The result of a gather for an index out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -46,7 +36,11 @@ pub enum OutOfBounds {
     /// It is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
 }
+/// Every policy, in the order of declaration.
+pub const ALL;
+}
 
+closed_set! {
 /// The effect of an update whose index is out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -62,6 +56,8 @@ pub enum ScatterOutOfBounds {
     /// Its index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
 }
+/// Every policy, in the order of declaration.
+pub const ALL;
 }
 
 /// How [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) order the depth dimension.
@@ -125,32 +121,23 @@ pub enum Par {
     Threads(usize),
 }
 
+closed_set! {
 /// The unit that values of a parameter are given for, of a map or a row function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Per {
     /// The whole call.
-    Call,
+    Call = "for the call",
     /// Each index.
-    Index,
+    Index = "per index",
     /// Each row of data.
-    Row,
+    Row = "per row of data",
     /// Each element of data.
-    Element,
+    Element = "per element",
     /// Each slice that is given.
-    Slice,
+    Slice = "per slice",
 }
-
-impl core::fmt::Display for Per {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Per::Call => "for the call",
-            Per::Index => "per index",
-            Per::Row => "per row of data",
-            Per::Element => "per element",
-            Per::Slice => "per slice",
-        })
-    }
+const fn name;
 }
 
 /// Both policies of an index operator.

@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use core::fmt;
-
+use crate::types::declare::closed_set;
 use crate::types::element::Element;
 
+closed_set! {
 /// How a scatter combines an update with its element, or a bag its rows.
 ///
 /// Updates are taken one after the other, in row-major order of the indices. The result is that of the plain loop, to
@@ -24,53 +24,25 @@ use crate::types::element::Element;
 pub enum Reduction {
     /// The update replaces the element: the last one wins.
     #[default]
-    None,
+    None = "none",
     /// The sum. OpenVINO and PyTorch call it `sum`.
-    Add,
+    Add = "add",
     /// The element minus all updates.
-    Sub,
+    Sub = "sub",
     /// The product. OpenVINO and PyTorch call it `prod`.
-    Mul,
+    Mul = "mul",
     /// The least.
-    Min,
+    Min = "min",
     /// The greatest.
-    Max,
+    Max = "max",
     /// The sum of the element and its updates, divided by how many they are. Of integers it is the exact mean, rounded
     /// down.
-    Mean,
+    Mean = "mean",
 }
-
-impl Reduction {
-    /// Every reduction.
-    pub const ALL: &'static [Reduction] = &[
-        Reduction::None,
-        Reduction::Add,
-        Reduction::Sub,
-        Reduction::Mul,
-        Reduction::Min,
-        Reduction::Max,
-        Reduction::Mean,
-    ];
-
-    /// The name, in lower case.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduction::None => "none",
-            Reduction::Add => "add",
-            Reduction::Sub => "sub",
-            Reduction::Mul => "mul",
-            Reduction::Min => "min",
-            Reduction::Max => "max",
-            Reduction::Mean => "mean",
-        }
-    }
-}
-
-impl fmt::Display for Reduction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// Every reduction.
+pub const ALL;
+/// The name, in lower case.
+pub const fn name;
 }
 
 mod sealed {
@@ -99,27 +71,11 @@ macro_rules! reducible {
 }
 
 reducible! {
-    bool;
-    i8;
-    i16;
-    i32;
-    i64;
-    isize;
-    u8;
-    u16;
-    u32;
-    u64;
-    usize;
-    f32;
-    f64;
-    #[cfg(feature = "half")]
-    half::f16;
-    #[cfg(feature = "half")]
-    half::bf16;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32>;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64>;
+    bool; i8; i16; i32; i64; isize; u8; u16; u32; u64; usize; f32; f64;
+    #[cfg(feature = "half")] half::f16;
+    #[cfg(feature = "half")] half::bf16;
+    #[cfg(feature = "num-complex")] num_complex::Complex<f32>;
+    #[cfg(feature = "num-complex")] num_complex::Complex<f64>;
 }
 
 impl<T: Reducible, const N: usize> sealed::Sealed for [T; N] {}

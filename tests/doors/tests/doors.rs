@@ -173,6 +173,14 @@ impl Collector {
                     public_values(item.mac.tokens.clone(), &mut found);
                     public("fn", item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|name| format!("{module}::{name}")));
+                } else {
+                    // An enum that a macro declares, with its methods.
+                    let mut owners = Vec::new();
+                    public("enum", item.mac.tokens.clone(), &mut owners);
+                    public("fn", item.mac.tokens.clone(), &mut found);
+                    for owner in owners.iter().filter(|owner| self.exported.contains(*owner)) {
+                        self.doors.extend(found.iter().map(|function| format!("{owner}::{function}")));
+                    }
                 }
             }
             _ => {}
@@ -197,6 +205,11 @@ impl Collector {
             match function {
                 ImplItem::Fn(function) if is_public(&function.vis) && !is_hidden(&function.attrs) => {
                     self.doors.insert(format!("{name}::{}", function.sig.ident));
+                }
+                ImplItem::Macro(item) => {
+                    let mut found = Vec::new();
+                    public("fn", item.mac.tokens.clone(), &mut found);
+                    self.doors.extend(found.iter().map(|function| format!("{name}::{function}")));
                 }
                 _ => {}
             }

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::call::bag::{BagOperator, EmbeddingBag};
-use crate::call::operator::accessors;
 use crate::plan::BagSettings;
+use crate::types::declare::accessors;
 use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 
@@ -24,40 +24,41 @@ impl EmbeddingBag {
     }
 }
 
-accessors! {
-    [R] BagOperator<R>, self:
-    /// Names the row of padding: an index that names it is left out, and does not count. A negative number counts from
-    /// the end.
-    #[doc(alias("padding_idx"))]
-    padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
-    /// Sets whether negative indices name no row: each is left out, and does not count. So -1 can stand for a row that
-    /// was pruned from the table. [`negative_index`](Self::negative_index) has no effect then.
-    ///
-    /// ```
-    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
-    ///
-    /// fn main() -> Result<(), gather_core::Error> {
-    ///     let (table, ids) = ([1.0f32, 2.0, 4.0], [0i32, -1, 2, -1, -1, -1]);
-    ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 3])?);
-    ///     let mean = EmbeddingBag::new(Reduction::Mean).skip_negative(true);
-    ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 0.0]);
-    ///     Ok(())
-    /// }
-    /// ```
-    #[doc(alias("pruned"))]
-    skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-    /// Names the row that is the result of a bag in which no row counts. It has no weight, and the index is not
-    /// negative.
-    default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
-    /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
-    /// to no bag, and are not looked at.
-    include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
-    /// The row that is left out, as it was given.
-    get_padding_index -> Option<i64> => self.settings.padding_index;
-    /// The row that stands for a bag in which no row counts.
-    get_default_index -> Option<i64> => self.settings.default_index;
-    /// Whether negative indices are left out.
-    get_skip_negative -> bool => self.settings.skip_negative;
-    /// Whether the last offset is the end of the last bag.
-    get_include_last_offset -> bool => self.settings.include_last_offset;
+impl<R> BagOperator<R> {
+    accessors! { self:
+        /// Names the row of padding: an index that names it is left out, and does not count. A negative number counts from
+        /// the end.
+        #[doc(alias("padding_idx"))]
+        pub fn padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
+        /// Sets whether negative indices name no row: each is left out, and does not count. So -1 can stand for a row that
+        /// was pruned from the table. [`negative_index`](Self::negative_index) has no effect then.
+        ///
+        /// ```
+        /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+        ///
+        /// fn main() -> Result<(), gather_core::Error> {
+        ///     let (table, ids) = ([1.0f32, 2.0, 4.0], [0i32, -1, 2, -1, -1, -1]);
+        ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 3])?);
+        ///     let mean = EmbeddingBag::new(Reduction::Mean).skip_negative(true);
+        ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 0.0]);
+        ///     Ok(())
+        /// }
+        /// ```
+        #[doc(alias("pruned"))]
+        pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
+        /// Names the row that is the result of a bag in which no row counts. It has no weight, and the index is not
+        /// negative.
+        pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
+        /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
+        /// to no bag, and are not looked at.
+        pub fn include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
+        /// The row that is left out, as it was given.
+        pub fn get_padding_index() -> Option<i64> => self.settings.padding_index;
+        /// The row that stands for a bag in which no row counts.
+        pub fn get_default_index() -> Option<i64> => self.settings.default_index;
+        /// Whether negative indices are left out.
+        pub fn get_skip_negative() -> bool => self.settings.skip_negative;
+        /// Whether the last offset is the end of the last bag.
+        pub fn get_include_last_offset() -> bool => self.settings.include_last_offset;
+    }
 }

@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{Chosen, accessors, attributes, has_reduction, settings, takes_indices};
+use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
@@ -28,6 +28,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -93,39 +94,40 @@ impl<A> ScatterOperator<A> {
     }
 }
 
-accessors! {
-    [A, R] ScatterOperator<A, R>, self:
-    /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
-    /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
-    #[doc(alias("use_init_val"))]
-    include_self(include_self: bool) => self.include_self = include_self;
-    /// Whether the old value of an element takes part in the reduction.
-    get_include_self -> bool => self.include_self;
-    /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index that
-    /// is not negative and out of range stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
-    /// [`negative_index`](Self::negative_index) has no effect then, nor have [`ScatterOutOfBounds::Clamp`] and
-    /// [`ScatterOutOfBounds::Wrap`]. A tuple is skipped if one of its indices is negative; the others are checked.
-    ///
-    /// Cost: one more pass over signed indices; a slow one if an index below `-size` of its axis is among them.
-    ///
-    /// ```
-    /// use gather_core::{Error, Gather, Reduction};
-    ///
-    /// fn main() -> Result<(), Error> {
-    ///     let mut slots = [0.0; 4];
-    ///     let store = Gather::new(0).adjoint().reduction(Reduction::None).skip_negative(true);
-    ///     store.run_on(&mut slots, &[3i64, -1, 0], &[1.0, 2.0, 3.0])?;
-    ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
-    ///     let refused = store.run_on(&mut slots, &[1i64, -1, 99], &[4.0, 5.0, 6.0]);
-    ///     assert!(matches!(refused, Err(Error::IndexOutOfRange { index: 99, .. })));
-    ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
-    ///     Ok(())
-    /// }
-    /// ```
-    #[doc(alias("pruned"))]
-    skip_negative(skip_negative: bool) => self.skip_negative = skip_negative;
-    /// Whether updates with a negative index are skipped.
-    get_skip_negative -> bool => self.skip_negative;
+impl<A, R> ScatterOperator<A, R> {
+    accessors! { self:
+        /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
+        /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
+        #[doc(alias("use_init_val"))]
+        pub fn include_self(include_self: bool) => self.include_self = include_self;
+        /// Whether the old value of an element takes part in the reduction.
+        pub fn get_include_self() -> bool => self.include_self;
+        /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index that
+        /// is not negative and out of range stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
+        /// [`negative_index`](Self::negative_index) has no effect then, nor have [`ScatterOutOfBounds::Clamp`] and
+        /// [`ScatterOutOfBounds::Wrap`]. A tuple is skipped if one of its indices is negative; the others are checked.
+        ///
+        /// Cost: one more pass over signed indices; a slow one if an index below `-size` of its axis is among them.
+        ///
+        /// ```
+        /// use gather_core::{Error, Gather, Reduction};
+        ///
+        /// fn main() -> Result<(), Error> {
+        ///     let mut slots = [0.0; 4];
+        ///     let store = Gather::new(0).adjoint().reduction(Reduction::None).skip_negative(true);
+        ///     store.run_on(&mut slots, &[3i64, -1, 0], &[1.0, 2.0, 3.0])?;
+        ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
+        ///     let refused = store.run_on(&mut slots, &[1i64, -1, 99], &[4.0, 5.0, 6.0]);
+        ///     assert!(matches!(refused, Err(Error::IndexOutOfRange { index: 99, .. })));
+        ///     assert_eq!(slots, [3.0, 0.0, 0.0, 1.0]);
+        ///     Ok(())
+        /// }
+        /// ```
+        #[doc(alias("pruned"))]
+        pub fn skip_negative(skip_negative: bool) => self.skip_negative = skip_negative;
+        /// Whether updates with a negative index are skipped.
+        pub fn get_skip_negative() -> bool => self.skip_negative;
+    }
 }
 
 impl<A, R> ScatterOperator<A, R> {

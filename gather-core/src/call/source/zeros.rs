@@ -1,6 +1,5 @@
 //! Zeros of a shape, which take no memory: what scatters add to.
 
-use core::fmt;
 use core::marker::PhantomData;
 
 use crate::call::source::kind::Unconverted;
@@ -9,6 +8,7 @@ use crate::call::source::{Sealed, Source};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
@@ -83,11 +83,7 @@ impl<K> Zeros<K> {
     }
 }
 
-impl<K> fmt::Debug for Zeros<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Zeros").field("dtype", &self.dtype).field("shape", &self.layout.shape()).finish()
-    }
-}
+debug_by!(self: [K] Zeros<K> { dtype: self.dtype, shape: self.layout.shape() });
 
 impl<K> Sealed for Zeros<K> {}
 

@@ -1,6 +1,5 @@
 //! Owned tensors whose data type is known at run time.
 
-use core::fmt;
 #[cfg(feature = "std")]
 use std::io;
 
@@ -12,6 +11,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::output::Resize;
 use crate::tensor::owned::Tensor;
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
@@ -24,11 +24,7 @@ pub struct DynTensor {
     dtype: DType,
 }
 
-impl fmt::Debug for DynTensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DynTensor").field("dtype", &self.dtype).field("shape", &self.shape()).finish()
-    }
-}
+debug_by!(self: [] DynTensor { dtype: self.dtype, shape: self.shape() });
 
 impl DynTensor {
     /// A tensor of shape `[0]`, without memory.

@@ -1,48 +1,31 @@
 //! Borrowed tensors whose data type is known at run time.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut};
+use crate::types::declare::{accessors, debug_by};
 use crate::types::element::{DType, Element, Validity};
 use crate::types::error::Error;
 
 /// The methods that dynamic views share.
 macro_rules! dyn_methods {
-    ($name:literal) => {
-        /// The data type.
-        #[must_use]
-        #[inline]
-        pub fn dtype(&self) -> DType {
-            self.dtype
-        }
-
-        /// The sizes of the dimensions.
-        #[must_use]
-        #[inline]
-        pub fn shape(&self) -> &[usize] {
-            self.layout.shape()
-        }
-
-        /// Shape and strides, in elements.
-        #[must_use]
-        #[inline]
-        pub fn layout(&self) -> &Layout {
-            &self.layout
-        }
-
-        fn debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.debug_struct($name)
-                .field("dtype", &self.dtype)
-                .field("shape", &self.shape())
-                .field("strides", &self.layout.strides())
-                .finish()
+    () => {
+        accessors! { self:
+            /// The data type.
+            pub fn dtype() -> DType => self.dtype;
+            /// The sizes of the dimensions.
+            pub fn shape() -> &[usize] => self.layout.shape();
+            /// Shape and strides, in elements.
+            pub fn layout() -> &Layout => &self.layout;
         }
     };
 }
+
+debug_by!(self: [] DynView<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
+debug_by!(self: [] DynViewMut<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
 
 /// A borrowed tensor whose data type is known at run time.
 ///
@@ -63,12 +46,6 @@ pub struct DynView<'a> {
 unsafe impl Send for DynView<'_> {}
 // SAFETY: a shared view only reads its elements, which threads may share.
 unsafe impl Sync for DynView<'_> {}
-
-impl fmt::Debug for DynView<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.debug(f)
-    }
-}
 
 impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
     fn from(view: &View<'a, T>) -> Self {
@@ -230,7 +207,7 @@ impl<'a> DynView<'a> {
         Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
     }
 
-    dyn_methods!("DynView");
+    dyn_methods!();
 
     #[inline]
     pub(crate) fn origin(&self) -> *const u8 {
@@ -258,12 +235,6 @@ pub struct DynViewMut<'a> {
 unsafe impl Send for DynViewMut<'_> {}
 // SAFETY: through a shared reference it gives out its layout and data type only.
 unsafe impl Sync for DynViewMut<'_> {}
-
-impl fmt::Debug for DynViewMut<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.debug(f)
-    }
-}
 
 impl<'a, T: Element> From<&'a mut ViewMut<'_, T>> for DynViewMut<'a> {
     fn from(view: &'a mut ViewMut<'_, T>) -> Self {
@@ -323,7 +294,7 @@ impl<'a> DynViewMut<'a> {
         DynViewMut { origin, layout, dtype, memory: PhantomData }
     }
 
-    dyn_methods!("DynViewMut");
+    dyn_methods!();
 
     #[inline]
     pub(crate) fn origin(&mut self) -> *mut u8 {

@@ -3,12 +3,13 @@
 #![forbid(unsafe_code)]
 
 use alloc::boxed::Box;
-use core::{fmt, mem};
+use core::mem;
 
 use smallvec::SmallVec;
 
 pub use crate::tensor::shape::Shape;
 use crate::tensor::shape::{INLINE, too_many_bytes, too_many_elements};
+use crate::types::declare::debug_by;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
@@ -60,11 +61,7 @@ const ROW_MAJOR_1: u64 = kind(1, Order::RowMajor);
 const ROW_MAJOR_2: u64 = kind(2, Order::RowMajor);
 const ROW_MAJOR_MOST: u64 = kind(INLINE as u32, Order::RowMajor);
 
-impl fmt::Debug for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layout").field("shape", &self.shape()).field("strides", &self.strides()).finish()
-    }
-}
+debug_by!(self: [] Layout { shape: self.shape(), strides: self.strides() });
 
 impl PartialEq for Layout {
     #[inline]

@@ -9,13 +9,13 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::slice;
 
-use self::blocks::{Lender, Owner};
-use crate::tensor::allocation::Allocation;
+use self::blocks::Owner;
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Shape;
-use crate::tensor::output::{Output, Resize, Sealed, Target};
+use crate::tensor::output::{Output, Sealed, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
@@ -64,11 +64,7 @@ impl Default for Pool {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("limit", &self.owner.limit()).field("stats", &self.stats()).finish()
-    }
-}
+debug_by!(self: [] Pool { limit: self.owner.limit(), stats: self.stats() });
 
 impl Pool {
     /// A pool that holds all memory that comes back to it.
@@ -87,8 +83,7 @@ impl Pool {
     #[must_use]
     pub fn tensor<T: Element>(&self) -> Pooled<T> {
         const { IsElement::<T>::CHECK };
-        let memory = Allocation::empty(align_of::<T>());
-        Pooled { memory, len: 0, shape: [0].into(), pool: self.owner.lender(), elements: PhantomData }
+        Pooled { inner: self.dyn_tensor(T::DTYPE), elements: PhantomData }
     }
 
     /// An output of shape `[0]` for calls whose types are known at run time. It takes the data type of the result.
@@ -113,18 +108,14 @@ impl Pool {
 ///
 /// It takes the shape of each result that is written to it. After an error it is unchanged, or has no elements.
 pub struct Pooled<T> {
-    /// V4: has the alignment of `T`, and begins with `len` values of it.
-    memory: Allocation,
-    len: usize,
-    /// Has `len` elements.
-    shape: Shape,
-    pool: Lender,
+    /// V5: has the data type of `T`.
+    inner: DynPooled,
     elements: PhantomData<T>,
 }
 
 impl<T: fmt::Debug> fmt::Debug for Pooled<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pooled").field("shape", &&self.shape[..]).finish_non_exhaustive()
+        f.debug_struct("Pooled").field("shape", &self.shape()).finish_non_exhaustive()
     }
 }
 
@@ -132,33 +123,35 @@ impl<T> Pooled<T> {
     /// The sizes of the dimensions.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        self.inner.shape()
     }
 
     /// The elements in row-major order.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: V4.
-        unsafe { slice::from_raw_parts(self.memory.start().cast(), self.len) }
+        let tensor = &self.inner.tensor;
+        // SAFETY: V4 and V5.
+        unsafe { slice::from_raw_parts(tensor.start().cast(), tensor.layout().len()) }
     }
 
     /// The elements in row-major order, to be changed in place.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: V4; the tensor is borrowed mutably.
-        unsafe { slice::from_raw_parts_mut(self.memory.start().cast(), self.len) }
+        let tensor = &mut self.inner.tensor;
+        // SAFETY: V4 and V5; the tensor is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(tensor.start().cast_mut().cast(), tensor.layout().len()) }
     }
 
     /// A view of the whole tensor.
     #[must_use]
     pub fn view(&self) -> View<'_, T> {
-        View::new(self.as_slice(), &self.shape).expect("a tensor has as many values as its shape says")
+        View::new(self.as_slice(), self.shape()).expect("a tensor has as many values as its shape says")
     }
 
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> ViewMut<'_, T> {
-        let shape = self.shape.clone();
+        let shape = Shape::from(self.shape());
         ViewMut::new(self.as_mut_slice(), &shape).expect("a tensor has as many values as its shape says")
     }
 
@@ -168,50 +161,18 @@ impl<T> Pooled<T> {
     /// [`Error::AllocationFailed`], where the memory is no whole number of elements and the allocator could not take
     /// the rest back.
     pub fn into_tensor(mut self) -> Result<Tensor<T>, Error> {
-        let (len, memory) = (self.len, self.take_memory());
-        // SAFETY: V4.
+        let (len, shape) = (self.as_slice().len(), Shape::from(self.shape()));
+        let memory = self.inner.tensor.take_memory();
+        // SAFETY: V4 and V5.
         let values = unsafe { memory.into_vec::<T>(len) }?;
-        Ok(Tensor::from_parts(values, core::mem::take(&mut self.shape)))
-    }
-
-    /// The memory, in whose place there is none.
-    fn take_memory(&mut self) -> Allocation {
-        self.len = 0;
-        core::mem::replace(&mut self.memory, Allocation::empty(align_of::<T>()))
-    }
-}
-
-impl<T> Drop for Pooled<T> {
-    fn drop(&mut self) {
-        let memory = self.take_memory();
-        self.pool.give_back(memory);
-    }
-}
-
-impl<T: Element> Resize for Pooled<T> {
-    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
-        self.len = 0;
-        self.shape.assign(&[0]);
-        let bytes = len.saturating_mul(size_of::<T>());
-        if self.memory.bytes() < bytes {
-            let memory = self.take_memory();
-            self.pool.give_back(memory);
-            self.memory = self.pool.take(bytes, align_of::<T>())?;
-        }
-        Ok(self.memory.start())
-    }
-
-    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
-        debug_assert!(len * size_of::<T>() <= self.memory.bytes());
-        self.len = len;
-        self.shape.assign(shape);
+        Ok(Tensor::from_parts(values, shape))
     }
 }
 
 // SAFETY: O1: the tensor has elements `T`.
 unsafe impl<T: Element> Sealed<T> for Pooled<T> {
     fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
-        Ok(Target::Resized(self))
+        Ok(Target::Resized(&mut self.inner))
     }
 }
 
