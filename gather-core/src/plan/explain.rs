@@ -40,9 +40,9 @@ impl<'a> Explain<'a> {
         Explain::new(plan, plan.tasks(plan.work(), threads))
     }
 
-    pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
-        let largest = plan.parts().iter().max_by_key(|part| part.bytes());
-        Explain::new(plan, largest.map_or(1, |largest| plan.tasks(largest, threads)))
+    pub(crate) fn space(plan: &'a SpacePlan, output: &'a [usize], threads: impl FnOnce() -> usize) -> Self {
+        let largest = plan.parts().max_by_key(|part| part.bytes());
+        Explain::new((plan, output), largest.map_or(1, |largest| plan.tasks(largest, threads)))
     }
 
     /// The name of the kernel that runs; where none does, what is done in its place.
@@ -142,23 +142,24 @@ impl Description for &IndexPlan {
     }
 }
 
-impl Description for &SpacePlan {
+/// A plan, and the shape of its output.
+impl Description for (&SpacePlan, &[usize]) {
     fn kernel(&self) -> &'static str {
-        self.parts().first().map_or("nothing to do", |part| part.entry.name)
+        self.0.parts().next().map_or("nothing to do", |part| part.entry.name)
     }
 
     fn method(&self) -> Method {
-        SpacePlan::method(self)
+        self.0.method()
     }
 
     fn bytes(&self) -> usize {
-        SpacePlan::bytes(self)
+        self.0.bytes()
     }
 
     fn write(&self, tasks: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self;
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
-        let moves = plan.parts().iter().find(|part| !part.fills());
+        let (plan, output) = self;
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), output)?;
+        let moves = plan.parts().find(|part| !part.fills());
         for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
             let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
             let step = if l.block == 1 { l.wrap } else { l.step };
@@ -169,7 +170,7 @@ impl Description for &SpacePlan {
             )?;
         }
         writeln!(f, "  method {}", self.method())?;
-        let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);
+        let pads = plan.parts().filter(|part| part.fills()).map(SpacePart::bytes);
         if let Some(bytes) = pads.reduce(usize::saturating_add) {
             writeln!(f, "  fills {bytes} bytes of padding")?;
         }
