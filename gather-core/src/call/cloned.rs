@@ -15,7 +15,7 @@ use crate::call::source::kind::IndexKind;
 use crate::exec::Ids;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
-use crate::plan::fold::{fold, fold_blocks, for_each};
+use crate::plan::fold::{BlockLoops, fold, for_each};
 use crate::plan::{IndexLowered, SpaceLowered};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
@@ -193,8 +193,8 @@ pub(crate) fn space<T: Clone>(
         }
         _ => {
             let out = contiguous_strides(lowered.output.iter().copied());
-            let (loops, origin) = lowered.loops(data.layout().strides(), &out);
-            let (loops, row) = fold_blocks(loops);
+            let mut loops = BlockLoops::new();
+            let (origin, row) = lowered.fold(&mut loops, 1, data.layout().strides(), &out);
             for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
                 // SAFETY: V1: the row is a run of elements of data that follow one another.
                 values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });

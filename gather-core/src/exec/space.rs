@@ -1,26 +1,25 @@
 //! Running the plan of an operator that rearranges space.
 
-use smallvec::SmallVec;
-
 use crate::exec::cuts::Cuts;
 use crate::exec::threads::{PIECES, parallel_for, pool_threads};
 use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
+use crate::plan::fold::BlockLoops;
 use crate::plan::{SpacePart, SpacePlan};
 use crate::tensor::layout::Shape;
 use crate::tensor::output::Target;
 use crate::types::error::Error;
 
-/// Runs a plan into an output.
+/// Runs a plan into an output of a shape.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`] and [`Error::TooManyElements`] for an output that is not fixed.
 ///
 /// # Safety
-/// X1 for data and a fixed output, both at coordinate 0. Any other takes elements of the size that the plan moves (O1),
-/// and the plan was made for a row-major one.
+/// The shape is that of the planned output. X1 for data and a fixed output, both at coordinate 0. Any other takes
+/// elements of the size that the plan moves (O1), and the plan was made for a row-major one.
 #[inline(always)]
-pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> Result<(), Error> {
-    let fresh = || Ok((&plan.output()[..], Shape::checked_len(plan.output())?));
+pub(crate) unsafe fn run(plan: &SpacePlan, shape: &[usize], data: *const u8, out: Target<'_>) -> Result<(), Error> {
+    let fresh = || Ok((shape, Shape::checked_len(shape)?));
     let write = |out| {
         // SAFETY: X1, by the contract; memory that is not fixed is fresh and row-major.
         unsafe { run_parts(plan, SpaceCursor::new(data, out)) };
@@ -79,7 +78,7 @@ impl Task<'_> {
 
     /// Runs one of the pieces that the loop nest is cut into, which one thread has taken.
     fn run_piece(&self, cuts: &Cuts, piece: usize) {
-        let (mut loops, mut origin) = (SmallVec::<[BlockLoop; 6]>::from_slice(self.loops), self.origin);
+        let (mut loops, mut origin) = (BlockLoops::from_slice(self.loops), self.origin);
         for (d, along) in loops.iter_mut().enumerate() {
             let range = cuts.range(piece, d, along.n);
             let cursor = skip(origin.enter(along), along, range.start);

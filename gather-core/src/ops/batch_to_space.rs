@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
-
 use crate::call::Sealed;
 use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
 use crate::ops::blocks::{Blocks, Checked, product};
@@ -146,7 +144,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
         Op::BatchToSpace
     }
 
-    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+    fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::BatchToSpace;
         let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
@@ -155,8 +153,8 @@ impl SpaceAttributes for BatchToSpaceAttributes {
             product => return Err(Error::BatchNotDivisible { batch, product }),
         };
         let images = batch / product;
-        let mut output = Shape::from([images]);
-        let mut dims = SmallVec::from_slice(&[BlockDim::plain(images)]);
+        to.output.push(images);
+        to.dims.push(BlockDim::plain(images));
         let mut step = batch;
         for k in 1..data.len() {
             // Blocks are positive, crops are not negative, and the product of the blocks fits.
@@ -167,11 +165,11 @@ impl SpaceAttributes for BatchToSpaceAttributes {
             let Some(n) = n else { return Err(Error::CropsTooLarge { dim: k, begin, end, size }) };
             // From one place in a block to the next, data steps over the images of all blocks of later dimensions.
             step /= block;
-            output.push(n);
-            dims.push(BlockDim { block, begin: begin as usize, step, ..BlockDim::plain(n) });
+            to.output.push(n);
+            to.dims.push(BlockDim { block, begin: begin as usize, step, ..BlockDim::plain(n) });
         }
-        Shape::checked_len(&output)?;
-        Ok(SpaceLowered { op, output, dims, holder: 0 })
+        to.len = Shape::checked_len(&to.output)?;
+        Ok(())
     }
 }
 

@@ -198,8 +198,8 @@ impl Depth {
         Some((block, places?))
     }
 
-    /// The dimensions of the tensor that is whole in space, of which `depth` and the dimensions behind it are given.
-    fn dims(&self, whole: &[usize], block: usize, places: usize) -> SmallVec<[BlockDim; 6]> {
+    /// Adds the dimensions of the tensor that is whole in space.
+    fn add_dims(&self, whole: &[usize], block: usize, places: usize, dims: &mut SmallVec<[BlockDim; 6]>) {
         let depth = whole[1];
         // How far apart in the depth of the tensor in blocks two elements are that differ by one in depth, and two
         // neighbours in the last dimension of space.
@@ -207,13 +207,12 @@ impl Depth {
             Mode::Dcr => (1, depth),
             Mode::Crd => (places, 1),
         };
-        let mut dims: SmallVec<[BlockDim; 6]> = whole.iter().map(|&n| BlockDim::plain(n)).collect();
+        dims.extend(whole.iter().map(|&n| BlockDim::plain(n)));
         dims[1].period = period;
         for dim in dims[2..].iter_mut().rev() {
             (dim.block, dim.step) = (block, step);
             step = step.wrapping_mul(block);
         }
-        dims
     }
 }
 
@@ -227,21 +226,22 @@ impl SpaceAttributes for DepthToSpaceAttributes {
         Op::DepthToSpace
     }
 
-    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+    fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let (op, attributes) = (Op::DepthToSpace, &self.0);
         attributes.check(op, data.len())?;
         let (depth, places) = (data[1], attributes.places(data.len()));
         let Some((block, places)) = places.filter(|&(_, places)| depth.is_multiple_of(places)) else {
             return Err(Error::DepthNotDivisible { depth, product: places.map(|(_, places)| places) });
         };
-        let mut output = Shape::from([data[0], depth / places]);
+        to.output.extend(&[data[0], depth / places]);
         for (dim, &size) in data.iter().enumerate().skip(2) {
             let too_large = Error::DimensionTooLarge { op, dim, size, blocks: Some(block) };
-            output.push(size.checked_mul(block).ok_or(too_large)?);
+            to.output.push(size.checked_mul(block).ok_or(too_large)?);
         }
-        Shape::checked_len(&output)?;
-        let dims = attributes.dims(&output, block, places);
-        Ok(SpaceLowered { op, output, dims, holder: 1 })
+        to.len = Shape::checked_len(&to.output)?;
+        to.holder = 1;
+        attributes.add_dims(&to.output, block, places, &mut to.dims);
+        Ok(())
     }
 }
 
@@ -250,16 +250,17 @@ impl SpaceAttributes for SpaceToDepthAttributes {
         Op::SpaceToDepth
     }
 
-    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+    fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let (op, attributes) = (Op::SpaceToDepth, &self.0);
         attributes.check(op, data.len())?;
         let block = attributes.block_size as u64;
-        let mut space: SmallVec<[usize; 6]> = SmallVec::new();
+        // The depth follows when all blocks are known to divide.
+        to.output.extend(&data[..2]);
         for (dim, &size) in data.iter().enumerate().skip(2) {
             if !(size as u64).is_multiple_of(block) {
                 return Err(Error::SpaceNotDivisible { op, dim, size: Some(size), block: attributes.block_size });
             }
-            space.push((size as u64 / block) as usize);
+            to.output.push((size as u64 / block) as usize);
         }
         // Where a dimension has no elements, any block divides it.
         let places = attributes.places(data.len());
@@ -268,10 +269,11 @@ impl SpaceAttributes for SpaceToDepthAttributes {
         let Some((depth, (block, places))) = places.and_then(|both| Some((data[1].checked_mul(both.1)?, both))) else {
             return Err(too_large);
         };
-        let mut output = Shape::from([data[0], depth]);
-        output.extend(&space);
-        Shape::checked_len(&output)?;
-        Ok(SpaceLowered { op, output, dims: attributes.dims(data, block, places), holder: 1 })
+        to.output.set(1, depth);
+        to.len = Shape::checked_len(&to.output)?;
+        to.holder = 1;
+        attributes.add_dims(data, block, places, &mut to.dims);
+        Ok(())
     }
 }
 

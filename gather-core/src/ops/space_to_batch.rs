@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
-
 use crate::call::source::clones::CloneSource;
 use crate::call::space::{SpaceAttributes, SpaceOperator};
 use crate::call::{Sealed, cloned};
@@ -167,12 +165,13 @@ impl SpaceAttributes for SpaceToBatchAttributes {
         Op::SpaceToBatch
     }
 
-    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+    fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::SpaceToBatch;
         let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
-        let mut space: SmallVec<[usize; 6]> = SmallVec::new();
-        let mut dims: SmallVec<[BlockDim; 6]> = SmallVec::from_slice(&[BlockDim::plain(batch)]);
+        // The images follow when all blocks are known.
+        to.output.push(batch);
+        to.dims.push(BlockDim::plain(batch));
         for k in 1..data.len() {
             let pad = |size: usize, pad: i64| size.checked_add(usize::try_from(pad).ok()?);
             let padded = pad(data[k], begin[k]).and_then(|size| pad(size, end[k]));
@@ -181,24 +180,22 @@ impl SpaceAttributes for SpaceToBatchAttributes {
             };
             // Where a block exceeds `usize`, so does the product below.
             let block = usize::try_from(block[k]).unwrap_or(usize::MAX);
-            space.push(padded / block);
+            to.output.push(padded / block);
             // The pad at the start is part of what fits.
-            dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
+            to.dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
         }
         // Where a dimension has no elements, any block divides it.
         let blocks = product(block.given);
         let too_large = Error::DimensionTooLarge { op, dim: 0, size: batch, blocks };
-        let images = blocks.and_then(|blocks| batch.checked_mul(blocks)).ok_or(too_large)?;
-        let mut output = Shape::from([images]);
-        output.extend(&space);
+        to.output.set(0, blocks.and_then(|blocks| batch.checked_mul(blocks)).ok_or(too_large)?);
         let mut step = batch;
-        for dim in dims.iter_mut().rev() {
+        for dim in to.dims.iter_mut().rev() {
             // From one place in a block to the next, the output steps over the images of all blocks of later
             // dimensions. The batch, the last, is in one piece.
             (dim.step, step) = (step, step.wrapping_mul(dim.block));
         }
-        Shape::checked_len(&output)?;
-        Ok(SpaceLowered { op, output, dims, holder: 0 })
+        to.len = Shape::checked_len(&to.output)?;
+        Ok(())
     }
 }
 

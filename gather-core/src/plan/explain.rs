@@ -36,14 +36,14 @@ impl<'a> Explain<'a> {
         }
     }
 
-    pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
-        let largest = plan.parts().iter().max_by_key(|part| part.bytes());
+    pub(crate) fn space(plan: &'a SpacePlan, output: &'a [usize], threads: impl FnOnce() -> usize) -> Self {
+        let largest = plan.parts().max_by_key(|part| part.bytes());
         Explain {
-            kernel: plan.parts().first().map_or("nothing to do", |part| part.entry.name),
+            kernel: plan.parts().next().map_or("nothing to do", |part| part.entry.name),
             method: plan.method(),
             bytes: plan.bytes(),
             tasks: largest.map_or(1, |largest| plan.tasks(largest, threads)),
-            write: Box::new(move |explain, f| explain.write_space(plan, f)),
+            write: Box::new(move |explain, f| explain.write_space(plan, output, f)),
         }
     }
 
@@ -89,9 +89,9 @@ impl<'a> Explain<'a> {
         self.write_end(f, "moves", (spec.row, spec.prefetch_distance, *spec.level))
     }
 
-    fn write_space(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel, plan.output())?;
-        let moves = plan.parts().iter().find(|part| !part.fills());
+    fn write_space(&self, plan: &SpacePlan, output: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel, output)?;
+        let moves = plan.parts().find(|part| !part.fills());
         for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
             let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
             let step = if l.block == 1 { l.wrap } else { l.step };
@@ -99,7 +99,7 @@ impl<'a> Explain<'a> {
             writeln!(f, "  {kind} of {} in blocks of {}: output +{out}, data +{data} bytes", l.n, l.block)?;
         }
         write!(f, "  method {}", self.method)?;
-        let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);
+        let pads = plan.parts().filter(|part| part.fills()).map(SpacePart::bytes);
         if let Some(bytes) = pads.reduce(usize::saturating_add) {
             write!(f, "\n  fills {bytes} bytes of padding")?;
         }

@@ -20,6 +20,7 @@ use crate::kernels::{BlockLoop, LINE, Loop, Step};
 use crate::types::order::sort_by_key;
 
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
+pub(crate) type BlockLoops = SmallVec<[BlockLoop; 6]>;
 
 /// Folds loops, given outermost first, with strides in elements (steps 1 to 3); returns the row's elements.
 #[inline(always)]
@@ -158,32 +159,40 @@ pub(crate) fn cut_walk(loops: &mut Loops, stride: isize, reused: bool) -> bool {
     reuse_indices(loops)
 }
 
-/// Folds the loops of an operator that rearranges space, given outermost first, with strides in elements; returns the
-/// row's elements.
-pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[BlockLoop; 6]>, usize) {
-    let mut loops: SmallVec<[BlockLoop; 6]> = SmallVec::new();
-    for dim in dims.filter(|dim| dim.n != 1) {
-        let dim = plain(dim);
-        let n = dim.n as isize;
-        match loops.last_mut() {
-            Some(outer) if outer.block == 1 && dim.block == 1 && outer.wrap == dim.wrap.times(n) => {
-                *outer = BlockLoop { n: outer.n.saturating_mul(dim.n), ..dim };
-            }
-            _ => loops.push(dim),
-        }
+/// Adds a loop of an operator that rearranges space inside the others, or makes it one with the last. A loop without
+/// blocks is one with the loop inside it whose blocks, all whole, end where its next iteration begins: so are channels
+/// with the rows of an image in blocks.
+#[inline]
+pub(crate) fn push_block(loops: &mut BlockLoops, along: BlockLoop) {
+    if along.n == 1 {
+        return;
     }
-    let mut row = 1;
-    if let Some(&inner) = loops.last()
-        && inner.block == 1
-        && inner.wrap == (Step { out: 1, data: 1 })
-    {
-        row = inner.n;
+    let along = plain(along);
+    let ends = |outer: &BlockLoop, blocks| outer.wrap == along.period().times(blocks as isize);
+    match loops.last_mut() {
+        Some(outer) if outer.block == 1 && along.blocks().is_some_and(|blocks| ends(outer, blocks)) => {
+            *outer = BlockLoop { n: outer.n.saturating_mul(along.n), ..along };
+        }
+        _ => loops.push(along),
+    }
+}
+
+/// Makes the innermost of all loops, for elements of `size` bytes, a row where both tensors are contiguous; returns the
+/// row's bytes. There is at least one loop afterwards.
+#[inline]
+pub(crate) fn take_row(loops: &mut BlockLoops, size: usize) -> usize {
+    let one = Step { out: size as isize, data: size as isize };
+    let row = match loops.last() {
+        Some(inner) if inner.block == 1 && inner.wrap == one => inner.n,
+        _ => 1,
+    };
+    if row != 1 {
         loops.pop();
     }
     if loops.is_empty() {
         loops.push(BlockLoop::ONCE);
     }
-    (loops, row)
+    row.saturating_mul(size)
 }
 
 /// A loop that never carries is a plain one whose step is that of its phases.

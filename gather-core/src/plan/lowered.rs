@@ -8,6 +8,7 @@ use core::cmp::Ordering;
 use smallvec::SmallVec;
 
 use crate::kernels::{BlockLoop, Step};
+use crate::plan::fold::{BlockLoops, push_block, take_row};
 use crate::tensor::layout::Shape;
 use crate::types::method::Method;
 use crate::types::op::Op;
@@ -107,12 +108,19 @@ impl BlockDim {
 pub struct SpaceLowered {
     pub(crate) op: Op,
     pub(crate) output: Shape,
+    /// Elements of the output.
+    pub(crate) len: usize,
     pub(crate) dims: SmallVec<[BlockDim; 6]>,
     /// The dimension of the tensor in blocks that holds the places in a block: its batch or its depth.
     pub(crate) holder: usize,
 }
 
 impl SpaceLowered {
+    /// An operator without dimensions: attributes add them, in place.
+    pub(crate) fn new(op: Op) -> Self {
+        SpaceLowered { op, output: Shape::default(), len: 0, dims: SmallVec::new(), holder: 0 }
+    }
+
     /// `Interleaved` where the output is whole, `Deinterleaved` where data is.
     pub(crate) fn method(&self) -> Method {
         match self.op {
@@ -123,7 +131,7 @@ impl SpaceLowered {
 
     /// Whether the output has elements that are no elements of data.
     pub(crate) fn pads(&self) -> bool {
-        self.dims.iter().any(|dim| dim.padded != dim.n)
+        self.op == Op::SpaceToBatch && self.dims.iter().any(|dim| dim.padded != dim.n)
     }
 
     /// The coordinate of data that a coordinate of the output comes from, where data is whole; outside of data where
@@ -138,70 +146,71 @@ impl SpaceLowered {
         self.dims.iter().enumerate().map(coordinate).collect()
     }
 
-    /// The loops, with strides in elements, and the steps to their first element.
-    pub(crate) fn loops<'a>(&'a self, data: &'a [isize], out: &'a [isize]) -> (impl Iterator<Item = BlockLoop>, Step) {
-        self.loops_over(self.dims.iter().map(|dim| (dim.n, dim.begin)), data, out)
+    /// Folds the loops over the elements that are moved, of `size` bytes, into an empty list; returns the steps to their
+    /// first element, and the bytes of a row.
+    #[inline]
+    pub(crate) fn fold(&self, loops: &mut BlockLoops, size: usize, data: &[isize], out: &[isize]) -> (Step, usize) {
+        let blocks_are_data = self.method() == Method::Interleaved;
+        let (whole, blocks) = if blocks_are_data { (out, data) } else { (data, out) };
+        let both = |whole: isize, blocks: isize| {
+            if blocks_are_data { Step { out: whole, data: blocks } } else { Step { out: blocks, data: whole } }
+        };
+        let range = |_: usize, dim: &BlockDim| (dim.n, dim.begin);
+        let origin = self.each_loop(size, [whole, blocks], both, range, |along| push_block(loops, along));
+        (origin, take_row(loops, size))
     }
 
-    /// As [`SpaceLowered::loops`], over what is padded: for each dimension, and for each of its ends, the elements
-    /// beyond it that lie within those moved in all dimensions before.
+    /// As [`SpaceLowered::fold`], over the padding: for each dimension, and for each of its ends, the elements beyond it
+    /// that lie within the moved elements of all dimensions before. Calls `part` with each.
     ///
     /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps
     /// are those of the output, so that they keep no loops from folding.
-    pub(crate) fn loops_of_pads(
-        &self,
-        out: &[isize],
-    ) -> impl Iterator<Item = (smallvec::IntoIter<[BlockLoop; 6]>, Step)> {
-        let ends = |at: usize| {
-            let BlockDim { n, begin, padded, .. } = self.dims[at];
-            [(at, begin, 0), (at, padded - n - begin, begin + n)]
-        };
-        let pads = (0..self.dims.len()).filter(|&at| self.dims[at].padded != self.dims[at].n).flat_map(ends);
-        pads.filter(|&(_, n, _)| n != 0).map(move |(at, n, begin)| {
-            let range = |(k, dim): (usize, &BlockDim)| match k.cmp(&at) {
-                Ordering::Less => (dim.n, dim.begin),
-                Ordering::Equal => (n, begin),
-                Ordering::Greater => (dim.padded, 0),
-            };
-            let (loops, origin) = self.loops_over(self.dims.iter().enumerate().map(range), out, out);
-            let unread = |step: Step| Step { data: step.out, ..step };
-            let loops = loops.flat_map(|along| along.apart());
-            let loops = loops.map(|l| BlockLoop { step: unread(l.step), wrap: unread(l.wrap), ..l });
-            // In a list, which has no lifetimes: few operators pad.
-            (loops.collect::<SmallVec<_>>().into_iter(), origin)
-        })
+    pub(crate) fn fold_pads(&self, size: usize, out: &[isize], mut part: impl FnMut(BlockLoops, Step, usize)) {
+        for (at, &BlockDim { n, begin, padded, .. }) in self.dims.iter().enumerate() {
+            for (n, begin) in [(begin, 0), (padded - n - begin, begin + n)] {
+                if n == 0 {
+                    continue;
+                }
+                let range = |k: usize, dim: &BlockDim| match k.cmp(&at) {
+                    Ordering::Less => (dim.n, dim.begin),
+                    Ordering::Equal => (n, begin),
+                    Ordering::Greater => (dim.padded, 0),
+                };
+                let unread = |_: isize, out: isize| Step { out, data: out };
+                let mut loops = BlockLoops::new();
+                let push = |along: BlockLoop| along.apart().for_each(|along| push_block(&mut loops, along));
+                let origin = self.each_loop(size, [out; 2], unread, range, push);
+                let row = take_row(&mut loops, size);
+                part(loops, origin, row);
+            }
+        }
     }
 
-    /// Loops over ranges of the dimensions: of how many elements, and where the first lies in the blocks. Strides of
-    /// layouts over no slice may wrap.
-    fn loops_over<'a>(
-        &'a self,
-        ranges: impl Iterator<Item = (usize, usize)> + Clone,
-        data: &'a [isize],
-        out: &'a [isize],
-    ) -> (impl Iterator<Item = BlockLoop>, Step) {
-        let blocks_are_data = self.method() == Method::Interleaved;
-        let (whole, blocks) = if blocks_are_data { (out, data) } else { (data, out) };
-        // A step of the whole tensor and one of that in blocks.
-        let both = move |whole: isize, blocks: isize| {
-            if blocks_are_data { Step { out: whole, data: blocks } } else { Step { out: blocks, data: whole } }
-        };
-        // From one block to the next, and from one place in a block to the next.
-        let steps = move |k: usize, dim: &BlockDim| {
-            (blocks[k].wrapping_mul(dim.period as isize), blocks[self.holder].wrapping_mul(dim.step as isize))
-        };
-        let dims = self.dims.iter().zip(ranges).enumerate();
-        let origin = dims.clone().fold(Step::NONE, |origin, (k, (dim, (_, begin)))| {
-            let (period, step) = steps(k, dim);
-            let (first, phase) = ((begin / dim.block) as isize, (begin % dim.block) as isize);
-            origin.and(both(0, period).times(first)).and(both(0, step).times(phase))
-        });
-        let loops = dims.map(move |(k, (dim, (n, begin)))| {
-            let (period, step) = steps(k, dim);
+    /// Visits the loops over ranges of the dimensions: of how many elements, and where the first lies in the blocks;
+    /// returns the steps to their first element. `both` makes a step of one of the whole tensor and one of that in
+    /// blocks, in bytes. Strides of layouts over no slice may wrap.
+    #[inline(always)]
+    fn each_loop(
+        &self,
+        size: usize,
+        [whole, blocks]: [&[isize]; 2],
+        both: impl Fn(isize, isize) -> Step,
+        range: impl Fn(usize, &BlockDim) -> (usize, usize),
+        mut visit: impl FnMut(BlockLoop),
+    ) -> Step {
+        let bytes = |stride: isize, count: usize| stride.wrapping_mul(count as isize).wrapping_mul(size as isize);
+        let mut origin = Step::NONE;
+        let holder = blocks[self.holder];
+        for (k, (dim, (&whole, &blocks))) in self.dims.iter().zip(whole.iter().zip(blocks)).enumerate() {
+            // From one block to the next, and from one place in a block to the next.
+            let (period, step) = (bytes(blocks, dim.period), bytes(holder, dim.step));
+            let ((n, begin), whole) = (range(k, dim), bytes(whole, 1));
+            let (first, phase) = if begin == 0 { (0, 0) } else { (begin / dim.block, begin % dim.block) };
+            let begin = period.wrapping_mul(first as isize).wrapping_add(step.wrapping_mul(phase as isize));
+            origin = origin.and(both(0, begin));
             let wrap = period.wrapping_sub(step.wrapping_mul(dim.block as isize - 1));
-            let (step, wrap) = (both(whole[k], step), both(whole[k], wrap));
-            BlockLoop { n, block: dim.block, phase: begin % dim.block, step, wrap }
-        });
-        (loops, origin)
+            visit(BlockLoop { n, block: dim.block, phase, step: both(whole, step), wrap: both(whole, wrap) });
+        }
+        origin
     }
 }

@@ -2,13 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
+use alloc::vec::Vec;
 
 use crate::kernels::select::Kernels;
 use crate::kernels::shaped::LARGE;
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::{BlockLoop, PADDING, SpaceEntry, Step};
-use crate::plan::fold::fold_blocks;
+use crate::plan::fold::BlockLoops;
 use crate::plan::lowered::SpaceLowered;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -17,11 +17,11 @@ use crate::types::error::Error;
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{Options, Par};
+use crate::types::policy::Par;
 
 /// The plan of an operator that rearranges space.
 ///
-/// Made by [`SpacePlan::new`] alone, from parameters that have been checked against the layouts of data and output.
+/// Made by [`SpacePlan::make`] alone, from parameters that have been checked against the layouts of data and output.
 /// So, for tensors of these layouts and of elements of the planned type:
 ///
 /// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of a part that moves
@@ -33,10 +33,11 @@ use crate::types::policy::{Options, Par};
 pub(crate) struct SpacePlan {
     op: Op,
     method: Method,
-    output: Shape,
-    /// P1, P2. What is moved, then what is padded.
-    parts: SmallVec<[SpacePart; 1]>,
-    /// P2. What is padded with; empty where nothing is.
+    /// P1, P2. The part that moves elements.
+    moved: SpacePart,
+    /// P1, P2. The parts that pad.
+    pads: Vec<SpacePart>,
+    /// P2. The fill of the padding; empty where there is none.
     fill: ElementBytes,
     level: Available,
     par: Par,
@@ -48,11 +49,11 @@ pub(crate) struct SpacePlan {
 #[derive(Clone, Debug)]
 pub(crate) struct SpacePart {
     /// P1.
-    pub(crate) loops: SmallVec<[BlockLoop; 6]>,
+    pub(crate) loops: BlockLoops,
     /// P1. From the first elements of both tensors to the first that the loops reach, in bytes.
     pub(crate) origin: Step,
     pub(crate) row: usize,
-    /// Bytes that it writes.
+    /// P2. Bytes that it writes.
     bytes: usize,
     /// P2.
     pub(crate) entry: &'static SpaceEntry,
@@ -74,44 +75,58 @@ impl SpacePart {
     }
 }
 
+/// Bytes that a loop nest writes.
+#[inline]
+fn bytes(loops: &[BlockLoop], row: usize) -> usize {
+    loops.iter().fold(row, |bytes, along| bytes.saturating_mul(along.n))
+}
+
 impl SpacePlan {
-    /// Plans a lowered operator for elements of a type and the layouts of both tensors.
+    /// A plan of an operator that writes nothing yet.
+    #[inline(always)]
+    pub(crate) fn new(lowered: &SpaceLowered, level: Available, par: Par) -> Self {
+        let moved = SpacePart { loops: BlockLoops::new(), origin: Step::NONE, row: 0, bytes: 0, entry: &PADDING };
+        let (op, method, fill) = (lowered.op, lowered.method(), ElementBytes::new());
+        SpacePlan { op, method, moved, pads: Vec::new(), fill, level, par, bytes: 0 }
+    }
+
+    /// Plans the lowered operator, in place, for elements of a type and the layouts of both tensors.
     ///
     /// # Errors
-    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
-    #[inline(always)]
-    pub(crate) fn new(
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
+    pub(crate) fn make(
+        &mut self,
         kernels: Kernels,
         lowered: &SpaceLowered,
         dtype: DType,
-        data: &Layout,
-        out: &Layout,
-        options: Options,
-    ) -> Result<Self, Error> {
-        let level = Level::resolve(options.level)?;
-        let (method, size) = (lowered.method(), dtype.size());
-        let bytes = Shape::checked_bytes(&lowered.output, size)?;
-        if let Some(forced) = options.method.filter(|&forced| forced != method) {
-            return Err(Error::MethodUnavailable { op: lowered.op, method: forced });
+        [data, out]: [&Layout; 2],
+        forced: Option<Method>,
+    ) -> Result<(), Error> {
+        let size = dtype.size();
+        self.bytes = Shape::bytes(&lowered.output, lowered.len, size)?;
+        if let Some(forced) = forced.filter(|&forced| forced != self.method) {
+            return Err(Error::MethodUnavailable { op: self.op, method: forced });
         }
-        let mut parts = SmallVec::new();
-        let mut fill = ElementBytes::new();
-        if bytes != 0 {
-            let kernel = |row, rank| kernels.space_kernel(row, rank, *level);
-            push_part(&mut parts, lowered.loops(data.strides(), out.strides()), size, kernel);
-            if lowered.pads() {
-                fill = dtype.zero()?;
-                for loops in lowered.loops_of_pads(out.strides()) {
-                    push_part(&mut parts, loops, size, |_, _| &PADDING);
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        let moved = &mut self.moved;
+        (moved.origin, moved.row) = lowered.fold(&mut moved.loops, size, data.strides(), out.strides());
+        moved.bytes = bytes(&moved.loops, moved.row);
+        moved.entry = kernels.space_kernel(moved.row, moved.loops.len(), *self.level);
+        if lowered.pads() {
+            self.fill = dtype.zero()?;
+            lowered.fold_pads(size, out.strides(), |loops, origin, row| {
+                let bytes = bytes(&loops, row);
+                if bytes != 0 {
+                    self.pads.push(SpacePart { loops, origin, row, bytes, entry: &PADDING });
                 }
-            }
+            });
         }
-        let (op, output) = (lowered.op, lowered.output.clone());
-        let mut plan = SpacePlan { op, method, output, parts, fill, level, par: options.par, bytes };
-        if !kernels.shaped().is_empty() && options.method.is_none() {
-            plan.specialize(kernels, dtype);
+        if !kernels.shaped().is_empty() && forced.is_none() {
+            self.specialize(kernels, dtype);
         }
-        Ok(plan)
+        Ok(())
     }
 
     /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
@@ -120,16 +135,16 @@ impl SpacePlan {
     /// keeps its kernel, since its pieces have other shapes.
     #[inline(never)]
     fn specialize(&mut self, kernels: Kernels, dtype: DType) {
-        let [part] = self.parts.as_mut_slice() else { return };
-        if part.bytes >= LARGE || !part.work().is_for_one(self.par) {
+        let part = &mut self.moved;
+        if !self.pads.is_empty() || part.bytes == 0 || part.bytes >= LARGE || !part.work().is_for_one(self.par) {
             return;
         }
-        let folded: SmallVec<[BlockLoop; 6]> = part.loops.iter().copied().filter(|along| along.n > 1).collect();
+        let folded: BlockLoops = part.loops.iter().copied().filter(|along| along.n > 1).collect();
         let rows = kernels.shaped().iter().filter(|row| row.takes(self.op, dtype, None));
         for shaped in rows.filter_map(ShapedRow::space) {
             // Outer loops of open sizes that are 1 have been folded away.
             let once = shaped.rank().saturating_sub(folded.len());
-            let mut loops: SmallVec<[BlockLoop; 6]> = SmallVec::from_elem(BlockLoop::ONCE, once);
+            let mut loops = BlockLoops::from_elem(BlockLoop::ONCE, once);
             loops.extend_from_slice(&folded);
             if shaped.matches(&loops, part.row) {
                 if loops.is_empty() {
@@ -149,12 +164,11 @@ impl SpacePlan {
         self.method
     }
 
-    pub(crate) fn output(&self) -> &Shape {
-        &self.output
-    }
-
-    pub(crate) fn parts(&self) -> &[SpacePart] {
-        &self.parts
+    /// The parts that write anything.
+    #[inline]
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &SpacePart> {
+        let moved = if self.moved.bytes == 0 { None } else { Some(&self.moved) };
+        moved.into_iter().chain(&self.pads)
     }
 
     pub(crate) fn fill(&self) -> &[u8] {
@@ -174,28 +188,4 @@ impl SpacePlan {
     pub(crate) fn tasks(&self, part: &SpacePart, threads: impl FnOnce() -> usize) -> usize {
         part.work().tasks(self.par, threads)
     }
-}
-
-/// Adds a part to those of a plan, from loops with strides in elements of `size` bytes, and from what its kernel is by
-/// row and rank; nothing where there is nothing to write.
-#[inline(always)]
-fn push_part(
-    parts: &mut SmallVec<[SpacePart; 1]>,
-    (loops, origin): (impl Iterator<Item = BlockLoop>, Step),
-    size: usize,
-    kernel: impl Fn(usize, usize) -> &'static SpaceEntry,
-) {
-    let (mut loops, elements) = fold_blocks(loops);
-    if elements == 0 || loops.iter().any(|along| along.n == 0) {
-        return;
-    }
-    // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
-    let in_bytes = |step: Step| step.times(size as isize);
-    for along in &mut loops {
-        (along.step, along.wrap) = (in_bytes(along.step), in_bytes(along.wrap));
-    }
-    let row = elements.saturating_mul(size);
-    let bytes = loops.iter().fold(row, |bytes, along| bytes.saturating_mul(along.n));
-    let entry = kernel(row, loops.len());
-    parts.push(SpacePart { loops, origin: in_bytes(origin), row, bytes, entry });
 }

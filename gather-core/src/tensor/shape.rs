@@ -27,6 +27,12 @@ impl Shape {
         self.0.push(dim);
     }
 
+    /// Takes another size of a dimension.
+    #[inline]
+    pub(crate) fn set(&mut self, dim: usize, size: usize) {
+        self.0[dim] = size;
+    }
+
     /// Takes other sizes, in place. They are stored one by one: sizes that were stored so a moment ago would keep a
     /// load of several of them waiting. Memory of many sizes is kept.
     #[inline]
@@ -78,7 +84,12 @@ impl Shape {
     /// As [`Shape::checked_len`], for elements of `size` bytes: also the byte count fits in `isize`.
     #[inline]
     pub(crate) fn checked_bytes(dims: &[usize], size: usize) -> Result<usize, Error> {
-        let len = Self::checked_len(dims)?;
+        Self::bytes(dims, Self::checked_len(dims)?, size)
+    }
+
+    /// As [`Shape::checked_bytes`], for a shape whose number of elements has been checked.
+    #[inline]
+    pub(crate) fn bytes(dims: &[usize], len: usize, size: usize) -> Result<usize, Error> {
         bytes_within(len, size, MOST).ok_or_else(|| too_many_bytes(dims, size))
     }
 }

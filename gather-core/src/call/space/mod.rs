@@ -9,7 +9,7 @@ use crate::call::operator::{Chosen, attributes, settings};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{Kind, Unconverted};
 use crate::call::source::{Describe, Source, TensorOf};
-use crate::call::space::plan::RearrangePlan;
+use crate::call::space::plan::{PlannedSpace, RearrangePlan};
 use crate::call::{Sealed, cloned};
 use crate::exec;
 use crate::kernels::registry::Registry;
@@ -21,6 +21,7 @@ use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Typing;
 use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::Options;
 
@@ -32,9 +33,10 @@ pub trait SpaceAttributes: Sealed {
     #[doc(hidden)]
     fn op(&self) -> Op;
 
-    /// Checks the attributes against the shape of data.
+    /// Checks the attributes against the shape of data, and adds the dimensions of the result to an operator that has
+    /// none.
     #[doc(hidden)]
-    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error>;
+    fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error>;
 }
 
 /// The attributes of an operator whose result holds nothing but elements of data. [`SpaceToBatch`](crate::SpaceToBatch)
@@ -88,9 +90,12 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         let out = out.target_of(dtype)?;
         let kernels = self.kernels::<S::Kind>(dtype)?;
         let held = data.held();
+        // In place, as the plan is: to move hundreds of bytes takes as long as a short call.
+        let mut lowered = SpaceLowered::new(self.attributes().op());
+        self.attributes().lower(held.borrow().shape(), &mut lowered)?;
         // SAFETY: V1, V3: data is a source, and this is its layout; O1 for its type; the output is borrowed mutably, so
         // that it does not overlap data.
-        unsafe { self.run_target(kernels, dtype, (data.start(), held.borrow()), out) }
+        unsafe { run_lowered(kernels, &lowered, dtype, (data.start(), held.borrow()), out, self.options) }
     }
 
     /// The shape of the result, without touching data.
@@ -101,7 +106,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// [`SpaceToDepth`](crate::SpaceToDepth#errors).
     pub fn output_shape(&self, data: &[usize]) -> Result<Shape, Error> {
         Layout::contiguous(data)?;
-        Ok(self.attributes().lower(data)?.output)
+        Ok(self.lowered(data)?.output)
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
@@ -113,12 +118,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     where
         S: Describe<Kind: Unconverted> + ?Sized,
     {
-        let (dtype, held) = (data.dtype(), data.held());
-        let data = held.borrow();
-        let kernels = self.kernels::<S::Kind>(dtype)?;
-        let lowered = self.attributes().lower(data.shape())?;
-        let out = Layout::contiguous(&lowered.output)?;
-        Ok(RearrangePlan::new((SpacePlan::new(kernels, &lowered, dtype, data, &out, self.options)?, out), dtype, data))
+        self.plan_for(data, None)
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -129,13 +129,17 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     where
         S: Describe<Kind: Unconverted> + ?Sized,
     {
+        self.plan_for(data, Some(out))
+    }
+
+    fn plan_for<S>(&self, data: &S, out: Option<&Layout>) -> Result<RearrangePlan<S::Kind>, Error>
+    where
+        S: Describe<Kind: Unconverted> + ?Sized,
+    {
         let (dtype, held) = (data.dtype(), data.held());
-        let data = held.borrow();
-        let kernels = self.kernels::<S::Kind>(dtype)?;
-        let lowered = self.attributes().lower(data.shape())?;
-        check_output(lowered.op, &lowered.output, out.shape())?;
-        let plan = SpacePlan::new(kernels, &lowered, dtype, data, out, self.options)?;
-        Ok(RearrangePlan::new((plan, out.clone()), dtype, data))
+        let call = (self.kernels::<S::Kind>(dtype)?, dtype, self.options);
+        let lowered = self.lowered(held.borrow().shape())?;
+        Ok(RearrangePlan::new(PlannedSpace::new(call, &lowered, held.borrow(), out)?, dtype))
     }
 
     #[inline(always)]
@@ -144,38 +148,11 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
 
-    /// Runs into an output.
-    ///
-    /// # Safety
-    /// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output
-    /// does not overlap data.
-    unsafe fn run_target(
-        &self,
-        kernels: Kernels,
-        dtype: DType,
-        (data, layout): (*const u8, &Layout),
-        out: Target<'_>,
-    ) -> Result<(), Error> {
-        // Neither this nor the plan is moved out of its result: to move hundreds of bytes takes as long as a short
-        // call.
-        let lowered = self.attributes().lower(layout.shape());
-        let lowered = lowered.as_ref().map_err(Error::clone)?;
-        let row_major;
-        let to = match out.layout() {
-            Some(out) => {
-                check_output(lowered.op, &lowered.output, out.shape())?;
-                out
-            }
-            None => {
-                row_major = Layout::contiguous(&lowered.output)?;
-                &row_major
-            }
-        };
-        let plan = SpacePlan::new(kernels, lowered, dtype, layout, to, self.options);
-        let plan = plan.as_ref().map_err(Error::clone)?;
-        // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
-        // output is not fixed.
-        unsafe { exec::run_space(plan, data, out) }
+    /// The operator, checked against the shape of data.
+    fn lowered(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+        let mut lowered = SpaceLowered::new(self.attributes().op());
+        self.attributes().lower(data, &mut lowered)?;
+        Ok(lowered)
     }
 
     /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
@@ -184,8 +161,40 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         S: CloneSource<Item: Clone> + ?Sized,
     {
         let data = data.lend()?;
-        cloned::space(&self.attributes().lower(data.layout().shape())?, self.options, &data, fill)
+        cloned::space(&self.lowered(data.layout().shape())?, self.options, &data, fill)
     }
+}
+
+/// Runs an operator, which has been checked against the shape of data, into an output.
+///
+/// # Safety
+/// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output
+/// does not overlap data.
+#[inline(never)]
+unsafe fn run_lowered(
+    kernels: Kernels,
+    lowered: &SpaceLowered,
+    dtype: DType,
+    (data, layout): (*const u8, &Layout),
+    out: Target<'_>,
+    options: Options,
+) -> Result<(), Error> {
+    let row_major;
+    let to = match out.layout() {
+        Some(out) => {
+            check_output(lowered.op, &lowered.output, out.shape())?;
+            out
+        }
+        None => {
+            row_major = Layout::contiguous(&lowered.output)?;
+            &row_major
+        }
+    };
+    let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
+    plan.make(kernels, lowered, dtype, [layout, to], options.method)?;
+    // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
+    // output is not fixed, and for an output of this shape.
+    unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 
 impl<A: Permutes> SpaceOperator<A> {

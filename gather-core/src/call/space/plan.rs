@@ -3,18 +3,21 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::call::checks::{check_layout, check_target, mismatch};
+use crate::call::checks::{check_layout, check_output, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
 use crate::call::source::kind::Unconverted;
 use crate::exec::{self, pool_threads};
-use crate::plan::{Explain, SpacePlan};
+use crate::kernels::select::Kernels;
+use crate::plan::{Explain, SpaceLowered, SpacePlan};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::Typing;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
+use crate::types::level::Level;
 use crate::types::op::Argument;
+use crate::types::policy::Options;
 
 /// Everything about a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types:
@@ -41,7 +44,7 @@ plan_type!(RearrangePlan<K>: planned);
 
 /// A plan without its type, and the layouts that it was made for.
 #[derive(Clone)]
-struct PlannedSpace {
+pub(super) struct PlannedSpace {
     plan: SpacePlan,
     data: Layout,
     out: Layout,
@@ -50,20 +53,34 @@ struct PlannedSpace {
 }
 
 impl PlannedSpace {
+    /// Plans a lowered operator for data of a layout, and for an output of one, or a row-major one.
+    #[inline(never)]
+    pub(super) fn new(
+        (kernels, dtype, options): (Kernels, DType, Options),
+        lowered: &SpaceLowered,
+        data: &Layout,
+        out: Option<&Layout>,
+    ) -> Result<Self, Error> {
+        let out = out.map_or_else(|| Layout::contiguous(&lowered.output), |out| Ok(out.clone()))?;
+        check_output(lowered.op, &lowered.output, out.shape())?;
+        let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
+        plan.make(kernels, lowered, dtype, [data, &out], options.method)?;
+        let contiguous = data.is_contiguous() && out.is_contiguous();
+        Ok(PlannedSpace { plan, data: data.clone(), out, contiguous })
+    }
+
     fn output_shape(&self) -> &[usize] {
         self.out.shape()
     }
 
     fn explain(&self) -> Explain<'_> {
-        Explain::space(&self.plan, pool_threads)
+        Explain::space(&self.plan, self.out.shape(), pool_threads)
     }
 }
 
 impl<K: Unconverted> RearrangePlan<K> {
-    /// A plan for data of a layout, whose elements are of the data type.
-    pub(super) fn new((plan, out): (SpacePlan, Layout), dtype: DType, data: &Layout) -> Self {
-        let contiguous = data.is_contiguous() && out.is_contiguous();
-        let planned = PlannedSpace { plan, data: data.clone(), out, contiguous };
+    /// A plan for elements of the data type.
+    pub(super) fn new(planned: PlannedSpace, dtype: DType) -> Self {
         RearrangePlan { planned, dtype, kind: PhantomData }
     }
 
@@ -95,7 +112,7 @@ impl<K: Unconverted> RearrangePlan<K> {
         check_target(&self.planned.out, &out)?;
         // SAFETY: X1: data is a source of the plan's type; its layout and that of the output are those of the plan, as
         // just checked; O1; the output is borrowed mutably, so that it does not overlap data.
-        unsafe { exec::run_space(&self.planned.plan, data.start(), out) }
+        unsafe { exec::run_space(&self.planned.plan, self.planned.out.shape(), data.start(), out) }
     }
 }
 
@@ -116,6 +133,6 @@ impl<T: Element> RearrangePlan<T> {
         let (data, out) = (data.as_ptr().cast(), Target::Fixed(out.as_mut_ptr().cast(), to));
         // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order. A mutable
         // slice overlaps no other.
-        unsafe { exec::run_space(plan, data, out) }
+        unsafe { exec::run_space(plan, to.shape(), data, out) }
     }
 }

@@ -136,17 +136,21 @@ impl SpaceShape {
         self
     }
 
-    /// Adds a loop inside the others, or makes it one with the last where neither has blocks or crops.
+    /// Adds a loop inside the others, or makes it one with the last where that has no blocks and this one no crops.
     const fn push(self, inner: BlockedLoop) -> Self {
         let (mut this, inner) = self.plain(inner);
         if inner.whole.is(Size::ONE) && inner.block == 1 && inner.cropped == 0 {
             return this;
         }
-        if this.len > 0 && inner.block == 1 && inner.cropped == 0 {
+        let blocks = Size { known: inner.whole.known / inner.block, ..inner.whole };
+        let is_whole = inner.cropped == 0 && inner.phase == 0 && blocks.known * inner.block == inner.whole.known;
+        if this.len > 0 && is_whole {
             let outer = this.loops[this.len - 1];
             let apart = outer.whole.slots & inner.whole.slots == 0 && inner.period.slots & inner.whole.slots == 0;
             let crops = outer.cropped == 0 || inner.whole.slots == 0;
-            if outer.block == 1 && crops && apart && outer.period.is(inner.period.times(inner.whole)) {
+            // Two open sizes are read off two loops.
+            let apart = apart && (inner.block == 1 || outer.whole.slots == 0 || inner.whole.slots == 0);
+            if outer.block == 1 && crops && apart && outer.period.is(inner.period.times(blocks)) {
                 let cropped = outer.cropped * inner.whole.known;
                 this.loops[this.len - 1] = BlockedLoop { whole: outer.whole.times(inner.whole), cropped, ..inner };
                 return this;

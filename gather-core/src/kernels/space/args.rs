@@ -59,18 +59,23 @@ impl BlockLoop {
     pub(crate) fn period(&self) -> Step {
         self.wrap.and(self.step.times(self.block as isize - 1))
     }
-}
 
-impl BlockLoop {
+    /// The number of blocks; `None` where the first or the last one is not whole.
+    #[inline(always)]
+    pub(crate) fn blocks(&self) -> Option<usize> {
+        match self.block {
+            1 => Some(self.n),
+            block => (self.phase == 0 && self.n.is_multiple_of(block)).then(|| self.n / block),
+        }
+    }
+
     /// The same iterations in another order where they are whole blocks: a loop over the places in a block around one
     /// over blocks.
     pub(crate) fn apart(&self) -> impl Iterator<Item = BlockLoop> + use<> {
-        let whole = self.block > 1 && self.phase == 0 && self.n.is_multiple_of(self.block);
         let plain = |n, wrap| BlockLoop { n, wrap, ..BlockLoop::ONCE };
-        let (outer, inner) = if whole {
-            (Some(plain(self.block, self.step)), plain(self.n / self.block, self.period()))
-        } else {
-            (None, *self)
+        let (outer, inner) = match self.blocks() {
+            Some(blocks) if self.block > 1 => (Some(plain(self.block, self.step)), plain(blocks, self.period())),
+            _ => (None, *self),
         };
         outer.into_iter().chain([inner])
     }
@@ -129,6 +134,13 @@ impl BlockCursor {
     #[must_use]
     pub(crate) fn at(self) -> SpaceCursor {
         self.at
+    }
+
+    /// The same phase a step further.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn after(self, step: Step) -> BlockCursor {
+        BlockCursor { at: self.at.after(step), ..self }
     }
 
     /// One iteration further.

@@ -7,7 +7,7 @@ use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
 /// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
 #[derive(Clone, Copy)]
-pub(crate) struct SpacePlane<'a> {
+pub struct SpacePlane<'a> {
     args: &'a SpaceArgs<'a>,
     at: SpaceCursor,
 }

@@ -37,9 +37,6 @@ const SHORT: usize = 16;
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn periods<const BYTES: usize>(periods: &Periods<'_>) -> usize {
-    if !matches!(BYTES, 1 | 2 | 4 | 8) {
-        return 0;
-    }
     let bytes = periods.n() * BYTES;
     match periods.block() {
         2 => unzip_streams::<BYTES, 2>(periods, bytes / VECTOR),

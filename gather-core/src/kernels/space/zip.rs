@@ -81,9 +81,6 @@ impl<V: ZipsTwo, T: ZipsThree, E: ZipsTwo, const BYTES: usize> LevelFn for Zip<V
     #[inline(always)]
     fn call<Here: Token>(here: Here, periods: &Periods<'_>) -> usize {
         let (Some(two), Some(three), Some(eight)) = (V::level(here), T::level(here), E::level(here)) else { return 0 };
-        if !matches!(BYTES, 1 | 2 | 4 | 8) {
-            return 0;
-        }
         match periods.block() {
             2 => zip_streams::<V, BYTES, 2>(two, periods),
             3 => zip_three_streams::<T, BYTES>(three, periods),
