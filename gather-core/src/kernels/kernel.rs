@@ -10,7 +10,7 @@ use crate::kernels::bodies::rearranged::SpaceWidth;
 use crate::kernels::bodies::rearranged::space_plane;
 #[cfg(feature = "scatter")]
 use crate::kernels::bodies::scatter_body;
-use crate::kernels::bodies::{body, one_pass_of};
+use crate::kernels::bodies::{Pass, body, one_pass_of};
 use crate::kernels::levels::Isa;
 use crate::kernels::loops::{index_nest, space_nest, space_nest_any};
 use crate::kernels::moves::Rows;
@@ -28,8 +28,8 @@ pub struct IndexEntry {
     pub(crate) name: &'static str,
     /// The function.
     pub(crate) run: IndexKernel,
-    /// The functions that run rows of a size in its place, in one pass; packed or not.
-    pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
+    /// The functions that run rows of a size in its place, in one pass.
+    pub(crate) one_pass: fn(RowSize, Pass) -> Option<IndexKernel>,
 }
 
 /// A kernel of the scatters under its name.
@@ -144,8 +144,8 @@ impl Kernel<SpaceEntry> {
 }
 
 /// The function of one pass of a level that is a fallback.
-fn no_one_pass(_: RowSize, _: bool) -> IndexKernel {
-    unreachable!("K9: plans of such a level resolve rows before they move them")
+fn no_one_pass(_: RowSize, _: Pass) -> Option<IndexKernel> {
+    None
 }
 
 /// A gather's kernel.

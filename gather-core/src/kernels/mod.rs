@@ -154,7 +154,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod words;
 
-pub(crate) use bodies::{MOST_PREFETCHED, gathers_rows};
+pub(crate) use bodies::{MOST_PREFETCHED, Pass, gathers_rows};
 pub use kernel::Kernel;
 pub(crate) use kernel::{PADDING, SpaceEntry};
 pub use level_fn::Scalar;

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, convert};
+use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, Pass, convert};
 use crate::kernels::{fits_i32, gathers_rows, table_entries};
 use crate::plan::fold::Loops;
 use crate::types::caches::Caches;
@@ -262,6 +262,15 @@ impl Nest<'_> {
     pub(crate) fn has_one_pass(&self) -> bool {
         let sees_loads = !self.is_far || self.row <= ONE_PASS_ROW;
         self.is_dense() && sees_loads && has_one_pass(self.level, self.loops.len())
+    }
+
+    /// The pass in which [`Method::Direct`] resolves and moves, if it is one.
+    pub(crate) fn pass(&self) -> Option<Pass> {
+        let tuples = self.components.len() > 1 && !self.fills && !self.is_far && self.loops.len() <= 2;
+        match self.has_one_pass() {
+            true => Some(Pass::Rows { packed: self.is_packed() }),
+            false => tuples.then_some(Pass::Tuples),
+        }
     }
 
     /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices are not

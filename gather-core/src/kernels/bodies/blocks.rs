@@ -16,7 +16,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
 use crate::kernels::moves::{LookUpBytesFn, RowLoopFn};
-use crate::kernels::nest::args::IndexArgs;
+use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
@@ -59,7 +59,7 @@ pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: P
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// What moves the rows of a loop nest: a function of the level, which bodies of every index type share.
+/// Names the functions that move the rows of a loop nest: of a level, shared by the bodies of every index type.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
 /// [`MovesFn`] of a width.
@@ -119,6 +119,14 @@ pub(crate) fn run_blocks(
             done += block.n();
         }
     }
+}
+
+/// Runs a loop nest of one loop of at most [`BLOCK`] rows as [`run_blocks`] does.
+#[inline(never)]
+pub(crate) fn run_block(args: &IndexArgs<'_>, moves: MovesFn, fns: ResolveFns) -> Outcome {
+    let (mut state, strip) = (State::new(args), Plane::of(args).first());
+    let (rows, fill) = state.resolve(&strip, true, fns, NextSlice::NONE);
+    Outcome::of_rows(moves(args).block(args, &rows, fill), strip.n())
 }
 
 /// Runs a plane chunk by chunk. Only `resolve` knows the index type.

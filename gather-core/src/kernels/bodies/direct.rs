@@ -1,7 +1,8 @@
 //! Direct: rows are resolved in 64 bits and moved from where they lie. Any shape.
 //!
 //! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
-//! (`elements.rs`). Longer rows that are not, tuples, and long rows that are prefetched are resolved 64 at a time here, and then moved.
+//! (`elements.rs`). Longer rows that are not, tuples of rows or of what is filled, and long rows that are prefetched are
+//! resolved 64 at a time here, and then moved.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;

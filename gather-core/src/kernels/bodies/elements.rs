@@ -1,4 +1,5 @@
-//! Elements one by one, wherever each lies: widths of up to 16 bytes under [`Method::Direct`](crate::Method::Direct).
+//! Elements one by one, wherever each lies, and those that tuples name: widths of up to 16 bytes under
+//! [`Method::Direct`](crate::Method::Direct).
 //!
 //! ```text
 //! for each element:
@@ -12,6 +13,7 @@
 
 use core::hint::select_unpredictable;
 
+use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
@@ -78,4 +80,34 @@ pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
 pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     Outcome::complete_if(one_by_one::<BYTES, I>(Plane::of(args)))
+}
+
+/// The kernel of a plane (K9) of elements that tuples name, none of which is filled.
+#[inline(never)]
+pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    args.debug_check();
+    debug_assert!(args.spec().row == BYTES && !args.spec().policy.fills(), "K6, K9");
+    Outcome::complete_if(each_tuple::<I>(Plane::of(args), copy_fixed::<BYTES>))
+}
+
+/// Copies an element.
+///
+/// # Safety
+/// Both ends reach an element, to read and to write, and do not overlap.
+type CopyFn = unsafe fn(*const u8, *mut u8);
+
+/// Runs a plane of tuples, whatever they name; returns whether all of its rows have been written.
+#[inline(never)]
+fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
+    let components = &plane.spec().components[..];
+    for mut strip in plane.strips() {
+        while strip.n() > 0 {
+            let Some(position) = resolve_tuple::<I>(&strip, components) else { return false };
+            let from = strip.at().data.wrapping_offset(plane.args().stride().wrapping_mul(position as isize));
+            // SAFETY: K1, K2 and K4 for this element, whose indices are in range.
+            unsafe { copy(from, strip.at().out) };
+            strip.step();
+        }
+    }
+    true
 }

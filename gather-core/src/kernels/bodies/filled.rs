@@ -19,14 +19,14 @@ use crate::kernels::nest::args::{IndexArgs, MoveFn};
 use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// What moves the rows of blocks, and what fills short ones among them.
+/// The functions that move the rows of blocks, and fill short ones among them.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
     pub(crate) rows: MoveBy,
     pub(crate) short: Short,
 }
 
-/// What moves rows whose indices are in range.
+/// The function that moves rows whose indices are in range.
 #[derive(Clone, Copy)]
 pub(crate) enum MoveBy {
     Rows(MoveJobFn),

@@ -22,7 +22,7 @@ pub(crate) mod rearranged;
 mod scattered;
 mod width;
 
-pub(crate) use blocks::run_blocks;
+pub(crate) use blocks::{run_block, run_blocks};
 pub(crate) use direct::{direct_converted, fill_plane};
 pub(crate) use filled::{MoveBy, Moves, Short};
 #[cfg(feature = "scatter")]
@@ -71,11 +71,20 @@ pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Bod
     }
 }
 
+/// Rows, or elements, that are resolved and moved in one pass.
+#[derive(Clone, Copy, Debug)]
+pub enum Pass {
+    /// Rows of contiguous indices that are contiguous in the output, and elements in data, or not.
+    Rows { packed: bool },
+    /// Elements that tuples name, none of which is filled.
+    Tuples,
+}
+
 /// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for few
-/// rows, or few at a time, which set up no state.
+/// rows, or few at a time, which set up no state. `None` for tuples of rows that are no elements.
 #[must_use]
-pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
-    W::one_pass::<I, L::Plain>(size, packed)
+pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel> {
+    W::one_pass::<I, L::Plain>(size, pass)
 }
 
 /// The state of one run of a kernel, which its planes share.

@@ -63,7 +63,7 @@ fn streaming<L: Isa>(_: usize) -> Way {
     (level.entry::<StreamRows>(), Short::blend(level))
 }
 
-/// What moves rows, and how short ones are filled.
+/// The function that moves rows, and how short ones are filled.
 type Way = (MovePrefetchingFn, Short);
 
 /// Runs a plane. Only `fns` know the index type.

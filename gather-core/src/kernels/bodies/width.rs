@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::bodies::elements::{self, PlaneFn};
-use crate::kernels::bodies::one_pass;
+use crate::kernels::bodies::{Pass, one_pass};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::MOST_ELEMENT;
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
@@ -19,9 +19,9 @@ pub trait IndexWidth: Width {
     /// Moves rows by their positions.
     fn move_rows<L: Isa>(level: L) -> MoveJobFn;
 
-    /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
-    /// [`Method::Direct`](crate::Method::Direct) does.
-    fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
+    /// The kernel that resolves rows of a size and moves them in one pass, as
+    /// [`Method::Direct`](crate::Method::Direct) does; `None` for tuples of rows that are no elements.
+    fn one_pass<I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel>;
 
     /// Runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
     #[must_use]
@@ -54,14 +54,14 @@ impl<const BYTES: usize> IndexWidth for Fixed<BYTES> {
     }
 
     #[inline(always)]
-    fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
-        if packed {
-            one_pass::kernel::<Exactly<BYTES>, I, L, true>()
-        } else if const { BYTES <= MOST_ELEMENT } {
-            elements::kernel::<BYTES, I>
-        } else {
-            one_pass::kernel::<Exactly<BYTES>, I, L, false>()
-        }
+    fn one_pass<I: Index, L: Isa>(_: RowSize, pass: Pass) -> Option<IndexKernel> {
+        Some(match pass {
+            Pass::Rows { packed: true } => one_pass::kernel::<Exactly<BYTES>, I, L, true>(),
+            Pass::Rows { .. } if const { BYTES > MOST_ELEMENT } => one_pass::kernel::<Exactly<BYTES>, I, L, false>(),
+            Pass::Rows { .. } => elements::kernel::<BYTES, I>,
+            Pass::Tuples if const { BYTES > MOST_ELEMENT } => return None,
+            Pass::Tuples => elements::tuples::<BYTES, I>,
+        })
     }
 
     fn one_by_one<I: Index>() -> Option<PlaneFn> {
@@ -88,8 +88,9 @@ impl IndexWidth for Rows {
     }
 
     #[inline(always)]
-    fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
-        by_size!(size, |Way| one_pass::kernel::<Way, I, L, false>())
+    fn one_pass<I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel> {
+        let Pass::Rows { .. } = pass else { return None };
+        Some(by_size!(size, |Way| one_pass::kernel::<Way, I, L, false>()))
     }
 
     /// Rows that are gathered have 12 bytes (K9).

@@ -151,7 +151,7 @@ impl IndexPlan {
         let mut method = level.runs_as(method);
         self.nest.spec.packed = nest.is_packed();
         self.nest.spec.adjacent_tuples = nest.has_adjacent_tuples();
-        let one_pass = nest.has_one_pass();
+        let pass = nest.pass();
         let mut rank = self.nest.loops.len();
         match method {
             Method::Table => self.nest.spec.table_entries = nest.table_entries().unwrap_or(0),
@@ -168,14 +168,14 @@ impl IndexPlan {
             _ => {}
         }
         self.nest.spec.method = method;
-        let one_pass = method == Method::Direct && one_pass && request.converting.is_none();
+        let pass = pass.filter(|_| method == Method::Direct && request.converting.is_none());
         if self.panels.is_some() {
             arrange_panels(&mut self.nest.loops);
         } else {
             self.nest.spec.next_slice_bytes = self.next_slice_bytes();
             self.nest.spec.prefetch_distance = match whole {
                 Some(row) => whole_rows_ahead(row, reach),
-                None if one_pass => 0,
+                None if pass.is_some() => 0,
                 None => self.prefetch_distance(is_far, reach),
             };
         }
@@ -183,10 +183,8 @@ impl IndexPlan {
             Some(map) => (if map.whole.is_some() { "rows" } else { "map" }, (map.kernel)(*level, method)),
             None => {
                 let entry = request.kernels.index_kernel(self.op, row, request.index, rank, *level);
-                (
-                    entry.name,
-                    if one_pass { (entry.one_pass)(RowSize::of(row), self.nest.spec.packed) } else { entry.run },
-                )
+                let one_pass = pass.and_then(|pass| (entry.one_pass)(RowSize::of(row), pass));
+                (entry.name, one_pass.unwrap_or(entry.run))
             }
         };
         let inner = self.nest.loops.last().map_or(1, |inner| inner.n);

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::{Component, Conversion, FEW, IndexKernel, KernelSpec, Loop, RowSize, table_entries};
+use crate::kernels::{Component, Conversion, FEW, IndexKernel, KernelSpec, Loop, Pass, RowSize, table_entries};
 use crate::plan::index::build::far_rows_ahead;
 use crate::plan::index::{Converting, IndexRequest};
 use crate::plan::lowered::Axis;
@@ -135,9 +135,13 @@ impl FewRows {
             return None;
         }
         let entry = request.kernels.index_kernel(op, row, index, 1, *level);
-        let one_pass = axes == 1 && is_few && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
-        let prefetch_distance = if one_pass { 0 } else { prefetch_distance };
-        let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
+        let pass = match axes {
+            1 if is_few && (prefetch_distance == 0 || row <= ONE_PASS_ROW) => Some(Pass::Rows { packed: true }),
+            2.. if prefetch_distance == 0 && !policy.fills() => Some(Pass::Tuples),
+            _ => None,
+        };
+        let prefetch_distance = if pass.is_some() { 0 } else { prefetch_distance };
+        let kernel = pass.and_then(|pass| (entry.one_pass)(RowSize::of(row), pass)).unwrap_or(entry.run);
         let method = if is_few { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
         let is_gathered = || level.gathers() && data.shape()[0] > table_entries(*level, row) && reach <= FAR_AWAY;
