@@ -5,69 +5,117 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use crate::plan::{Action, IndexPlan, Panels, SpacePart, SpacePlan};
+use crate::kernels::Loop;
+use crate::plan::{Action, IndexPlan, NestPlan, Panels, SpacePart, SpacePlan};
+use crate::types::level::Level;
 use crate::types::method::Method;
 
 /// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
-    plan: Box<dyn Description + 'a>,
+    pub(super) kernel: &'static str,
+    pub(super) method: Method,
+    pub(super) bytes: usize,
     /// Tasks that a call is cut into here and now.
-    tasks: usize,
+    pub(super) tasks: usize,
+    pub(super) write: Box<WriteFn<'a>>,
 }
 
-/// The description of a plan.
-pub(super) trait Description: Send + Sync {
-    /// [`Explain::kernel`].
-    fn kernel(&self) -> &'static str;
-
-    /// [`Explain::method`].
-    fn method(&self) -> Method;
-
-    /// [`Explain::bytes`].
-    fn bytes(&self) -> usize;
-
-    /// Writes the description, for calls that are cut into `tasks` tasks.
-    fn write(&self, tasks: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-}
+/// Writes a description.
+type WriteFn<'a> = dyn Fn(&Explain<'_>, &mut fmt::Formatter<'_>) -> fmt::Result + Send + Sync + 'a;
 
 impl<'a> Explain<'a> {
-    /// The description of a plan, whose calls are cut into `tasks` tasks.
-    pub(super) fn new(plan: impl Description + 'a, tasks: usize) -> Self {
-        Explain { plan: Box::new(plan), tasks }
-    }
-
     pub(crate) fn index(plan: &'a IndexPlan, threads: impl FnOnce() -> usize) -> Self {
-        Explain::new(plan, plan.tasks(plan.work(), threads))
+        Explain {
+            kernel: name_of(plan.action(), plan.kernel_name()),
+            method: plan.method(),
+            bytes: plan.work().bytes,
+            tasks: plan.tasks(plan.work(), threads),
+            write: Box::new(move |explain, f| explain.write_index(plan, f)),
+        }
     }
 
     pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
         let largest = plan.parts().iter().max_by_key(|part| part.bytes());
-        Explain::new(plan, largest.map_or(1, |largest| plan.tasks(largest, threads)))
+        Explain {
+            kernel: plan.parts().first().map_or("nothing to do", |part| part.entry.name),
+            method: plan.method(),
+            bytes: plan.bytes(),
+            tasks: largest.map_or(1, |largest| plan.tasks(largest, threads)),
+            write: Box::new(move |explain, f| explain.write_space(plan, f)),
+        }
     }
 
     /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
-        self.plan.kernel()
+        self.kernel
     }
 
     /// How a call gets at its data.
     #[must_use]
     pub fn method(&self) -> Method {
-        self.plan.method()
+        self.method
     }
 
     /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
     /// map if there is one. Of several tables, whose bags come with a call, it is 0.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.plan.bytes()
+        self.bytes
     }
 
     /// Tasks that a call is cut into here and now; 0 for several tables.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.tasks
+    }
+
+    fn write_index(&self, plan: &IndexPlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = plan.spec();
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel, plan.output())?;
+        write_nest(f, plan, plan.loops(), ["output", "data"])?;
+        write!(f, "  method {}", self.method)?;
+        if spec.table_entries > 0 {
+            write!(f, " of {} entries", spec.table_entries)?;
+        }
+        if let Some(Panels { rows, columns, .. }) = plan.panels() {
+            write!(f, " of {rows} x {columns}, then {}", spec.method)?;
+        }
+        if plan.is_blocked() {
+            write!(f, ", block by block")?;
+        }
+        self.write_end(f, "moves", (spec.row, spec.prefetch_distance, *spec.level))
+    }
+
+    fn write_space(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel, plan.output())?;
+        let moves = plan.parts().iter().find(|part| !part.fills());
+        for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
+            let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
+            let step = if l.block == 1 { l.wrap } else { l.step };
+            let (out, data) = (step.out, step.data);
+            writeln!(f, "  {kind} of {} in blocks of {}: output +{out}, data +{data} bytes", l.n, l.block)?;
+        }
+        write!(f, "  method {}", self.method)?;
+        let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);
+        if let Some(bytes) = pads.reduce(usize::saturating_add) {
+            write!(f, "\n  fills {bytes} bytes of padding")?;
+        }
+        self.write_end(f, "moves", (moves.map_or(0, |part| part.row), 0, plan.level()))
+    }
+
+    /// Writes what the descriptions of loop nests end with.
+    pub(super) fn write_end(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        verb: &str,
+        (row, distance, level): (usize, usize, Level),
+    ) -> fmt::Result {
+        if distance > 0 {
+            write!(f, ", fetched {distance} ahead")?;
+        }
+        let (bytes, tasks) = (self.bytes, self.tasks);
+        write!(f, "\n  {verb} {row} bytes a row, {bytes} in all; level {level}, tasks {tasks}")
     }
 }
 
@@ -79,8 +127,27 @@ impl fmt::Debug for Explain<'_> {
 
 impl fmt::Display for Explain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.plan.write(self.tasks, f)
+        (self.write)(self, f)
     }
+}
+
+/// Writes the loops and the indices of a nest; `ends` are the names of what its loops call output and data.
+pub(super) fn write_nest(
+    f: &mut fmt::Formatter<'_>,
+    plan: &NestPlan,
+    loops: &[Loop],
+    [out, data]: [&str; 2],
+) -> fmt::Result {
+    for (depth, l) in loops.iter().enumerate() {
+        let kind = kind(depth, loops.len());
+        writeln!(f, "  {kind} of {}: {out} +{}, {data} +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
+    }
+    for (axis, component) in plan.axes().iter().zip(&plan.spec().components) {
+        // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
+        let step = i128::from(component.scale) * plan.stride() as i128;
+        writeln!(f, "  index ({}) along axis {} of {}: {data} +{step} bytes", plan.index(), axis.axis, axis.dim)?;
+    }
+    Ok(())
 }
 
 /// The name of a kernel, or what is done in its place.
@@ -89,92 +156,6 @@ pub(super) fn name_of(action: Action, name: &'static str) -> &'static str {
         Action::Nothing => "nothing to do",
         Action::Check => "check only",
         Action::Run => name,
-    }
-}
-
-impl Description for &IndexPlan {
-    fn kernel(&self) -> &'static str {
-        name_of(self.action(), self.kernel_name())
-    }
-
-    fn method(&self) -> Method {
-        IndexPlan::method(self)
-    }
-
-    fn bytes(&self) -> usize {
-        self.work().bytes
-    }
-
-    fn write(&self, tasks: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self;
-        let spec = plan.spec();
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
-        for (depth, l) in plan.loops().iter().enumerate() {
-            let kind = kind(depth, plan.loops().len());
-            writeln!(f, "  {kind} of {}: output +{}, data +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
-        }
-        for (axis, component) in plan.axes().iter().zip(&spec.components) {
-            // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
-            let step = i128::from(component.scale) * plan.stride() as i128;
-            writeln!(f, "  index ({}) along axis {} of {}: data +{step} bytes", plan.index(), axis.axis, axis.dim)?;
-        }
-        write!(f, "  method {}", self.method())?;
-        if spec.table_entries > 0 {
-            write!(f, " of {} entries", spec.table_entries)?;
-        }
-        if let Some(Panels { rows, columns, .. }) = plan.panels() {
-            write!(f, " of {rows} x {columns}, then {}", spec.method)?;
-        }
-        if plan.is_blocked() {
-            write!(f, ", block by block")?;
-        }
-        if spec.prefetch_distance > 0 {
-            write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
-        }
-        write!(
-            f,
-            "\n  moves {} bytes a row, {} in all; level {}, tasks {}",
-            spec.row,
-            plan.work().bytes,
-            *spec.level,
-            tasks
-        )
-    }
-}
-
-impl Description for &SpacePlan {
-    fn kernel(&self) -> &'static str {
-        self.parts().first().map_or("nothing to do", |part| part.entry.name)
-    }
-
-    fn method(&self) -> Method {
-        SpacePlan::method(self)
-    }
-
-    fn bytes(&self) -> usize {
-        SpacePlan::bytes(self)
-    }
-
-    fn write(&self, tasks: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self;
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
-        let moves = plan.parts().iter().find(|part| !part.fills());
-        for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
-            let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
-            let step = if l.block == 1 { l.wrap } else { l.step };
-            writeln!(
-                f,
-                "  {kind} of {} in blocks of {}: output +{}, data +{} bytes",
-                l.n, l.block, step.out, step.data
-            )?;
-        }
-        writeln!(f, "  method {}", self.method())?;
-        let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);
-        if let Some(bytes) = pads.reduce(usize::saturating_add) {
-            writeln!(f, "  fills {bytes} bytes of padding")?;
-        }
-        let (row, level) = (moves.map_or(0, |part| part.row), plan.level());
-        write!(f, "  moves {row} bytes a row, {} in all; level {level}, tasks {}", plan.bytes(), tasks)
     }
 }
 
