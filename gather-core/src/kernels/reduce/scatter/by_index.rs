@@ -244,18 +244,20 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
         _ => *job,
     };
     let (Some(n), planes) = (NonZero::new(job.n).map(NonZero::get), job.outer.n) else { return 0 };
-    // The one update stays where it is.
-    let (group, update) = if PLACES == ONE_UPDATE { (4 * GROUP, 0) } else { (GROUP, bytes) };
-    let ahead = if n < GROUP { [1, update.min(1)] } else { [group * R::bytes(job.index_bytes), group * update] };
+    let group = if PLACES == ONE_UPDATE { 4 * GROUP } else { GROUP };
+    let ahead = if n < GROUP { [1; 2] } else { [group * R::bytes(job.index_bytes), group * bytes] };
     for plane in 0..planes {
         let mut done = 0;
         while done < n {
-            if job.next.is_some() {
+            // The one update stays where it is, and counts are near.
+            if PLACES != ONE_UPDATE && job.next.is_some() {
                 job.next.from(done / STEP).fetch_steps(group);
             }
             let later = job.rest(done);
             prefetch(later.index.wrapping_add(STREAM_AHEAD), ahead[0]);
-            prefetch(later.updates.wrapping_add(STREAM_AHEAD), ahead[1]);
+            if PLACES != ONE_UPDATE {
+                prefetch(later.updates.wrapping_add(STREAM_AHEAD), ahead[1]);
+            }
             for at in done..n.min(done + group) {
                 let Some(position) = job.position(job.index::<R>(at)) else { return plane * n + at };
                 element.take(job.row(at, position, row.n));
