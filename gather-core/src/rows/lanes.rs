@@ -19,6 +19,7 @@
 
 #[cfg(all(feature = "half", target_arch = "x86_64"))]
 use crate::rows::f16c::F16c;
+use crate::types::arithmetic::Arithmetic;
 #[cfg(feature = "half")]
 use crate::types::numbers::f16_to_f32;
 
@@ -73,7 +74,7 @@ impl Widen for OneByOne {
 /// The numbers of a block, widened one by one.
 #[inline(always)]
 fn each<A: Number>(block: &[A; BLOCK]) -> [A::Sum; BLOCK] {
-    let mut widened = [A::Sum::ZERO; BLOCK];
+    let mut widened = [A::Sum::NOTHING; BLOCK];
     for lane in 0..BLOCK {
         widened[lane] = block[lane].widen();
     }
@@ -82,46 +83,25 @@ fn each<A: Number>(block: &[A; BLOCK]) -> [A::Sum; BLOCK] {
 
 /// The number as it is added.
 #[doc(hidden)]
-pub trait Sum: Copy + PartialOrd + 'static {
-    const ZERO: Self;
+pub trait Sum: Arithmetic + PartialOrd {
     /// No number is less.
     const LEAST: Self;
     /// Whether sums are the same in any order, so that the compiler chooses one.
     const ANY_ORDER: bool;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
 }
 
 macro_rules! sums {
-    ($($ty:ty, $any_order:literal, $zero:expr, $least:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$(
+    ($($ty:ty, $any_order:literal, $least:expr;)*) => {$(
         impl Sum for $ty {
-            const ZERO: Self = $zero;
             const LEAST: Self = $least;
             const ANY_ORDER: bool = $any_order;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.$plus(other)
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.$minus(other)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.$times(other)
-            }
         }
     )*};
 }
-use core::ops::{Add, Mul, Sub};
 sums! {
-    f32, false, 0.0, f32::NEG_INFINITY, add, sub, mul;
-    f64, false, 0.0, f64::NEG_INFINITY, add, sub, mul;
-    i32, true, 0, i32::MIN, wrapping_add, wrapping_sub, wrapping_mul;
+    f32, false, f32::NEG_INFINITY;
+    f64, false, f64::NEG_INFINITY;
+    i32, true, i32::MIN;
 }
 
 macro_rules! numbers {
@@ -188,9 +168,9 @@ macro_rules! steps {
     )*};
 }
 steps! {
-    Product, ZERO, |a, b| a.times(b), |lane, term| lane.plus(term);
-    Own, ZERO, |a, _b| a, |lane, term| lane.plus(term);
-    Distance, ZERO, |a, b| a.minus(b).times(a.minus(b)), |lane, term| lane.plus(term);
+    Product, NOTHING, |a, b| a.times(b), |lane, term| lane.plus(term);
+    Own, NOTHING, |a, _b| a, |lane, term| lane.plus(term);
+    Distance, NOTHING, |a, b| a.minus(b).times(a.minus(b)), |lane, term| lane.plus(term);
     Greatest, LEAST, |a, _b| a, |lane, term| if term > lane { term } else { lane };
 }
 

@@ -9,9 +9,13 @@ use crate::kernels::shaped::size::{Size, Sizes};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
-/// The open size of a tensor of `len` elements; `None` when it is none, or 0. `sizes` have 1 in its place.
+/// The open size of a tensor of `len` elements, or 1 if it has none; `None` if the size is 0, or `len` does not fit.
+/// `sizes` have 1 in its place.
 #[inline(always)]
-fn open_size<const ARGS: usize>(len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
+fn open_size<const ARGS: usize>(is_open: bool, len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
+    if !is_open {
+        return (len == tensor.known).then_some(1);
+    }
     let rest = tensor.checked_at(sizes)?;
     let size = len.checked_div(rest)?;
     (size > 0 && size.wrapping_mul(rest) == len).then_some(size)
@@ -26,16 +30,8 @@ pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
 ) -> Option<Sizes<ARGS>> {
     let shape = const { &IndexShapeOf::<D>::SHAPE };
     let mut sizes = Sizes { first: [1; 2], args };
-    if const { Declared::open(D::DECLARED.data) > 0 } {
-        sizes.first[0] = open_size(data, shape.data_len, &sizes)?;
-    } else if data != shape.data_len.known {
-        return None;
-    }
-    if const { Declared::open(D::DECLARED.indices) > 0 } {
-        sizes.first[1] = open_size(indices, shape.indices_len, &sizes)?;
-    } else if indices != shape.indices_len.known {
-        return None;
-    }
+    sizes.first[0] = open_size(const { Declared::open(D::DECLARED.data) > 0 }, data, shape.data_len, &sizes)?;
+    sizes.first[1] = open_size(const { Declared::open(D::DECLARED.indices) > 0 }, indices, shape.indices_len, &sizes)?;
     let fits = (const { !has_open_pairs(&D::DECLARED) } || agree::<D, ARGS>(shape, &sizes))
         && shape.out_len.checked_at(&sizes) == Some(out);
     fits.then_some(sizes)
@@ -84,11 +80,7 @@ pub(super) fn space_sizes<D: Declaration, const ARGS: usize>(
 ) -> Option<Sizes<ARGS>> {
     let shape = const { &SpaceShapeOf::<D>::SHAPE };
     let mut sizes = Sizes { first: [1; 2], args };
-    if const { Declared::open(D::DECLARED.data) > 0 } {
-        sizes.first[0] = open_size(data, shape.data_len, &sizes)?;
-    } else if data != shape.data_len.known {
-        return None;
-    }
+    sizes.first[0] = open_size(const { Declared::open(D::DECLARED.data) > 0 }, data, shape.data_len, &sizes)?;
     let mut len = shape.row.at(&sizes);
     for along in &shape.loops[const { MAX_DIMS - SpaceShapeOf::<D>::SHAPE.len }..] {
         let n = along.n(&sizes).filter(|&n| n > 0)?;

@@ -1,6 +1,7 @@
 //! The lowest layer: data types, index types, levels, policies, methods and errors. It knows nothing of what stands
 //! above it.
 
+pub(crate) mod arithmetic;
 pub(crate) mod asserts;
 mod attribute_names;
 pub(crate) mod caches;

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
-use core::ops::{Add as _, BitAnd as _, BitOr as _, Mul as _, Sub as _};
+use core::ops::{BitAnd as _, BitOr as _};
 
 #[cfg(feature = "num-complex")]
 use num_complex::Complex;
@@ -14,19 +14,10 @@ use crate::kernels::reduce::accumulate::{Accumulate, Combine};
 use crate::kernels::reduce::halves;
 #[cfg(feature = "half")]
 use crate::kernels::reduce::halves::InVector;
+pub(super) use crate::types::arithmetic::Arithmetic as Number;
 use crate::types::element::{Element, Unaligned};
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};
-
-/// Numbers that can be added, subtracted and multiplied. Integers wrap.
-pub(super) trait Number: Copy + 'static {
-    const NOTHING: Self;
-    /// The factor that changes nothing, for numbers that have one: infinite complex numbers have none.
-    const ONE: Option<Self>;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-}
 
 /// Numbers that have a least and a greatest. Of equal values the first is taken, and NaN before any other.
 pub(super) trait Ordered: Copy + 'static {
@@ -414,38 +405,6 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     fn differ(began: f32, sum: f32) -> bool {
         began.to_bits() != sum.to_bits()
     }
-}
-
-macro_rules! numbers {
-    ($($($ty:ty),+: $zero:expr, $one:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$($(
-        impl Number for $ty {
-            const NOTHING: Self = $zero;
-            const ONE: Option<Self> = $one;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.$plus(other)
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.$minus(other)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.$times(other)
-            }
-        }
-    )+)*};
-}
-numbers! {
-    i8, i16, i32, i64, i128, u8, u16, u32, u64: 0, Some(1), wrapping_add, wrapping_sub, wrapping_mul;
-    f32, f64: 0.0, Some(1.0), add, sub, mul;
-}
-#[cfg(feature = "num-complex")]
-numbers! {
-    Complex<f32>, Complex<f64>: Complex { re: 0.0, im: 0.0 }, None, add, sub, mul;
 }
 
 /// When a new value takes the place of one that is kept: as the least, and as the greatest.
