@@ -59,7 +59,7 @@ pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: P
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// What moves the rows of a loop nest: a function of the level, which bodies of every index type share.
+/// Names the functions for the rows of a loop nest. Bodies of every index type share those of a width and a level.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
 /// [`MovesFn`] of a width.

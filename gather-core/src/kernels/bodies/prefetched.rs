@@ -63,7 +63,7 @@ fn streaming<L: Isa>(_: usize) -> Way {
     (level.entry::<StreamRows>(), Short::blend(level))
 }
 
-/// What moves rows, and how short ones are filled.
+/// The function that moves rows, and how short ones are filled.
 type Way = (MovePrefetchingFn, Short);
 
 /// Runs a plane. Only `fns` know the index type.
@@ -190,6 +190,6 @@ impl<'a> Rolling<'a> {
             return move_rows((job, ahead));
         }
         move_rows((&ahead.nothing(), ahead));
-        Moves { rows: MoveBy::Later(move_rows), short }.some(self.left.args(), &prefetched, self.fill);
+        Moves { rows: MoveBy::Later(move_rows), short }.move_or_fill(self.left.args(), &prefetched, self.fill);
     }
 }
