@@ -59,7 +59,7 @@ pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: P
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// Names the functions that move the rows of a loop nest: of a level, shared by the bodies of every index type.
+/// Names the functions for the rows of a loop nest. Bodies of every index type share those of a width and a level.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
 /// [`MovesFn`] of a width.

@@ -19,14 +19,14 @@ use crate::kernels::nest::args::{IndexArgs, MoveFn};
 use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// The functions that move the rows of blocks, and fill short ones among them.
+/// The functions that move the rows of blocks and fill short ones among them.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
     pub(crate) rows: MoveBy,
     pub(crate) short: Short,
 }
 
-/// The function that moves rows whose indices are in range.
+/// A function that moves rows whose indices are in range.
 #[derive(Clone, Copy)]
 pub(crate) enum MoveBy {
     Rows(MoveJobFn),
@@ -73,14 +73,14 @@ impl Short {
 }
 
 impl Moves {
-    /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 where an index is out of range
-    /// and that is an error.
+    /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 where an index is out of
+    /// range and that is an error.
     #[inline(always)]
     pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {
             self.rows.run(args, job);
         } else if args.spec().policy.fills() {
-            self.some(args, rows, fill);
+            self.move_or_fill(args, rows, fill);
         } else {
             return 0;
         }
@@ -90,7 +90,7 @@ impl Moves {
     /// Moves the rows of a resolved block whose indices are in range, and fills the others.
     #[cold]
     #[inline(never)]
-    pub(super) fn some(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
+    pub(super) fn move_or_fill(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
         let (spec, block, positions) = (args.spec(), rows.block(), rows.positions());
         debug_assert!(rows.n() <= BLOCK && block.has_bad());
         if positions.iter().fold(true, |all, &position| all & block.is_bad(position)) {

@@ -190,6 +190,6 @@ impl<'a> Rolling<'a> {
             return move_rows((job, ahead));
         }
         move_rows((&ahead.nothing(), ahead));
-        Moves { rows: MoveBy::Later(move_rows), short }.some(self.left.args(), &prefetched, self.fill);
+        Moves { rows: MoveBy::Later(move_rows), short }.move_or_fill(self.left.args(), &prefetched, self.fill);
     }
 }

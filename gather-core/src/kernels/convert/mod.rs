@@ -98,7 +98,7 @@ fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     run_blocks(state, plane, converting::<L>, level.resolve_fns::<I>(), None);
 }
 
-/// The functions that convert rows at a level.
+/// The conversion of rows, at a level.
 fn converting<L: Isa>(args: &IndexArgs<'_>) -> Moves {
     // SAFETY: K7: `blocks` of the level alone names this function.
     let level = unsafe { L::of_kernel() };

@@ -75,8 +75,8 @@ pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 /// the first on.
 pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
-/// Looks bytes of a strip up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
-/// indices that is not whole or has one out of range; returns how many bytes were looked up.
+/// Looks bytes of a strip up in a table by contiguous indices of one byte, and writes no positions. Stops at the first
+/// vector of indices that is not whole or has one out of range; returns how many bytes were looked up.
 pub(crate) type LookUpBytesFn = fn(&Strip<'_>) -> usize;
 
 /// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
