@@ -6,20 +6,32 @@ use core::ptr::NonNull;
 use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut};
-use crate::types::declare::{accessors, debug_by};
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element, Validity};
 use crate::types::error::Error;
 
 /// The methods that dynamic views share.
 macro_rules! dyn_methods {
     () => {
-        accessors! { self:
-            /// The data type.
-            pub fn dtype() -> DType => self.dtype;
-            /// The sizes of the dimensions.
-            pub fn shape() -> &[usize] => self.layout.shape();
-            /// Shape and strides, in elements.
-            pub fn layout() -> &Layout => &self.layout;
+        /// The data type.
+        #[must_use]
+        #[inline]
+        pub fn dtype(&self) -> DType {
+            self.dtype
+        }
+
+        /// The sizes of the dimensions.
+        #[must_use]
+        #[inline]
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
+
+        /// Shape and strides, in elements.
+        #[must_use]
+        #[inline]
+        pub fn layout(&self) -> &Layout {
+            &self.layout
         }
     };
 }
