@@ -4,7 +4,7 @@ use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
-use crate::call::gather::maps::{check_names, check_params};
+use crate::call::gather::maps::{self, check_names};
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::MapArgs;
@@ -49,64 +49,53 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
 /// Runs a call with a map, and the arguments of its parameters, by a request of the map's types.
 ///
 /// # Errors
-/// Those of [`BagRequest::plan`], those of [`check_params`], [`Error::AllocationFailed`], then those of the run.
+/// Those of [`BagRequest::plan`], those of [`given`], [`Error::AllocationFailed`], then those of the run.
 #[inline(never)]
 pub(super) fn run(
     request: &BagRequest<'_>,
-    (map, args): (&Map, &dyn MapArgs),
+    map: (&Map, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let data = tensors.data();
     request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
-        check(map, args, data.layout)?;
-        with(plan, &bags, (map, args), tensors, |map, tensors| {
-            // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters,
-            // and has just been checked (K8).
-            unsafe { erased::run((plan, &bags), Some(map), fresh, tensors) }
-        })
+        let map = given(plan, &bags, map, data.layout)?;
+        // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters,
+        // and has just been checked (K8).
+        unsafe { erased::run((plan, &bags), Some(&map), fresh, tensors) }
     })
 }
 
 /// Runs a plan with a map of the planned types, and the arguments of its parameters.
 ///
 /// # Errors
-/// [`Error::PlanParametersMismatch`], those of [`PlannedBag::check`], those of [`check_params`], then those of
+/// [`Error::PlanParametersMismatch`], those of [`PlannedBag::check`], those of [`given`], then those of
 /// [`PlannedBag::run_checked`].
 #[inline(never)]
 pub(super) fn run_plan(
     (planned, expected): (&PlannedBag, Params),
-    (map, args): (&Map, &dyn MapArgs),
+    map: (&Map, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
-    check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
+    check_names(Op::EmbeddingBag, (map.0.name, map.0.params), expected)?;
     let mut read = None;
     let bags = planned.check(&tensors, &mut read)?;
-    check(map, args, tensors.data().layout)?;
-    with(&planned.plan, bags, (map, args), tensors, |map, tensors| {
-        // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
-        // parameters, and has just been checked (K8).
-        unsafe { planned.run_checked(bags, tensors, Some(map)) }
-    })
+    let map = given(&planned.plan, bags, map, tensors.data().layout)?;
+    // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
+    // parameters, and has just been checked (K8).
+    unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 
-/// Calls `run` with a map, the values of its parameters, and the tensors.
-fn with<'o>(
+/// A map with the arguments of its parameters, which have a value for every row, or for every element.
+///
+/// # Errors
+/// Those of [`maps::given`].
+fn given<'a>(
     plan: &BagPlan,
     bags: &PreparedBags,
-    (map, args): (&Map, &dyn MapArgs),
-    tensors: BagTensors<'_, 'o>,
-    run: impl Fn(&BagMap<'_>, BagTensors<'_, 'o>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let (data, conversion) = (tensors.data(), plan.conversion(&bags.bounds, *map.decode_fns.row.get(*plan.level)));
-    let mut tensors = Some(tensors);
-    args.with(data.origin.addr(), &mut |params| {
-        let Some(tensors) = tensors.take() else { unreachable!("called once") };
-        run(&BagMap { conversion, params }, tensors)
-    })
-}
-
-/// Checks that parameters have a value for every row, or for every element.
-fn check(map: &Map, args: &dyn MapArgs, data: &Layout) -> Result<(), Error> {
+    (map, args): (&Map, &'a dyn MapArgs),
+    data: &Layout,
+) -> Result<BagMap<'a>, Error> {
     let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
-    check_params(Op::EmbeddingBag, (map.name, map.params), &[axis], data, args.counts())
+    let params = maps::given(Op::EmbeddingBag, (map, args), &[axis], data)?;
+    Ok(BagMap { conversion: plan.conversion(&bags.bounds, *map.decode_fns.row.get(*plan.level)), params })
 }

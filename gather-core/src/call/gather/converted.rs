@@ -19,9 +19,11 @@ use crate::call::gather::planned::{Params, Planned};
 use crate::call::gather::rows::{RowShape, WholeRow, elements};
 use crate::call::gather::{fused, maps};
 use crate::call::source::block_shapes::{BlockShapes, with_last};
+use crate::call::source::map::MapArgs;
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::convert::row::{DecodedRows, Function, GivenDecoded, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
@@ -57,9 +59,6 @@ pub(super) type ConvertingFns = (
     fn(IndexType) -> Option<fn(Level, Method) -> IndexKernel>,
 );
 
-/// Takes the address of the output, and returns that of the arguments which the functions of a run read (K8).
-type ArgsFor<'a> = dyn FnMut(usize) -> *const () + 'a;
-
 /// How a plan reads data: what the kind of its data says, and what a run compares.
 #[derive(Clone)]
 pub(super) struct Reads {
@@ -68,23 +67,9 @@ pub(super) struct Reads {
     rows: Option<RowShape>,
 }
 
-/// The facts that arguments of a call are compared with, and the level of the functions that read them.
-#[derive(Clone, Copy)]
-struct PreparedFor<'a> {
-    op: Op,
-    /// The axes that indices name positions of.
-    axes: &'a [Axis],
-    level: Available,
-    reads: &'a Reads,
-}
-
-impl<'a> PreparedFor<'a> {
-    /// The calls of a plan.
-    #[inline(always)]
-    fn new(plan: &'a IndexPlan, reads: &'a Reads) -> Self {
-        PreparedFor { op: plan.op(), axes: plan.axes(), level: plan.spec().level, reads }
-    }
-}
+/// The facts that arguments of a call are compared with: the operator, the axes that indices name positions of, the
+/// level of the functions that read arguments, and the shapes of these.
+type PreparedFor<'a> = (Op, &'a [Axis], Available, &'a Reads);
 
 /// The format of the data that a plan was made for.
 #[derive(Clone)]
@@ -183,7 +168,6 @@ impl<'a> Converter<'a> {
         let size_in = decoder.map_or(size_in, |decoder| decoder.size_in);
         Converter { reader, decoder, rows, made, size_in }
     }
-
     pub(super) fn function(&self) -> Option<Function<'a>> {
         self.reader.function.map(|(function, _)| function)
     }
@@ -269,41 +253,28 @@ impl<'a> Converter<'a> {
         shape.and_then(|shape| shape.decoding).inspect(|&decoded| plan.decode_rows(decoded));
     }
 
-    /// Compares arguments with the shapes of a call, and hands them to `run`. The shape of the output is `output`.
+    /// Compares the arguments of the reader with the shapes of a call, and runs on operands with them, into a fresh
+    /// output of a shape and length, or into a fixed one of that shape.
     ///
     /// # Errors
-    /// Those of the arguments for decoding, then of those for the row function, then those of `run`.
-    fn give(
+    /// Those of the arguments for decoding, then of those for the row function, [`Error::AllocationFailed`], then those
+    /// of `run`.
+    fn write(
         &self,
-        prepared: &PreparedFor<'_>,
-        output: &[usize],
-        run: &mut dyn FnMut(&mut ArgsFor<'_>) -> Result<(), Error>,
+        prepared: PreparedFor<'_>,
+        output: (&[usize], usize),
+        operands: Operands<'_, Target<'_>>,
+        run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let PreparedFor { op, axes, level, reads } = *prepared;
-        let rows = self.rows.at(level);
-        let mut compute = |decoder: ErasedParams<'_>| {
-            let (Some((Function { erased, .. }, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
-                let args = ConversionArgs { rows, given: decoder.given };
-                return run(&mut |_| (&raw const args).cast());
-            };
-            shape.with((op, axes), erased, output, args, |placed, place| {
-                let (mut given, mut args) = (None, None);
-                run(&mut |out| {
-                    let rows = ConversionArgs { rows, given: place(Placed { out, ..placed }) };
-                    let decoded = self.first().map(|Decoder { fns, .. }| {
-                        let row_fn = *fns.row.get(*level);
-                        ConversionArgs::decode_first(given.insert(GivenDecoded { rows, row_fn, decoder }))
-                    });
-                    (&raw const *args.insert(decoded.unwrap_or(rows))).cast()
-                })
-            })
-        };
+        let (op, axes, _, reads) = prepared;
         let (start, layout) = (self.reader.start.addr(), self.reader.layout);
+        let mut operands = Some(operands);
+        let mut compute = |decoder: ErasedParams<'_>| {
+            let Some(operands) = operands.take() else { unreachable!("called once") };
+            self.compute(prepared, output, operands, decoder, run)
+        };
         match (self.reader.format, &reads.format) {
-            (Format::Mapped(map, Some(args)), _) => {
-                maps::check_params(op, (map.name, map.params), axes, layout, args.counts())?;
-                args.with(start, &mut compute)
-            }
+            (Format::Mapped(map, Some(args)), _) => compute(maps::given(op, (map, args), axes, layout)?),
             (Format::Fused(table), _) => compute(decode_fused::erased(&table.row())),
             (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
                 args.with(blocks, op, (start, layout.shape()), &mut compute)
@@ -313,30 +284,35 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Runs on operands with the arguments of the reader, into a fresh output of `len` elements or a fixed one.
-    ///
-    /// # Errors
-    /// Those of [`Converter::give`], [`Error::AllocationFailed`], then those of `run`.
-    #[inline(never)]
-    fn write(
+    /// As [`Converter::write`], with the arguments for decoding.
+    fn compute(
         &self,
-        prepared: &PreparedFor<'_>,
-        (output, len): (&[usize], usize),
+        prepared: PreparedFor<'_>,
+        output: (&[usize], usize),
         operands: Operands<'_, Target<'_>>,
+        decoder: ErasedParams<'_>,
         run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let run =
-            |operands: Operands<'_>, params: &mut ArgsFor<'_>| run(operands.given(params(operands.memory().addr())));
-        match operands.fixed() {
-            Ok((operands, _)) => self.give(prepared, output, &mut |params| run(operands, params).map(Written::all)),
-            Err(operands) => {
-                let mut operands = Some(operands);
-                self.give(prepared, output, &mut |params| {
-                    let Some(operands) = operands.take() else { unreachable!("called once") };
-                    operands.fill(output, len, |operands| run(operands, params))
-                })
-            }
-        }
+        let (op, axes, level, reads) = prepared;
+        let rows = self.rows.at(level);
+        let (Some((Function { erased, .. }, Some(args))), Some(shape)) = (self.reader.function, &reads.rows) else {
+            let args = ConversionArgs { rows, given: decoder.given };
+            return operands.given((&raw const args).cast()).write(|| Ok(output), run);
+        };
+        let mut operands = Some(operands);
+        shape.with((op, axes), erased, output.0, args, |placed, place| {
+            let Some(operands) = operands.take() else { unreachable!("called once") };
+            let run = |operands: Operands<'_>| {
+                let given = place(Placed { out: operands.memory().addr(), ..placed });
+                let (mut decoded, rows) = (None, ConversionArgs { rows, given });
+                let args = self.first().map_or(rows, |Decoder { fns, .. }| {
+                    let row_fn = *fns.row.get(*level);
+                    ConversionArgs::decode_first(decoded.insert(GivenDecoded { rows, row_fn, decoder }))
+                });
+                run(operands.given((&raw const args).cast()))
+            };
+            operands.write(|| Ok(output), run)
+        })
     }
 }
 
@@ -385,8 +361,8 @@ pub(super) fn run(
             let len = Shape::checked_len(&output)?;
             let axes = few.axes(request.data.shape());
             let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
-            let prepared = PreparedFor { op: op.op(), axes: &axes, level: few.level, reads: &reads };
-            return converter.write(&prepared, (&output, len), operands, &|operands| {
+            let prepared = (op.op(), &axes[..], few.level, &reads);
+            return converter.write(prepared, (&output, len), operands, &|operands| {
                 // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the
                 // shape of the result. K8, as below.
                 unsafe { exec::run_few_rows(&few, request.planned, operands) }
@@ -403,7 +379,8 @@ pub(super) fn run(
             Some(blocks) => (&blocks.output[..], Shape::checked_len(&blocks.output)?),
             None => (&plan.output()[..], *len),
         };
-        converter.write(&PreparedFor::new(plan, &reads), output, operands, &|operands| {
+        let prepared = (plan.op(), plan.axes(), plan.spec().level, &reads);
+        converter.write(prepared, output, operands, &|operands| {
             // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
             // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
             // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
@@ -436,7 +413,31 @@ pub(super) fn plan(
     })
 }
 
-/// Runs a plan on what converts as planned, or on another map or function of the planned types.
+/// Runs a plan of elements that a map converts on a map with the planned parameters, and their arguments.
+///
+/// # Errors
+/// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`maps::given`], [`Error::AllocationFailed`],
+/// then [`Error::IndexOutOfRange`].
+#[inline(never)]
+pub(super) fn run_map(
+    GatherPlan { planned, reads, .. }: &GatherPlan,
+    (map, args): (&Map, &dyn MapArgs),
+    operands: Operands<'_, Target<'_>>,
+) -> Result<(), Error> {
+    let (plan, mut params) = (planned.plan(), None);
+    let PlannedFormat::Mapped(expected) = reads.format else { unreachable!("a plan of another kind") };
+    maps::check_names(plan.op(), (map.name, map.params), expected)?;
+    let given = |data: &Layout| {
+        let given = maps::given(plan.op(), (map, args), plan.axes(), data)?.given;
+        let args = ConversionArgs { rows: map.decode_fns.rows.at(plan.spec().level), given };
+        Ok((&raw const *params.insert(args)).cast())
+    };
+    // SAFETY: K8: the map is of the plan's types, for which data and an output of elements that it makes are aligned.
+    // What is given is of its parameters, `Sync`, and has a value for every position or element, as is checked.
+    unsafe { planned.run_given(operands, given) }
+}
+
+/// Runs a plan on fused rows or blocks as planned, or on a row function of the planned types.
 ///
 /// # Errors
 /// [`Error::Misaligned`] of an output, those of [`Reads::check`], [`Error::PlanParametersMismatch`],
@@ -483,7 +484,8 @@ pub(super) fn run_plan(
         Some((_, RowShape { filled: true, .. })) => planned.filled_by(&converter.made.zero()?, &mut copy),
         _ => planned,
     };
-    converter.write(&PreparedFor::new(planned.plan(), reads), output, operands, &|operands| {
+    let plan = planned.plan();
+    converter.write((plan.op(), plan.axes(), plan.spec().level, reads), output, operands, &|operands| {
         // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
         // rows were found to be contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }

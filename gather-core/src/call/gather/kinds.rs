@@ -201,6 +201,9 @@ pub(super) fn run_plan<K: Gathered>(
     if K::IS_PLAIN {
         return plan.planned.run(operands);
     }
+    if let (Format::Mapped(map, Some(args)), None) = (reader.format, reader.function) {
+        return converted::run_map(plan, (map, args), operands);
+    }
     converted::run_plan(plan, &Converter::new(reader, K::decoder(reader)?), operands)
 }
 

@@ -6,7 +6,9 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::Mapped;
-use crate::kernels::convert::map::{Count, MAX_PARAMS};
+use crate::call::source::map::MapArgs;
+use crate::kernels::convert::ErasedParams;
+use crate::kernels::convert::map::{Count, Erased as Map};
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
 use crate::types::element::Element;
@@ -31,37 +33,44 @@ pub(in crate::call) fn check_names(
     Err(Error::PlanParametersMismatch { op, function, expected, got })
 }
 
-/// Checks that parameters which are given per row have a value for every position along the axis, and those which are
-/// given per element for every element of row-major data; and that none is given per index.
-pub(in crate::call) fn check_params(
+/// The arguments of a map's parameters, checked (K8): those which are given per row have a value for every position
+/// along the axis, those which are given per element for every element of row-major data, and none is given per index.
+///
+/// # Errors
+/// [`Error::MapParameterLengthMismatch`], [`Error::MapParameterPerElement`], [`Error::ParameterUnavailable`].
+#[inline(always)]
+pub(in crate::call) fn given<'a>(
     op: Op,
-    (map, names): (&'static str, &'static [&'static str]),
+    (map, args): (&Map, &'a dyn MapArgs),
     axes: &[Axis],
     data: &Layout,
-    counts: [Count; MAX_PARAMS],
-) -> Result<(), Error> {
-    let fits = |count: &Count| match *count {
-        Count::One => true,
-        // Tuples of several components stand for no one row of the table.
-        Count::Rows(len) => matches!(axes, [axis] if axis.is_of_data() && len == axis.dim),
+) -> Result<ErasedParams<'a>, Error> {
+    let params = args.erased();
+    // Else each parameter has one value for all.
+    if params.ahead.is_some() {
+        check_params(op, (map, args), axes, data)?;
+    }
+    Ok(params)
+}
+
+#[inline(never)]
+fn check_params(op: Op, (map, args): (&Map, &dyn MapArgs), axes: &[Axis], data: &Layout) -> Result<(), Error> {
+    // Tuples of several components stand for no one row of the table.
+    let axis = || if let [axis] = axes { Some(axis).filter(|axis| axis.is_of_data()) } else { None };
+    let fits = |count: Count| match count {
+        Count::Rows(len) => axis().is_some_and(|axis| len == axis.dim),
         Count::Elements(len) => len == data.len() && data.is_contiguous(),
         Count::Indices => false,
     };
-    let Some(number) = counts.iter().position(|count| !fits(count)) else { return Ok(()) };
-    let (parameter, elements) = (names[number], data.len());
-    let (axis, dim) = if let [axis] = axes
-        && axis.is_of_data()
-    {
-        (axis.axis, axis.dim)
-    } else {
-        (0, 0)
-    };
-    Err(match counts[number] {
+    let Some((number, count)) = args.misfit(&fits) else { return Ok(()) };
+    let (map, parameter, elements) = (map.name, map.params[number], data.len());
+    let (axis, dim) = axis().map_or((0, 0), |axis| (axis.axis, axis.dim));
+    Err(match count {
         Count::Rows(len) => Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim },
         Count::Elements(len) => {
             let row_major = data.is_contiguous();
             Error::MapParameterPerElement { op, map, parameter, len, elements, row_major }
         }
-        Count::One | Count::Indices => Error::ParameterUnavailable { op, function: map, parameter, per: Per::Index },
+        Count::Indices => Error::ParameterUnavailable { op, function: map, parameter, per: Per::Index },
     })
 }

@@ -120,7 +120,7 @@ impl Planned {
     }
 
     /// Checks the layouts of the inputs; returns the size of the first dimension of indices, where that is free.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
         if self.is_counted() {
@@ -131,7 +131,7 @@ impl Planned {
     }
 
     /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         if self.is_counted() {
             if check_counted(Argument::Output, &self.out, out)? == count {
@@ -202,9 +202,8 @@ impl Planned {
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     #[inline(never)]
     pub(super) fn run(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        let count = self.check_operands(&operands)?;
-        // SAFETY: the layouts of the inputs have just been checked; no map converts.
-        unsafe { self.run_on_inputs(operands, count) }
+        // SAFETY: no map converts.
+        unsafe { self.run_given(operands, |_| Ok(core::ptr::null())) }
     }
 
     /// [`Planned::check_inputs`] of operands, which are of the planned types.
@@ -215,20 +214,29 @@ impl Planned {
         self.check_inputs(operands.data().1, indices)
     }
 
-    /// As [`Planned::run`], for a count that [`Planned::check_operands`] returned.
+    /// As [`Planned::run`], with what `given` gives to what converts data of a layout, once layouts have been checked.
+    ///
+    /// # Errors
+    /// Those of `given` before those of a run.
     ///
     /// # Safety
-    /// It returned that for these operands. What is given is of the parameters of what converts (K8).
+    /// What is given is of the parameters of what converts (K8), or nothing converts.
     #[inline(always)]
-    pub(super) unsafe fn run_on_inputs(&self, operands: Operands<'_, Target<'_>>, count: usize) -> Result<(), Error> {
-        if let Some(layout) = operands.out_layout() {
-            self.check_output(layout, count)?;
-        }
-        let mut shape = Shape::default();
-        operands.write(
-            || self.fresh(count, &mut shape),
-            // SAFETY: X1: the inputs have the planned layouts, by the contract. So has a fixed output, as just checked,
-            // and other memory is fresh and row-major.
+    pub(super) unsafe fn run_given(
+        &self,
+        operands: Operands<'_, Target<'_>>,
+        given: impl FnOnce(&Layout) -> Result<*const (), Error>,
+    ) -> Result<(), Error> {
+        let (count, mut shape) = (self.check_operands(&operands)?, Shape::default());
+        let fresh = match operands.out_layout() {
+            Some(layout) => self.check_output(layout, count).map(|()| (&[][..], 0))?,
+            None => self.fresh(count, &mut shape)?,
+        };
+        let given = given(operands.data().1)?;
+        operands.given(given).write(
+            || Ok(fresh),
+            // SAFETY: X1: inputs and a fixed output have the planned layouts, as just checked, and other memory is
+            // fresh and row-major.
             |operands| unsafe { self.execute(operands, count) },
         )
     }

@@ -7,35 +7,29 @@ use crate::call::source::reader::{Format, Reader};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
+use crate::kernels::convert::map::{Count, GivenParams, Map, Params};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
-use crate::types::error::Error;
 
 /// The arguments of a map's parameters in a call, without their types.
 pub(in crate::call) trait MapArgs {
-    /// The number of values for each parameter.
-    fn counts(&self) -> [Count; MAX_PARAMS];
+    /// The first parameter whose values do not fit, of those that have not one for all.
+    fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
-    /// Calls `run` with what the map's functions read (K8), for data that begins at an address.
-    ///
-    /// # Errors
-    /// Those of `run`.
-    fn with(&self, data: usize, run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>) -> Result<(), Error>;
+    /// The parameters as the map's functions read them (K8): where each has one value for all, nothing is to be
+    /// prefetched.
+    fn erased(&self) -> ErasedParams<'_>;
 }
 
-/// A tuple with a [`Given`](crate::Given) for each parameter.
-#[derive(Clone, Copy)]
-pub(super) struct MapParams<'p, P: Params>(P::Given<'p>);
-
-impl<P: Params> MapArgs for MapParams<'_, P> {
-    fn counts(&self) -> [Count; MAX_PARAMS] {
-        P::counts(&self.0)
+impl<P: Params> MapArgs for GivenParams<'_, P> {
+    fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)> {
+        P::misfit(&self.lookups, fits)
     }
 
-    fn with(&self, data: usize, run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        run(GivenParams::<P>::new(&self.0, data).erased())
+    fn erased(&self) -> ErasedParams<'_> {
+        let params = GivenParams::erased(self);
+        ErasedParams { ahead: params.ahead.filter(|_| !P::are_for_all(&self.lookups)), ..params }
     }
 }
 
@@ -75,7 +69,7 @@ impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
 pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) data: &'a View<'a, T>,
     pub(super) map: Map<T, U, P>,
-    pub(super) params: MapParams<'p, P>,
+    pub(super) params: GivenParams<'p, P>,
 }
 
 impl<T, U, P: Params> Clone for MappedView<'_, '_, T, U, P> {
@@ -158,7 +152,7 @@ impl<T: Element> View<'_, T> {
         map: &M,
         params: <M::Params as Params>::Given<'p>,
     ) -> MappedView<'a, 'p, T, M::Out, M::Params> {
-        MappedView { data: self, map: map.map(), params: MapParams(params) }
+        MappedView { data: self, map: map.map(), params: GivenParams::new(params, self.origin().addr()) }
     }
 }
 
@@ -197,7 +191,7 @@ impl<T: Element, U: Element, P: Params> Describe for MappedSpec<T, U, P> {
 #[inline(always)]
 pub(super) fn format<'s, T: Element, U: Element, P: Params>(
     map: Map<T, U, P>,
-    args: Option<&'s MapParams<'_, P>>,
+    args: Option<&'s GivenParams<'_, P>>,
 ) -> Format<'s> {
     const { IsElement::<T>::CHECK };
     const { IsElement::<U>::CHECK };

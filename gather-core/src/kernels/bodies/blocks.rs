@@ -13,8 +13,7 @@ use crate::kernels::levels::Isa;
 use crate::kernels::moves::Fixed;
 use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::stream::{self, StreamRows};
-use crate::kernels::nest::args::IndexArgs;
-use crate::kernels::nest::args::MoveFn;
+use crate::kernels::nest::args::{IndexArgs, MoveFn, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::{BytesJob, MoveJob};
@@ -122,6 +121,14 @@ pub(crate) fn run_blocks<L: Isa>(
             done += block.n();
         }
     }
+}
+
+/// Runs a loop nest of one loop of at most [`BLOCK`] rows as [`run_blocks`] does.
+#[inline(never)]
+pub(crate) fn run_block<L: Isa>(level: L, args: &IndexArgs<'_>, move_fn: MoveFn, fns: ResolveFns) -> Outcome {
+    let (mut state, strip) = (State::new(args), Plane::of(args).first());
+    let rows = state.resolve(&strip, true, fns, NextSlice::NONE);
+    Outcome::of_rows(move_block(level, args, rows, move_fn, None), strip.n())
 }
 
 /// Moves the rows of a block, if they are to be moved or filled; returns the number of rows that it has written.

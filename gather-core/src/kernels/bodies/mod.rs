@@ -24,7 +24,7 @@ mod scattered;
 mod strided;
 mod width;
 
-pub(crate) use blocks::run_blocks;
+pub(crate) use blocks::{run_block, run_blocks};
 pub(crate) use direct::{direct_converted, fill_plane};
 #[cfg(feature = "scatter")]
 pub(crate) use scattered::scatter_body;

@@ -94,49 +94,50 @@ macro_rules! named {
 pub(super) use named;
 named!(Map);
 
-impl<V: Copy> Given<'_, V> {
-    /// For a parameter whose [`Count`] was checked: what is per index is refused then.
-    #[inline(always)]
-    fn lookup(&self) -> Lookup<'_, V> {
-        match self {
-            Given::All(value) => Lookup { values: core::slice::from_ref(value), row_step: 0, element_step: 0 },
-            Given::PerRow(values) => Lookup { values, row_step: 1, element_step: 0 },
-            Given::PerElement(values) => Lookup { values, row_step: 0, element_step: 1 },
-            Given::PerIndex(_) | Given::PerIndexOf { .. } => Lookup { values: &[], row_step: 0, element_step: 0 },
-        }
-    }
-
-    const fn count(&self) -> Count {
-        match self {
-            Given::All(_) => Count::One,
-            Given::PerRow(values) => Count::Rows(values.len()),
-            Given::PerElement(values) => Count::Elements(values.len()),
-            Given::PerIndex(_) | Given::PerIndexOf { .. } => Count::Indices,
-        }
-    }
-}
-
-/// How many values a call gives for a parameter.
+/// How many values a call gives for a parameter that has not one for all.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    One,
     Rows(usize),
     Elements(usize),
     /// Any number, which no map takes.
     Indices,
 }
 
-/// How the value of a parameter is found: at `row * row_step + element * element_step`.
+/// How the value of a parameter is found: it is the one for all, or at `row * row_step + element * element_step`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a, V> {
+    all: Option<V>,
     values: &'a [V],
     row_step: usize,
     element_step: usize,
 }
 
-impl<V: Copy> Lookup<'_, V> {
+impl<'a, V: Copy> Lookup<'a, V> {
+    #[inline(always)]
+    fn new(given: Given<'a, V>) -> Self {
+        let of = |all, values, row_step, element_step| Lookup { all, values, row_step, element_step };
+        match given {
+            Given::All(value) => of(Some(value), &[], 0, 0),
+            Given::PerRow(values) => of(None, values, 1, 0),
+            Given::PerElement(values) => of(None, values, 0, 1),
+            // Refused when counts are compared.
+            Given::PerIndex(_) | Given::PerIndexOf { .. } => of(None, &[], 0, 0),
+        }
+    }
+
+    /// `None` for one value.
+    fn count(&self) -> Option<Count> {
+        let n = self.values.len();
+        match (&self.all, self.row_step, self.element_step) {
+            (Some(_), ..) => None,
+            (None, 1, _) => Some(Count::Rows(n)),
+            (None, _, 1) => Some(Count::Elements(n)),
+            _ => Some(Count::Indices),
+        }
+    }
+
     /// Prefetches the values of a row, or of elements, if these have values of their own: all of them, or the first.
     #[inline(always)]
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
@@ -153,24 +154,27 @@ impl<V: Copy> Lookup<'_, V> {
     #[inline(always)]
     unsafe fn at(&self, Place { row, element }: Place) -> V {
         let at = row * self.row_step + element * self.element_step;
-        debug_assert!(at < self.values.len(), "K8: no value for row {row}, element {element}");
-        // SAFETY: the caller's promise; the one value of a call stands at 0.
-        unsafe { *self.values.get_unchecked(at) }
+        let values = self.all.as_ref().map_or(self.values, core::slice::from_ref);
+        debug_assert!(at < values.len(), "K8: no value for row {row}, element {element}");
+        // SAFETY: the caller's promise; the one value for all stands at 0.
+        unsafe { *values.get_unchecked(at) }
     }
 }
 
 /// The parameters of a map, as its kernel takes them.
+#[derive(Clone, Copy)]
 pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
     /// The address of the first element of data.
-    pub(crate) data: usize,
+    data: usize,
     /// Whether elements of a row have values of their own.
-    pub(crate) by_element: bool,
+    by_element: bool,
 }
 
 impl<'a, P: Params> GivenParams<'a, P> {
-    /// For a call on data that begins at an address.
-    pub(crate) fn new(given: &'a P::Given<'_>, data: usize) -> Self {
+    /// For calls on data that begins at an address.
+    #[inline(always)]
+    pub(crate) fn new(given: P::Given<'a>, data: usize) -> Self {
         let lookups = P::lookups(given);
         GivenParams { by_element: P::by_element(&lookups), lookups, data }
     }
@@ -215,14 +219,18 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     const COUNT: usize;
 
     #[doc(hidden)]
-    type Lookups<'a>: Sync;
+    type Lookups<'a>: Copy + Sync;
 
     #[doc(hidden)]
-    fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a>;
+    fn lookups(given: Self::Given<'_>) -> Self::Lookups<'_>;
 
-    /// How many values are given for each.
+    /// Whether each has one value for all.
     #[doc(hidden)]
-    fn counts(given: &Self::Given<'_>) -> [Count; MAX_PARAMS];
+    fn are_for_all(lookups: &Self::Lookups<'_>) -> bool;
+
+    /// The first parameter whose values do not fit, of those that have not one for all.
+    #[doc(hidden)]
+    fn misfit(lookups: &Self::Lookups<'_>, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
     /// The values for an element.
     ///
@@ -254,14 +262,20 @@ macro_rules! params {
             type Lookups<'a> = ($(Lookup<'a, $ty>,)*);
 
             #[inline(always)]
-            fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a> {
-                ($(given.$field.lookup(),)*)
+            fn lookups(given: Self::Given<'_>) -> Self::Lookups<'_> {
+                ($(Lookup::new(given.$field),)*)
             }
 
-            fn counts(given: &Self::Given<'_>) -> [Count; MAX_PARAMS] {
-                let mut counts = [Count::One; MAX_PARAMS];
-                $(counts[$field] = given.$field.count();)*
-                counts
+            #[inline(always)]
+            fn are_for_all(lookups: &Self::Lookups<'_>) -> bool {
+                true $(&& lookups.$field.all.is_some())*
+            }
+
+            fn misfit(lookups: &Self::Lookups<'_>, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)> {
+                $(if let Some(count) = lookups.$field.count().filter(|&count| !fits(count)) {
+                    return Some(($field, count));
+                })*
+                None
             }
 
             #[inline(always)]

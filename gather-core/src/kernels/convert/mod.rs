@@ -32,7 +32,7 @@ pub(crate) mod row;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
-use crate::kernels::bodies::{State, direct_converted, run_blocks};
+use crate::kernels::bodies::{State, direct_converted, run_block, run_blocks};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};
 use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::level_fn::Scalar;
@@ -45,6 +45,7 @@ use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Outcome};
 pub(crate) use crate::kernels::nest::args::{Place, RowFn};
 use crate::kernels::nest::plane::Plane;
+use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Level;
@@ -77,7 +78,12 @@ pub(crate) fn kernel_of(index: IndexType) -> Option<fn(Level, Method) -> IndexKe
 /// A kernel that converts block by block.
 #[inline(never)]
 fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
-    index_nest_any(args, blocks::<I, L>)
+    if args.loops().len() > 1 || args.inner().n > BLOCK {
+        return index_nest_any(args, blocks::<I, L>);
+    }
+    // SAFETY: K7: kernels of the level alone name this function.
+    let level = unsafe { L::of_kernel() };
+    run_block(level, args, conversion_args(args).rows, level.resolve_fns::<I>())
 }
 
 /// A kernel that converts row by row, of any shape.
