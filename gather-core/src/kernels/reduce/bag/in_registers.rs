@@ -175,7 +175,9 @@ fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, con
     bag.debug_check(WEIGHTED);
     let (level, columns) = (Avx2::here(), bag.elements());
     let lanes = T::Of256::first(level, columns);
-    Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1>::of(level, columns, 0, lanes).reduce(bag, &(0..columns));
+    let panel =
+        Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
+    panel.reduce(bag, &(0..columns));
 }
 
 /// [`reduce_columns`] compiled for AVX-512.
@@ -238,6 +240,21 @@ fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bo
     }
 }
 
+/// The sums of a panel.
+struct InPanel<
+    S: InVector<V>,
+    T: Stored<V>,
+    V: SumVector,
+    L: BothLanes<T, V>,
+    const WEIGHTED: bool,
+    const N: usize,
+    const ENDING: usize,
+> {
+    panel: Panel<S, T, V, L, WEIGHTED, N, ENDING>,
+    sums: [V; N],
+    divides: bool,
+}
+
 impl<
     S: InVector<V>,
     T: Stored<V>,
@@ -246,13 +263,13 @@ impl<
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> AddRows for Panel<S, T, V, L, WEIGHTED, N, ENDING>
+> AddRows for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     /// All lines of the columns, of which the last one may be one more than those of the vectors.
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
-        let at = |vector| later.cast::<T>().wrapping_add(self.column(vector)).cast::<u8>();
+        let at = |vector| later.cast::<T>().wrapping_add(self.panel.column(vector)).cast::<u8>();
         for vector in 0..N {
             if vector.is_multiple_of(per_line) {
                 prefetch(at(vector), 1);
@@ -263,11 +280,11 @@ impl<
 
     #[inline(always)]
     fn add(&mut self, row: BagRow<'_>) {
-        let Panel { level, lanes, .. } = *self;
-        let (weight, elements) = (self.weight(row), row.elements::<T>());
-        for vector in 0..N {
-            let row = lanes.read(level, self.part(elements, vector));
-            self.sums[vector] = S::add_to(self.sums[vector], if WEIGHTED { row.times(weight) } else { row });
+        let Panel { level, lanes, .. } = self.panel;
+        let (weight, elements) = (self.panel.weight(row), row.elements::<T>());
+        for (vector, sum) in self.sums.iter_mut().enumerate() {
+            let row = lanes.read(level, self.panel.part(elements, vector));
+            *sum = S::add_to(*sum, if WEIGHTED { row.times(weight) } else { row });
         }
     }
 }
@@ -280,30 +297,27 @@ impl<
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> ReduceBags for Panel<S, T, V, L, WEIGHTED, N, ENDING>
+> ReduceBags for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
         self.sums = match bag.begin() {
-            Begin::Row => [V::splat(self.level, S::START); N],
-            Begin::Carried => self.read(bag.carried()),
+            Begin::Row => [V::splat(self.panel.level, S::START); N],
+            Begin::Carried => self.panel.read(bag.carried()),
         };
     }
 
     #[inline(always)]
     fn end(&mut self, bag: &mut Bag<'_>) {
-        let Some(count) = bag.count() else { return self.write::<V::Item>(&self.sums, bag.carry()) };
-        if self.divides {
-            for sum in &mut self.sums {
-                *sum = sum.divided(count);
-            }
+        match bag.count() {
+            Some(count) => self.panel.end(&self.sums, bag.output().elements(), self.divides.then_some(count)),
+            None => self.panel.write::<V::Item>(&self.sums, bag.carry()),
         }
-        self.write::<T>(&self.sums, bag.output().elements());
     }
 
     #[inline(always)]
     fn without_rows(&mut self, bag: &mut Bag<'_>) {
-        self.write::<T>(&[V::splat(self.level, V::Item::ZERO); N], bag.output().elements());
+        self.panel.write::<T>(&[V::splat(self.panel.level, V::Item::ZERO); N], bag.output().elements());
     }
 }
 
@@ -362,7 +376,7 @@ trait BothLanes<T: Stored<V>, V: SumVector>: Lanes<T, V> + Lanes<V::Item, V> {}
 
 impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
 
-/// A panel of `columns` columns and their sums, `N` vectors, of which the last `ENDING` end with the last column. So
+/// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
 /// all lanes of a vector are columns of the panel.
 struct Panel<
     S: InVector<V>,
@@ -378,8 +392,6 @@ struct Panel<
     /// Columns before the last `ENDING` vectors.
     before: usize,
     lanes: L,
-    divides: bool,
-    sums: [V; N],
     types: PhantomData<(S, T)>,
 }
 
@@ -391,7 +403,7 @@ impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: 
     #[inline(always)]
     fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel::of(level, columns, columns - ENDING * V::N, Full)
+        Panel { level, columns, before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
     }
 }
 
@@ -405,12 +417,6 @@ impl<
     const ENDING: usize,
 > Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
-    #[inline(always)]
-    fn of(level: V::Level, columns: usize, before: usize, lanes: L) -> Self {
-        let sums = [V::splat(level, S::START); N];
-        Panel { level, columns, before, lanes, divides: false, sums, types: PhantomData }
-    }
-
     /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
@@ -419,10 +425,22 @@ impl<
 
     /// Reduces these columns of the rows of all bags, as many as those of the panel.
     #[inline(always)]
-    fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
+    fn reduce(self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
-        self.divides = columns.divides();
-        columns.reduce(&mut self);
+        let sums = [V::splat(self.level, S::START); N];
+        columns.reduce(&mut InPanel { panel: self, sums, divides: columns.divides() });
+    }
+
+    /// Writes sums, divided by how many rows count where they are to be.
+    #[inline(always)]
+    fn end(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
+        let mut sums = *sums;
+        if let Some(count) = count {
+            for sum in &mut sums {
+                *sum = sum.divided(count);
+            }
+        }
+        self.write::<T>(&sums, out);
     }
 
     /// The elements of a vector among those of all columns.
