@@ -34,7 +34,6 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::level_pointers;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
-use crate::kernels::moves::prefetching::MovePrefetching;
 use crate::kernels::nest::plane::{Plane, Strip};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::STEP;
@@ -210,8 +209,23 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     }
 }
 
-/// Moves rows of `BYTES` bytes, and prefetches nothing.
+/// Moves rows of `BYTES` bytes, and prefetches nothing. Compilers unroll these loops, and not that of
+/// [`MovePrefetching`](prefetching::MovePrefetching), which took up to 1.5 times the instructions at the scalar level.
 #[inline(always)]
 fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
-    MovePrefetching::run::<Exactly<BYTES>>((job, &job.resolved().without_rows()));
+    debug_assert!(job.n == 0 || job.row == BYTES, "K6");
+    if job.packed {
+        let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
+        for i in 0..job.n {
+            let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
+            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
+            // bytes, and the plan found them contiguous.
+            unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
+        }
+    } else {
+        for i in 0..job.n {
+            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
+            unsafe { copy_fixed::<BYTES>(job.source(i), job.target(i)) };
+        }
+    }
 }
