@@ -39,7 +39,7 @@ impl LevelFn for MoveRows {
         if job.row == LINE && job.prefetch_distance == 0 {
             return move_fixed::<LINE>(job);
         }
-        fixed!(1 2 3 6 12 24 32);
+        fixed!(1 2 3 4 6 8 12 24 32);
         // A plan that runs has no empty rows (P4).
         by_size!(RowSize::of(job.row), |Way| MovePrefetching::run::<Way>((job, &job.later())));
     }
