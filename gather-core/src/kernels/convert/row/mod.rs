@@ -286,8 +286,9 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     #[inline(always)]
     fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
         debug_assert_eq!(self.elements, LEN);
+        assert!(R::ONE || self.results == LEN, "rows of results of another length");
         let args = R::Params::args(&R::Params::of_len(lookups, LEN), Place { row: 0, index: 0 });
-        JobRows { args: Some(args), elements: LEN, ..*self }
+        JobRows { args: Some(args), elements: LEN, results: if R::ONE { 1 } else { LEN }, ..*self }
     }
 
     /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows
