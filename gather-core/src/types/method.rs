@@ -47,8 +47,8 @@ pub enum Method {
     Streamed = "streamed",
     /// The updates of a scatter are sorted by the row that they go to, in their order, so that each row is read,
     /// reduced and written once. Takes any scatter. Chosen as `Accumulated` is, where updates are few and the
-    /// destination is large. Allocates 16 bytes for each row of updates that a task has at a time, or 32 in tensors of
-    /// more than 2^32 rows; and a row of sums for each task, where sums are no elements.
+    /// destination is large. Allocates 32 bytes for each row of updates that a task has at a time, and a row of sums for
+    /// each task, where sums are no elements.
     Grouped = "grouped",
     /// Rows are reduced into accumulators. Those of bags are in registers or in the first-level cache, many columns at
     /// a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. Those of scatters are in memory of their own,

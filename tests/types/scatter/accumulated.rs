@@ -21,7 +21,7 @@ fn bytes_beside(text: &str) -> usize {
 }
 
 /// A sum for each element and a count for each row, or a count alone where rows are reduced where they lie: where that
-/// is at most the 16 bytes for each update that sorted updates take, or a quarter of the update.
+/// is at most 16 bytes for each update, half of what sorted updates take, or a quarter of the update.
 #[test]
 fn scratch_is_small_beside_the_updates() {
     fn check<T: Element>(reduction: Reduction, include_self: bool, record: impl Fn(usize) -> usize) {

@@ -56,7 +56,8 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     let (updates, destination) = (whole.origin().out, whole.origin().data.cast_mut());
     let run = GroupRun { plan: whole.plan, destination, updates, scratch: &scratch };
     if scratch.cut.pieces() == 1 {
-        let (sorted, outcome) = run.sort(whole, 0);
+        // SAFETY: R1: the only piece, sorted once.
+        let (sorted, outcome) = unsafe { run.sort(whole, 0) };
         if !outcome.is_complete() {
             return outcome;
         }
@@ -68,7 +69,8 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
         return outcome;
     }
     whole.share(&scratch.cut, tasks, |part, worker| {
-        let (entries, outcome) = run.sort(part, worker);
+        // SAFETY: R1: the worker has its number alone, and its rows before have been reduced.
+        let (entries, outcome) = unsafe { run.sort(part, worker) };
         Group { run: &run, entries, worker }.reduce();
         outcome
     })
@@ -87,10 +89,13 @@ unsafe impl Sync for GroupRun<'_> {}
 
 impl GroupRun<'_> {
     /// Writes down the rows of a piece, and sorts them.
-    fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
+    ///
+    /// # Safety
+    /// Nothing else uses the entries of the worker, as long as those that are returned are borrowed.
+    unsafe fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
         let (first, len) = (self.scratch.entries.of(worker).cast::<Entry>(), self.scratch.entries.bytes() / ENTRIES);
         let (spare, n) = (first.wrapping_add(len), Cell::new(0));
-        // SAFETY: R1: lines of this worker, which need not be initialised. It sorts one piece after the other.
+        // SAFETY: R1: lines of this worker, which need not be initialised, and which nothing else uses.
         let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
         let outcome = unsafe { part.call(Take::collect(list, &n, self.destination, self.updates)) };

@@ -23,8 +23,8 @@ pub(crate) struct Accumulators {
     pub(crate) reach: usize,
 }
 
-/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take as many;
-/// or this part of a longer row, whose updates are read out of their order then.
+/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take 32 bytes
+/// of each; or this part of a longer row, whose updates are read out of their order then.
 const BYTES_AN_UPDATE: usize = 16;
 const PART_OF_AN_UPDATE: usize = 4;
 
