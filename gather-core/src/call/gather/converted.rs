@@ -168,6 +168,7 @@ impl<'a> Converter<'a> {
         let size_in = decoder.map_or(size_in, |decoder| decoder.size_in);
         Converter { reader, decoder, rows, made, size_in }
     }
+
     pub(super) fn function(&self) -> Option<Function<'a>> {
         self.reader.function.map(|(function, _)| function)
     }

@@ -87,7 +87,8 @@ pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
 pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     debug_assert!(args.spec().row == BYTES && !args.spec().policy.fills(), "K6, K9");
-    Outcome::complete_if(each_tuple::<I>(Plane::of(args), copy_fixed::<BYTES>))
+    // SAFETY: K6: elements of `BYTES` bytes.
+    Outcome::complete_if(unsafe { each_tuple::<I>(Plane::of(args), copy_fixed::<BYTES>) })
 }
 
 /// Copies an element.
@@ -97,14 +98,17 @@ pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
 type CopyFn = unsafe fn(*const u8, *mut u8);
 
 /// Runs a plane of tuples, whatever they name; returns whether all of its rows have been written.
+///
+/// # Safety
+/// `copy` is for elements of the bytes of a row.
 #[inline(never)]
-fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
+unsafe fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
     let components = &plane.spec().components[..];
     for mut strip in plane.strips() {
         while strip.n() > 0 {
             let Some(position) = resolve_tuple::<I>(&strip, components) else { return false };
             let from = strip.at().data.wrapping_offset(plane.args().stride().wrapping_mul(position as isize));
-            // SAFETY: K1, K2 and K4 for this element, whose indices are in range.
+            // SAFETY: K1, K2 and K4 for this element, whose indices are in range, and whose bytes `copy` copies.
             unsafe { copy(from, strip.at().out) };
             strip.step();
         }

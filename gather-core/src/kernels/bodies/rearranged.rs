@@ -61,13 +61,14 @@ impl SpaceWidth for Rows {
     }
 }
 
-/// The function that runs whole periods of a loop by vectors of a level, for rows of `BYTES` bytes; `None` where rows
-/// are not contiguous, or a stream holds no vector.
+/// The function that runs whole periods of a loop by vectors of a level, for rows of `BYTES` bytes; `None` for other
+/// numbers of streams than vectors take, where rows are not contiguous, or a stream holds no vector.
 #[inline(always)]
 fn periods<const BYTES: usize, L: Isa>(level: L, inner: &BlockLoop) -> Option<PeriodsFn> {
     // With AVX2 and AVX-512 vectors of 16 bytes serve three streams alone.
     let least = if cfg!(target_arch = "x86_64") && inner.block != 3 { 32 } else { 16 };
-    if !matches!(BYTES, 1 | 2 | 4 | 8) || inner.n / inner.block * BYTES < least {
+    let taken = matches!(BYTES, 1 | 2 | 4 | 8) && matches!(inner.block, 2 | 3 | 4 | 8);
+    if !taken || inner.n / inner.block * BYTES < least {
         return None;
     }
     match inner.whole(BYTES as isize)? {

@@ -160,8 +160,8 @@ levels! {
     rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
 }
 
-/// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one element: a call
-/// for each would take as long as the conversion of 64 elements (bench `tables`).
+/// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one short
+/// element: a call for each would take as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
 /// Bytes of the longest element that is a row by itself, and neither prefetched nor streamed.

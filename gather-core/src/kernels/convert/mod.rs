@@ -100,7 +100,7 @@ fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
 
 /// The conversion of rows, at a level.
 fn converting<L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: `blocks` of the level alone names this function.
+    // SAFETY: K7: kernels of the level alone name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Convert(conversion_args(args).rows), short: Short::blend(level) }
 }
