@@ -106,10 +106,13 @@ impl<T: Element> View<'_, T> {
     /// by one loop, compiled for the level. A plan converts by any map of these types.
     ///
     /// # Errors
-    /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
-    /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and
-    /// outputs, [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`]. Of a plan, first
-    /// [`Error::PlanParametersMismatch`] for a map with other parameters than the planned one has.
+    /// Those of the call, with [`MethodUnavailable`](crate::Error::MethodUnavailable) for any method but
+    /// [`Direct`](crate::Method::Direct), [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed).
+    /// After errors of shapes, methods and outputs,
+    /// [`MapParameterLengthMismatch`](crate::Error::MapParameterLengthMismatch) and
+    /// [`MapParameterPerElement`](crate::Error::MapParameterPerElement). Of a plan, first
+    /// [`PlanParametersMismatch`](crate::Error::PlanParametersMismatch) for a map with other parameters than the planned
+    /// one has.
     ///
     /// # Panics
     /// A call panics when the map does. A view then holds a mix of results and what it held before, and a tensor no
