@@ -102,8 +102,7 @@ impl Level {
     #[inline(always)]
     pub(crate) fn resolve(forced: Option<Level>) -> Result<Available, Error> {
         match forced {
-            Some(level) if level.is_available() => Ok(Available(level)),
-            Some(level) => Err(Error::LevelUnavailable { level }),
+            Some(level) => level.checked().map(Available),
             None => choice::get().map(Available),
         }
     }
@@ -123,6 +122,7 @@ impl Level {
         choice::get().unwrap_or(Level::Scalar)
     }
 
+    #[inline(always)]
     fn checked(self) -> Result<Level, Error> {
         if self.is_available() { Ok(self) } else { Err(Error::LevelUnavailable { level: self }) }
     }
