@@ -45,9 +45,8 @@ pub(in crate::call) fn given<'a>(
     axes: &[Axis],
     data: &Layout,
 ) -> Result<ErasedParams<'a>, Error> {
-    let params = args.erased();
-    // Else each parameter has one value for all.
-    if params.ahead.is_some() {
+    let (params, are_for_all) = args.erased();
+    if !are_for_all {
         check_params(op, (map, args), axes, data)?;
     }
     Ok(params)

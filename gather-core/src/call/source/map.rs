@@ -17,9 +17,9 @@ pub(in crate::call) trait MapArgs {
     /// The first parameter whose values do not fit, of those that have not one for all.
     fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
-    /// The parameters as the map's functions read them (K8): where each has one value for all, nothing is to be
-    /// prefetched.
-    fn erased(&self) -> ErasedParams<'_>;
+    /// The parameters as the map's functions read them (K8), and whether each has one value for all: then nothing is to
+    /// be prefetched.
+    fn erased(&self) -> (ErasedParams<'_>, bool);
 }
 
 impl<P: Params> MapArgs for GivenParams<'_, P> {
@@ -27,9 +27,9 @@ impl<P: Params> MapArgs for GivenParams<'_, P> {
         P::misfit(&self.lookups, fits)
     }
 
-    fn erased(&self) -> ErasedParams<'_> {
-        let params = GivenParams::erased(self);
-        ErasedParams { ahead: params.ahead.filter(|_| !P::are_for_all(&self.lookups)), ..params }
+    fn erased(&self) -> (ErasedParams<'_>, bool) {
+        let (params, are_for_all) = (GivenParams::erased(self), P::are_for_all(&self.lookups));
+        (ErasedParams { ahead: params.ahead.filter(|_| !are_for_all), ..params }, are_for_all)
     }
 }
 
