@@ -80,7 +80,9 @@ fn main() -> ExitCode {
         bench.booleans(count);
     }
     bench.pooled();
-    bench.cache_write();
+    for rows in [1, 8, 32] {
+        bench.cache_write(rows);
+    }
     bench.structs();
     ExitCode::SUCCESS
 }
@@ -439,19 +441,19 @@ impl Requests {
         self.time("8 rows of 64, pooled", |list| drop(black_box(peer(list))), |list| drop(black_box(ours(list))));
     }
 
-    /// The rows of a key-value cache that a step of 32 sequences writes.
-    fn cache_write(&self) {
+    /// The rows of a key-value cache that a step of `rows` sequences writes.
+    fn cache_write(&self, rows: usize) {
         const COLUMNS: usize = 512;
         let mut random = Random::new(23);
-        let updates = floats(32 * COLUMNS, &mut random);
+        let updates = floats(rows * COLUMNS, &mut random);
         let slots: Vec<Vec<i64>> =
-            (0..LISTS).map(|_| random.permutation(1024)[..32].iter().map(|&slot| slot as i64).collect()).collect();
-        let cache = View::new(&updates, &[32, COLUMNS]).expect("rows");
-        let views: Vec<_> = slots.iter().map(|ids| View::new(ids, &[32, 1]).expect("ids")).collect();
+            (0..LISTS).map(|_| random.permutation(1024)[..rows].iter().map(|&slot| slot as i64).collect()).collect();
+        let cache = View::new(&updates, &[rows, COLUMNS]).expect("rows");
+        let views: Vec<_> = slots.iter().map(|ids| View::new(ids, &[rows, 1]).expect("ids")).collect();
         let data = Spec::<f32>::new(&[1024, COLUMNS]).expect("a cache");
         let plan = ScatterNd::new().par(Par::Seq).plan(&data, &views[0], &cache).expect("a plan");
         self.row(
-            "write 32 rows of 2 KiB",
+            &format!("write {rows} rows of 2 KiB"),
             vec![0.0f32; 1024 * COLUMNS],
             |list, out| {
                 for (&slot, row) in slots[list].iter().zip(updates.chunks_exact(COLUMNS)) {

@@ -11,6 +11,7 @@ mod gathers;
 mod grouped;
 pub(crate) mod rows;
 mod scatters;
+mod short_rows;
 mod targets;
 
 use bytemuck::Pod;
@@ -51,6 +52,7 @@ pub fn cases() -> Vec<Case> {
         grouped::cases(),
         rows::cases(),
         scatters::cases(),
+        short_rows::cases(),
         targets::cases(),
         #[cfg(feature = "search")]
         found::cases(),

@@ -1,4 +1,5 @@
-//! Row functions, gathers of fused rows, sums of several tables of them, and nulls: of thin and empty shapes too.
+//! Row functions, gathers of fused rows, row functions of these, sums of several tables of them, nulls, and rows that
+//! are written by ids: of thin and empty shapes too.
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -39,12 +40,14 @@ fn kinds<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     };
     // Of whole numbers as small sums are the same in any order.
     let whole = |draw: &mut Draw| draw.between(0, 14) as f32 - 7.0;
-    match draw.between(0, 9) {
+    match draw.between(0, 12) {
         0 | 1 => function::<f32, f32, I, P>(draw, rows::dot(), true, whole, sum),
         2 => function::<i8, i32, I, P>(draw, rows::dot(), true, |draw| draw.between(0, 255) as u8 as i8, bytes),
         3 | 4 => function::<f32, f32, I, P>(draw, PLUS, false, whole, plus),
         5 | 6 => fused::<I, P>(draw),
         7 => tables::<I>(draw),
+        8 => chain::<I, P>(draw),
+        9 | 10 => writer::<I>(draw),
         _ => nulls::<I, P>(draw),
     }
 }
@@ -240,6 +243,71 @@ fn fused<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     })
 }
 
+/// Fused rows as numbers, to each of which a row function adds a slice.
+fn chain<I: Id, P: Policy>(draw: &mut Draw) -> Found {
+    let (shape, format) = (Shape::new::<P>(draw, draw.limits.out), draw.pick(FORMATS));
+    let Shape { rows, columns, ids: n } = shape;
+    let (table, given) = (quantized(draw, format, shape), Rc::new(draw.numbers::<f32>(columns)));
+    let ((ids, order), face) = (shape.ids::<I, P>(draw), draw.pick(&Face::ALL));
+    let op = operator::<P>(draw);
+    let plan = op.plan(&fused_view(&table, format, shape).to().rows(&PLUS, (Given::All(&given[..]),)), &id_view(&ids));
+    let plan = plan.expect("a valid call");
+    let name = format!("Fused {format:?} rows {}, {:?}", shape.name(order), P::RULES.out_of_bounds);
+    let facts = (name, plan.explain().to_string(), table.len() + size_of_val(&given[..]) + size_of_val(&ids[..]));
+    let (theirs, their_given, their_ids) = (table.clone(), given.clone(), ids.clone());
+    let ours = move |out: &mut [f32], first: &mut bool| {
+        let (table, ids) = (fused_view(&table, format, shape).to(), id_view(&ids));
+        let source = table.rows(&PLUS, (Given::All(&given[..]),));
+        if face == Face::Fresh {
+            let fresh = op.run(&source, &ids).expect("indices in range");
+            return checked_once(first, fresh.as_slice(), out);
+        }
+        let mut out = ViewMut::new(out, &[n, columns]).expect("a row for each");
+        match face {
+            Face::Planned => plan.run_into(&source, &ids, &mut out),
+            _ => op.run_into(&source, &ids, &mut out),
+        }
+        .expect("indices in range");
+    };
+    let row = format.row_bytes(columns).expect("rows that fit");
+    found(facts, n * columns, face, ours, move |out| {
+        each::<f32, I, P>((rows, columns), &their_ids, out, |_, position, out| {
+            decoded(format, &theirs[position * row..][..row], out);
+            out.iter_mut().zip(&*their_given).for_each(|(out, given)| *out += given);
+        });
+    })
+}
+
+/// Rows that are written where ids say, into a table that keeps its others.
+fn writer<I: Id>(draw: &mut Draw) -> Found {
+    let shape = Shape::new::<Fails>(draw, draw.limits.out.min(draw.limits.data));
+    let Shape { rows, columns, ids: n } = shape;
+    let updates = Rc::new(draw.values::<u32>(n * columns));
+    let ((ids, order), face) = (shape.ids::<I, Fails>(draw), draw.pick(&[Face::Planned, Face::Into]));
+    let op = operator::<Fails>(draw).writer();
+    let view = View::new(&updates, &[n, columns]).expect("rows");
+    let plan = op.plan(&Spec::<u32>::new(&[rows, columns]).expect("a table"), &id_view(&ids), &view);
+    let plan = plan.expect("a valid call");
+    let name = format!("Writer {}", shape.name(order));
+    let facts = (name, plan.explain().to_string(), size_of_val(&updates[..]) + size_of_val(&ids[..]));
+    let (theirs, their_ids) = (updates.clone(), ids.clone());
+    let ours = move |out: &mut [u32], _: &mut bool| {
+        let (updates, ids) = (View::new(&updates, &[n, columns]).expect("rows"), id_view(&ids));
+        let mut out = ViewMut::new(out, &[rows, columns]).expect("a table");
+        match face {
+            Face::Planned => plan.run_on(&mut out, &ids, &updates),
+            _ => op.run_on(&mut out, &ids, &updates),
+        }
+        .expect("indices in range");
+    };
+    found(facts, rows * columns, face, ours, move |out: &mut [u32]| {
+        for (at, &id) in their_ids.iter().enumerate() {
+            let position = Fails::resolve(id, rows).flatten().expect("indices in range");
+            out[position * columns..][..columns].copy_from_slice(&theirs[at * columns..][..columns]);
+        }
+    })
+}
+
 /// Sums of rows of several tables, in neighbouring columns.
 fn tables<I: Id>(draw: &mut Draw) -> Found {
     let (count, len) = (draw.between(1, 5), draw.size(1, 32) - usize::from(draw.percent(10)));
@@ -307,25 +375,28 @@ fn nulls<I: Id, P: Policy>(draw: &mut Draw) -> Found {
         (0..len).filter(|_| !draw.percent(share)).for_each(|at| bytes[at / 8] |= 1 << (at % 8));
         Rc::new(bytes)
     };
-    let (valid_ids, valid_rows) = (bits(draw, n), bits(draw, rows));
+    // A bit for each row, or for each element.
+    let each = if draw.percent(30) && rows * columns > 0 { columns } else { 1 };
+    let (valid_ids, valid_data) = (bits(draw, n), bits(draw, rows * each));
     let table = Rc::new(draw.values::<u32>(rows * columns));
     let (ids, order) = shape.ids::<I, P>(draw);
     let face = draw.pick(&[Face::Planned, Face::Into]);
     let op = operator::<P>(draw);
     let data = View::new(&table, &[rows, columns]).expect("a table");
     let plan = op.nullable().plan(&data, &id_view(&ids)).expect("a valid call");
-    let name = format!("Nulls {}, {share}% null, {:?}", shape.name(order), P::RULES.out_of_bounds);
-    let bytes = 4 * table.len() + valid_ids.len() + valid_rows.len() + size_of_val(&ids[..]);
+    let by = if each == 1 { "row" } else { "element" };
+    let name = format!("Nulls by {by} {}, {share}% null, {:?}", shape.name(order), P::RULES.out_of_bounds);
+    let bytes = 4 * table.len() + valid_ids.len() + valid_data.len() + size_of_val(&ids[..]);
     let facts = (name, plan.explain().to_string(), bytes);
-    let theirs = (table.clone(), ids.clone(), valid_ids.clone(), valid_rows.clone());
+    let theirs = (table.clone(), ids.clone(), valid_ids.clone(), valid_data.clone());
     let ours = move |out: &mut [u32], _: &mut bool| {
         let (data, ids) = (View::new(&table, &[rows, columns]).expect("a table"), id_view(&ids));
         let (out, words) = out.split_at_mut(n * columns);
         words.fill(0);
         let bitmap = |bytes, len| Some(Bitmap::new(bytes, 0, len).expect("as many bits"));
-        // Rows that there are not have no bits: they would be those of elements as well.
-        let valid_rows = if rows == 0 { None } else { bitmap(&valid_rows, rows) };
-        let nulls = Nulls { indices: bitmap(&valid_ids, n), data: valid_rows };
+        // A table without rows has no bits: they could be of rows or of elements.
+        let valid_data = if rows == 0 { None } else { bitmap(&valid_data, rows * each) };
+        let nulls = Nulls { indices: bitmap(&valid_ids, n), data: valid_data };
         let mut out = ViewMut::new(out, &[n, columns]).expect("a row for each");
         let validity = bytemuck::cast_slice_mut(words);
         match face {
@@ -334,8 +405,8 @@ fn nulls<I: Id, P: Policy>(draw: &mut Draw) -> Found {
         }
         .expect("indices in range");
     };
-    found(facts, n * columns + n.div_ceil(32), face, ours, move |out: &mut [u32]| {
-        let (table, ids, valid_ids, valid_rows) = &theirs;
+    found(facts, n * columns + (n * each).div_ceil(32), face, ours, move |out: &mut [u32]| {
+        let (table, ids, valid_ids, valid_data) = &theirs;
         let (out, words) = out.split_at_mut(n * columns);
         words.fill(0);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
@@ -348,8 +419,10 @@ fn nulls<I: Id, P: Policy>(draw: &mut Draw) -> Found {
                 Some(position) => out.copy_from_slice(&table[position * columns..][..columns]),
                 None => out.fill(0),
             }
-            let bit = position.map_or(u8::from(is_valid), |position| get(valid_rows, position));
-            bytes[at / 8] |= bit << (at % 8);
+            for k in 0..each {
+                let bit = position.map_or(u8::from(is_valid), |position| get(valid_data, position * each + k));
+                bytes[(at * each + k) / 8] |= bit << ((at * each + k) % 8);
+            }
         }
     })
 }
