@@ -39,6 +39,26 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     let mut writer = BitWriter::new(out);
     let step =
         |(bit, number): (isize, isize), along: &Loop| (bit.wrapping_add(along.data), number.wrapping_add(along.index));
+    if let (Some(rows), [axis]) = (&rows, lowered.axes.as_slice())
+        && let Some(along) = loops.last().copied().filter(|along| along.index == 1)
+        && inner.index == 0
+        && inner.n <= WORD / 2
+    {
+        loops.pop();
+        let most = WORD / inner.n;
+        for_each(&loops, (0, 0), step, &mut |(bit, number)| {
+            for first in (0..along.n).step_by(most) {
+                let n = most.min(along.n - first);
+                let row = |lane: usize| rows.short_row(bit, number, axis.data, (first + lane, &along), &inner);
+                let valid =
+                    |lane: usize| nulls.indices.is_none_or(|valid| valid.bit(number as usize + first + lane) != 0);
+                let word =
+                    (0..n).fold(0, |word, lane| word | (if valid(lane) { row(lane) } else { 0 }) << (lane * inner.n));
+                writer.push(word, n * inner.n);
+            }
+        });
+        return all - writer.finish();
+    }
     for_each(&loops, (0, 0), step, &mut |(bit, number)| {
         for done in (0..inner.n).step_by(WORD) {
             let n = WORD.min(inner.n - done);
@@ -89,6 +109,17 @@ impl<P: PositionRoom> RowsOfBits<'_, P> {
                 offset.map_or(1, |offset| self.bits.bit(bit.wrapping_add(offset) as usize))
             }),
         }
+    }
+
+    /// The bits of a row of `inner.n` bits, at most [`WORD`]: iteration `i` of `along`. A missing position gives 1.
+    #[inline(always)]
+    fn short_row(&self, bit: isize, number: isize, axis: isize, (i, along): (usize, &Loop), inner: &Loop) -> u64 {
+        let position = self.positions[number as usize + i].widen();
+        if position < 0 {
+            return first_bits(inner.n);
+        }
+        let at = bit.wrapping_add(along.data.wrapping_mul(i as isize));
+        self.bits.stepped_word(at.wrapping_add(axis.wrapping_mul(position as isize)), inner.data, inner.n)
     }
 
     /// Bits from where an index is applied to the row that it names; `None` where it is missing.
