@@ -90,4 +90,32 @@ impl<A> IndexOperator<A> {
             registry,
         }
     }
+
+    /// The scatter that writes rows to where the gather reads them: `data[ids[i]] = updates[i]` for a
+    /// [`Gather`](crate::Gather) along axis 0. Of equal indices the last one in row-major order wins.
+    ///
+    /// Updates have the shape of the gather's result. [`run_on`](ScatterOperator::run_on) writes in place;
+    /// [`run`](ScatterOperator::run) writes to a copy of data. If an index is out of range, nothing is written, unless
+    /// the gather has another [`OutOfBounds`](crate::OutOfBounds) policy: `Zero` drops its row. With
+    /// [`skip_negative`](ScatterOperator::skip_negative) the row of index -1 is dropped and any other index out of range
+    /// is an error, as a cache of slots needs it. It is [`Self::adjoint`] with [`Reduction::None`].
+    ///
+    /// # Example
+    /// ```
+    /// use gather_core::{Gather, View, ViewMut};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let mut cache = [0.0f32; 8];
+    ///     let rows = View::new(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
+    ///     Gather::new(0).writer().run_on(&mut ViewMut::new(&mut cache, &[4, 2])?, &[3u32, 0], &rows)?;
+    ///     assert_eq!(cache, [3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[doc(alias("index_copy", "index_copy_", "index_put_", "index_update", "scatter_update", "SET_ROWS"))]
+    #[doc(alias("write rows", "overwrite", "store", "put", "reshape_and_cache"))]
+    #[must_use]
+    pub fn writer(self) -> ScatterOperator<AdjointOf<A>> {
+        self.adjoint().reduction(Reduction::None)
+    }
 }
