@@ -97,5 +97,5 @@ fn given<'a>(
 ) -> Result<BagMap<'a>, Error> {
     let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
     let params = maps::given(Op::EmbeddingBag, (map, args), &[axis], data)?;
-    Ok(BagMap { conversion: plan.conversion(&bags.bounds, *map.decode_fns.row.get(*plan.level)), params })
+    Ok(BagMap { conversion: plan.conversion(&bags.bounds, *map.decode_fns.each.get(*plan.level)), params })
 }

@@ -307,8 +307,8 @@ impl<'a> Converter<'a> {
                 let given = place(Placed { out: operands.memory().addr(), ..placed });
                 let (mut decoded, rows) = (None, ConversionArgs { rows, given });
                 let args = self.first().map_or(rows, |Decoder { fns, .. }| {
-                    let row_fn = *fns.row.get(*level);
-                    ConversionArgs::decode_first(decoded.insert(GivenDecoded { rows, row_fn, decoder }))
+                    let decode_fn = *fns.each.get(*level);
+                    ConversionArgs::decode_first(decoded.insert(GivenDecoded { rows, decode_fn, decoder }))
                 });
                 run(operands.given((&raw const args).cast()))
             };

@@ -129,8 +129,8 @@ impl<T: Element> View<'_, T> {
     /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
-    /// A call panics when the function does. A view then holds a mix of results and what it held before, and a tensor
-    /// no elements.
+    /// A call panics when the function does. The rows of a view are then results, zeros or its previous contents; a
+    /// tensor has no elements.
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:

@@ -4,7 +4,7 @@
 //! for columns of the rows, as many as the first-level cache holds of all of them:
 //!     for each row:
 //!         prefetch a later row, and its parameters
-//!         convert it into the scratch, by the map      (`kernels/convert`)
+//!     convert the rows into the scratch, by the map    (`kernels/convert`; short rows `AT_ONCE` at a time)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
 //!
@@ -12,10 +12,14 @@
 
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
-use crate::kernels::convert::{ErasedParams, Place};
+use crate::kernels::convert::{EncodedRow, ErasedParams};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
+
+/// Rows that are converted by one call, if their bytes are at most `SHORT_ROWS`.
+const AT_ONCE: usize = 16;
+const SHORT_ROWS: usize = 1 << 10;
 
 /// The rows of a worker.
 pub(super) struct Converted<'a> {
@@ -88,18 +92,26 @@ impl<'a> Converted<'a> {
         // Of data without rows the product may wrap: nothing is read there.
         let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
-        let mut to = self.rows;
-        for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..][..count]) {
+        let most = (SHORT_ROWS / elements.saturating_mul(size_in).max(1)).clamp(1, AT_ONCE);
+        let mut short = [EncodedRow { from: data, to: self.rows, row: 0 }; AT_ONCE];
+        let (mut n, mut to) = (0, self.rows);
+        for (number, &position) in rows.positions[..count].iter().enumerate() {
             if rows.distance > 0 {
+                let later = rows.positions[rows.distance + number];
                 self.ask(at(later), later, elements);
             }
             if position >= 0 {
-                // SAFETY: B1 for data of the job, whose map this is (K8). By R1 this worker alone has the rows of the
-                // scratch, as many as the conversion takes, of as many elements. They begin with lines, and so are
-                // aligned.
-                unsafe { self.row(at(position), position as usize, to, elements) };
+                short[n] = EncodedRow { from: at(position), to, row: position as usize };
+                n += 1;
             }
             to = to.wrapping_add(self.conversion.stride);
+            if n == most || number + 1 == count {
+                // SAFETY: B1 for data of the job, whose map this is (K8). By R1 this worker alone has the rows of the
+                // scratch: `conversion.rows` rows of `conversion.columns` elements. They begin with lines, and so are
+                // aligned.
+                unsafe { self.decode(&short[..n], elements) };
+                n = 0;
+            }
         }
     }
 
@@ -112,14 +124,13 @@ impl<'a> Converted<'a> {
         }
     }
 
-    /// Converts elements of a row.
+    /// Converts `elements` elements of each row.
     ///
     /// # Safety
-    /// K8 for the elements at `from`, which belong to row `position`, and for as many at `to`.
+    /// K8 for the elements of each row and for their results.
     #[inline(always)]
-    pub(super) unsafe fn row(&self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
-        let place = Place { row: position, element: self.params.element(from, self.plan.size_in) };
+    pub(super) unsafe fn decode(&self, rows: &[EncodedRow], elements: usize) {
         // SAFETY: the elements are the caller's promise, and parameters those of the call (X1); K7: the plan's level.
-        unsafe { (self.conversion.row_fn)(from, to, elements, self.params.given, place) }
+        unsafe { (self.conversion.decode_fn)(rows, elements, self.params.given) }
     }
 }

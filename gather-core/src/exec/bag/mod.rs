@@ -27,7 +27,7 @@ use crate::exec::bag::short::Short;
 use crate::exec::bag::window::{AHEAD, PART, Room, Window};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::convert::ErasedParams;
+use crate::kernels::convert::{EncodedRow, ErasedParams};
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagIndices, BagRows, Begin, IndexRuns, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, Axis, BagConversion, BagPlan, PreparedBags, index_runs};
@@ -539,7 +539,9 @@ impl<'a> Piece<'a> {
                     // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
                     // SAFETY: P1 and P3, for elements of data and of the output; the map is that of both (K8).
-                    Some(converted) => unsafe { converted.row(data, row, out, columns.len()) },
+                    Some(converted) => unsafe {
+                        converted.decode(&[EncodedRow { from: data, to: out, row }], columns.len())
+                    },
                 };
             }
             if plan.fills_zeros {

@@ -3,10 +3,10 @@
 //! ```text
 //! gathers           rows of a job, piece by piece, into the output      (`pieces.rs`)
 //! bags              columns of some rows, into a scratch                (`exec/bag/converted.rs`)
-//! row functions     a row at a time, into a scratch                     (`row`)
+//! row functions     some rows, into a scratch                           (`row`)
 //! ```
 //!
-//! All of them call the one function of a row, which knows its types; what calls it does not.
+//! All of them call the one function of rows, which knows its types; its callers do not.
 
 use core::mem::MaybeUninit;
 
@@ -18,7 +18,7 @@ use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
-use crate::kernels::nest::args::{CompiledMoveFn, Conversion, IndexArgs, Place, RowFn};
+use crate::kernels::nest::args::{CompiledMoveFn, DecodeFn, EncodedRow, IndexArgs, Place};
 use crate::kernels::nest::rows::MoveJob;
 use crate::types::method::Method;
 
@@ -91,8 +91,8 @@ impl ErasedParams<'_> {
 pub(crate) struct DecodeFns {
     /// Decode the rows of a job.
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Decode a row.
-    pub(crate) row: ByLevel<RowFn>,
+    /// Decode rows at any addresses.
+    pub(crate) each: ByLevel<DecodeFn>,
 }
 
 impl DecodeFns {
@@ -100,41 +100,37 @@ impl DecodeFns {
         DecodeFns {
             // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
             rows: unsafe { by_level!(rows_scalar::<D>, rows_avx2::<D>, rows_avx512::<D>) },
-            // SAFETY: E1: a `RowFn` is no `LevelPointer`.
-            row: unsafe { by_level!(row_scalar::<D>, row_avx2::<D>, row_avx512::<D>) },
+            // SAFETY: E1: a `DecodeFn` is no `LevelPointer`.
+            each: unsafe { by_level!(each_scalar::<D>, each_avx2::<D>, each_avx512::<D>) },
         }
     }
 }
 
-/// A level: a function for the rows of a job; and two for a row, without its types and as slices. Of the arguments of
-/// this last function the compiler knows that parameters do not change, and loads them once for all rows. Once the
-/// function is inlined, it does not know that the two slices do not overlap: decoders write into arrays of their own,
-/// which are stored when they are whole.
+/// A level: a function for the rows of a job, one for rows at any addresses, and one for a row as slices. Of the
+/// arguments of this last function the compiler knows that parameters do not change, and loads them once for all rows.
+/// Once the function is inlined, it does not know that the two slices do not overlap: decoders write into arrays of
+/// their own, which are stored when they are whole.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident, $here:expr;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             let by_pieces = |pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $pieces(pieces, args, job);
-            decode_rows::<D>(args, job, by_pieces, $row::<D>, |from, to, given, place| {
+            decode_rows::<D>(args, job, by_pieces, $each::<D>, |from, to, given, place| {
                 // SAFETY: K8: what is given has values for these elements.
                 unsafe { $typed::<D>(from, to, given, place) }
             });
         }
 
         /// # Safety
-        /// As for [`RowFn`], for the types of `D`. K7: the machine has the level.
+        /// As for [`DecodeFn`], for the types of `D`. K7: the machine has the level.
         $(#[$level])*
-        unsafe fn $row<D: Decode>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
-            // SAFETY: K8: what is given is of the parameters of `D`.
-            let given = unsafe { &*given.cast::<D::Given<'_>>() };
-            let (from, to) = (from.cast::<D::In>(), to.cast::<MaybeUninit<D::Out>>());
-            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-            // SAFETY: K8: `elements` elements of data, aligned.
-            let from = unsafe { core::slice::from_raw_parts(from, elements) };
-            // SAFETY: K8: memory for what they become, aligned for it, that nothing else uses.
-            let to = unsafe { core::slice::from_raw_parts_mut(to, D::results(given, elements)) };
-            // SAFETY: K8: what is given has values for these elements.
-            unsafe { $typed::<D>(from, to, given, place) };
+        unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
+            // SAFETY: K8: the parameters of `D`.
+            let given = unsafe { &*params.cast::<D::Given<'_>>() };
+            // SAFETY: K8: the parameters have values for the elements of these rows.
+            let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
+            // SAFETY: K8: rows as `each_row` takes them.
+            unsafe { each_row::<D>(rows.iter().copied(), elements, given, decode) };
         }
 
         /// # Safety
@@ -153,11 +149,11 @@ macro_rules! levels {
     )*};
 }
 levels! {
-    rows_scalar, pieces_scalar, row_scalar, typed_scalar, Scalar;
+    rows_scalar, pieces_scalar, each_scalar, typed_scalar, Scalar;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
-    rows_avx2, pieces_avx2, row_avx2, typed_avx2, Avx2::here();
+    rows_avx2, pieces_avx2, each_avx2, typed_avx2, Avx2::here();
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    rows_avx512, pieces_avx512, row_avx512, typed_avx512, Avx512::here();
+    rows_avx512, pieces_avx512, each_avx512, typed_avx512, Avx512::here();
 }
 
 /// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one short
@@ -173,26 +169,28 @@ fn is_streamed(args: &IndexArgs<'_>) -> bool {
     args.spec().method == Method::Streamed
 }
 
-/// Decodes resolved rows that are near, or of one element, in one loop.
+/// Decodes `elements` elements of each row, in one loop.
+///
+/// # Safety
+/// K8: the elements of each row may be read, are aligned, and nothing writes them. `D::results(given, elements)` results
+/// may be written, aligned; nothing else uses their memory. The parameters have values for the elements.
 #[inline(always)]
-fn each_row<D: Decode>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob<'_>,
+unsafe fn each_row<D: Decode>(
+    rows: impl Iterator<Item = EncodedRow>,
+    elements: usize,
     given: &D::Given<'_>,
-    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
+    decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], Place),
 ) {
-    // A copy of the job: the compiler need not load its fields again after each store.
-    let (Conversion { elements, size_in, .. }, params, job) = (conversion(args), D::erased(given), *job);
-    let results = D::results(given, elements);
-    for i in 0..job.n {
-        let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (job.source(i).cast(), job.target(i).cast());
+    let (params, results) = (D::erased(given), D::results(given, elements));
+    for EncodedRow { from, to, row } in rows {
+        let place = Place { row, element: params.element(from, const { size_of::<D::In>() }) };
+        let (from, to): (*const D::In, *mut MaybeUninit<D::Out>) = (from.cast(), to.cast());
         debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-        let place = Place { row: job.row_of_data(i), element: params.element(from.cast(), size_in) };
-        // SAFETY: K2 and K8: the elements of a row of data, aligned, which nothing writes (K4).
+        // SAFETY: `elements` elements of data, aligned, which nothing writes.
         let from = unsafe { core::slice::from_raw_parts(from, elements) };
-        // SAFETY: K1 and K8: memory for what they become, aligned for it, that nothing else uses.
+        // SAFETY: memory for `results` results, aligned, which nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, results) };
-        decode_row(from, to, given, place);
+        decode_row(from, to, place);
     }
 }
 
@@ -202,7 +200,7 @@ fn decode_rows<D: Decode>(
     args: &IndexArgs<'_>,
     job: &MoveJob<'_>,
     decode: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
-    row_fn: RowFn,
+    decode_fn: DecodeFn,
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
     // SAFETY: K8: what is given is of the parameters of `D`.
@@ -210,9 +208,15 @@ fn decode_rows<D: Decode>(
     let is_near = job.prefetch_distance == 0 && !is_streamed(args);
     let is_lone = const { size_of::<D::Out>() <= LONE_ELEMENT } && conversion(args).elements <= 1;
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
-        each_row::<D>(args, job, given, decode_row);
+        // A copy of the job: the compiler need not load its fields again after each store.
+        let job = *job;
+        let rows = (0..job.n).map(|i| EncodedRow { from: job.source(i), to: job.target(i), row: job.row_of_data(i) });
+        // SAFETY: K1, K2, K4 and K8: rows of data, and rows of the output, each for the results of one.
+        unsafe {
+            each_row::<D>(rows, conversion(args).elements, given, |from, to, place| decode_row(from, to, given, place))
+        };
     } else {
-        let pieces = Pieces { row_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
+        let pieces = Pieces { decode_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
         decode(&pieces, args, job);
     }
 }

@@ -43,7 +43,7 @@ use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::STREAMED_AT_ONCE;
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{Conversion, IndexArgs, MoveFn, Outcome};
-pub(crate) use crate::kernels::nest::args::{Place, RowFn};
+pub(crate) use crate::kernels::nest::args::{DecodeFn, EncodedRow};
 use crate::kernels::nest::plane::Plane;
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::prefetch::{LINE, prefetch};

@@ -11,7 +11,7 @@ use crate::kernels::convert::conversion;
 use crate::kernels::convert::decode::ErasedParams;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{STREAMED_AT_ONCE, stream::Pending};
-use crate::kernels::nest::args::{IndexArgs, Place, RowFn};
+use crate::kernels::nest::args::{DecodeFn, EncodedRow, IndexArgs};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,7 @@ pub(super) const PIECE: usize = 256;
 
 /// Converts rows.
 pub(super) struct Pieces<'a> {
-    pub(super) row_fn: RowFn,
+    pub(super) decode_fn: DecodeFn,
     pub(super) params: ErasedParams<'a>,
     /// Bytes of an element of the output.
     pub(super) size_out: usize,
@@ -50,7 +50,7 @@ levels! {
 /// A row that is converted, and a later one.
 struct ConvertedRow {
     from: *const u8,
-    place: Place,
+    row: usize,
     /// The number of the later one.
     later: Option<usize>,
 }
@@ -66,10 +66,10 @@ impl Pieces<'_> {
         let (elements, size) = self.sizes(args);
         let most = self.most(elements, (PIECE / size).max(1));
         for i in 0..job.n {
-            let (row, to) = (self.row(job, i, size), job.target(i));
+            let (row, to) = (Self::row(job, i), job.target(i));
             let Some(later) = row.later else {
-                // SAFETY: K1, K2, K4 and K8 for the row; the function and what is given are of one map.
-                unsafe { (self.row_fn)(row.from, to, elements, self.params.given, row.place) };
+                // SAFETY: K1, K2, K4 and K8 for the row, whole.
+                unsafe { self.convert_piece(&row, size, PieceOfRow { at: 0, len: elements }, to) };
                 continue;
             };
             self.fetch_given(job, later, size, elements);
@@ -95,7 +95,7 @@ impl Pieces<'_> {
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
         for i in 0..job.n {
-            let row = self.row(job, i, size);
+            let row = Self::row(job, i);
             if let Some(later) = row.later {
                 self.fetch_given(job, later, size, elements);
             }
@@ -127,11 +127,9 @@ impl Pieces<'_> {
 
     /// Row `i`.
     #[inline(always)]
-    fn row(&self, job: &MoveJob<'_>, i: usize, size: usize) -> ConvertedRow {
-        let (from, ahead) = (job.source(i), job.prefetch_distance);
-        let element = self.params.element(from, size);
-        let later = || (i + ahead).min(job.n - 1);
-        ConvertedRow { from, place: Place { row: job.row_of_data(i), element }, later: (ahead > 0).then(later) }
+    fn row(job: &MoveJob<'_>, i: usize) -> ConvertedRow {
+        let (ahead, later) = (job.prefetch_distance, || (i + job.prefetch_distance).min(job.n - 1));
+        ConvertedRow { from: job.source(i), row: job.row_of_data(i), later: (ahead > 0).then(later) }
     }
 
     /// Prefetches the parameters of the elements of row `later`.
@@ -148,9 +146,9 @@ impl Pieces<'_> {
     /// `to` may be written for what the piece becomes, aligned for it, and nothing else uses it.
     #[inline(always)]
     unsafe fn convert_piece(&self, row: &ConvertedRow, size: usize, piece: PieceOfRow, to: *mut u8) {
-        let place = Place { element: row.place.element.wrapping_add(piece.at), ..row.place };
-        // SAFETY: K2 and K8 for a piece of a row of the job; the function and what is given are of one map.
-        unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.params.given, place) };
+        let row = EncodedRow { from: row.from.wrapping_add(piece.at * size), to, row: row.row };
+        // SAFETY: K2 and K8 for a piece of a row of the job; the function and its parameters are of one map.
+        unsafe { (self.decode_fn)(&[row], piece.len, self.params.given) };
     }
 }
 

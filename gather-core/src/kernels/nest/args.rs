@@ -414,12 +414,21 @@ pub struct Place {
     pub(crate) element: usize,
 }
 
-/// Decodes elements to another address. The first one comes from a place.
+/// Elements of a row of data that are decoded to another address.
+#[derive(Clone, Copy)]
+pub(crate) struct EncodedRow {
+    pub(crate) from: *const u8,
+    pub(crate) to: *mut u8,
+    /// The position of the row along the axis.
+    pub(crate) row: usize,
+}
+
+/// Decodes `elements` elements of each row, by the parameters at `params`.
 ///
 /// # Safety
-/// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
-/// uses, and both are aligned. K7. All that they become is written.
-pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
+/// K8 for each row and for the parameters: the elements may be read; their results may be written, nothing else uses
+/// their memory, and both are aligned. K7. All results are written.
+pub(crate) type DecodeFn = unsafe fn(rows: &[EncodedRow], elements: usize, params: *const ());
 
 /// The rows of a plan that converts.
 #[derive(Clone, Copy, Debug)]

@@ -49,8 +49,8 @@ impl<'a> Explain<'a> {
         if plan.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", plan.prefetch_distance)?;
         }
-        if let Some(row_fn) = plan.converting {
-            let conversion = plan.conversion(bounds, row_fn);
+        if let Some(decode_fn) = plan.converting {
+            let conversion = plan.conversion(bounds, decode_fn);
             write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns)?;
         }
         write!(f, "\n  takes ")?;

@@ -14,7 +14,7 @@ use core::ops::{Deref, RangeInclusive};
 use smallvec::SmallVec;
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{DecodeFns, RowFn};
+use crate::kernels::convert::{DecodeFn, DecodeFns};
 use crate::kernels::reduce::bag::{
     BagFn, BagFns, BagRule, CompiledBagFn, FusedBag, FusedOutput, IndexRuns, PositionsFn, PositionsFns,
 };
@@ -88,7 +88,7 @@ pub(crate) struct BagFused {
 #[derive(Clone, Copy)]
 pub(crate) struct BagConversion {
     /// The map at the plan's level.
-    pub(crate) row_fn: RowFn,
+    pub(crate) decode_fn: DecodeFn,
     /// The most elements of a row that are converted at a time.
     pub(crate) columns: usize,
     /// The most rows that are converted at a time.
@@ -140,7 +140,7 @@ pub(crate) struct BagFacts {
     pub(crate) size: usize,
     pub(crate) size_in: usize,
     /// The map that converts rows before they are reduced, at the plan's level.
-    pub(crate) converting: Option<RowFn>,
+    pub(crate) converting: Option<DecodeFn>,
     /// The format of fused rows, and the function that makes a row of the output of one.
     pub(crate) fused: Option<(FusedBag, BagFn)>,
     /// P1. Folded, in bytes.
@@ -262,7 +262,7 @@ impl BagPlan {
             values,
             size,
             size_in,
-            converting: converting.as_ref().map(|map| *map.decode_fns.row.get(*level)),
+            converting: converting.as_ref().map(|map| *map.decode_fns.each.get(*level)),
             fused: fused.as_ref().map(|fused| (fused.output.bag(fused.row, level), fused.as_it_is.at(level))),
             prefetch_distance: match loops.is_empty() {
                 true => prefetch_distance(row_in, dim.saturating_mul(row_in)),
@@ -297,14 +297,14 @@ impl BagPlan {
     }
 
     /// How rows are converted before they are reduced, by a map of the planned types.
-    pub(crate) fn conversion(&self, bounds: &Bounds, row_fn: RowFn) -> BagConversion {
+    pub(crate) fn conversion(&self, bounds: &Bounds, decode_fn: DecodeFn) -> BagConversion {
         let (size, size_in) = (self.size, self.size_in);
         // A map may make small elements of large ones: the greater size decides.
         let columns = (COLUMNS / size.max(size_in)).clamp(1, self.elements.max(1));
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
         let rows = (CONVERTED / taken).min(bounds.used()).clamp(1, MOST_CONVERTED);
-        BagConversion { row_fn, columns, rows, stride }
+        BagConversion { decode_fn, columns, rows, stride }
     }
 
     /// Bytes of a weight.

@@ -3,9 +3,9 @@
 //! ```text
 //! for some rows of a job:                  as many as fit in a part of the first-level cache
 //!     for each of them:
-//!         prefetch a later row             and what is given for decoding it
-//!         decode it into the room          by the map or the format, which knows its types
-//!     call the row function on these       which reads the room in place of data
+//!         prefetch a later row             and its parameters for decoding
+//!     decode them into the buffer          by the map or the format, which knows its types
+//!     call the row function on these       which reads the buffer in place of data
 //! ```
 //!
 //! The row function is that of rows as they are: its job alone says where rows lie.
@@ -13,7 +13,7 @@
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::convert::{ConversionArgs, conversion, conversion_args};
-use crate::kernels::nest::args::{Conversion, IndexArgs, Place, RowFn};
+use crate::kernels::nest::args::{Conversion, DecodeFn, EncodedRow, IndexArgs};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
 
@@ -21,7 +21,7 @@ use crate::kernels::prefetch::{LINE, prefetch};
 #[derive(Clone, Copy)]
 pub(crate) struct GivenDecoded<'a> {
     pub(crate) rows: ConversionArgs,
-    pub(crate) row_fn: RowFn,
+    pub(crate) decode_fn: DecodeFn,
     pub(crate) decoder: ErasedParams<'a>,
 }
 
@@ -88,12 +88,13 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
     // SAFETY: K8: the parameters where rows are decoded.
     let DecodingJob { given, decoded, room } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
-    let (GivenDecoded { rows, row_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
+    let (GivenDecoded { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: the parameters of the row function.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n).step_by(most) {
         let some = job.from(first).first(most.min(job.n - first));
-        for i in 0..some.n {
+        let mut encoded = [EncodedRow { from: job.data, to: *room, row: 0 }; MOST_DECODED];
+        for (i, encoded) in encoded[..some.n].iter_mut().enumerate() {
             let later = first + i + job.prefetch_distance;
             if later > first + i && later < job.n {
                 let from = job.source(later);
@@ -102,15 +103,14 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
                     ahead.prefetch(job.row_of_data(later), decoder.element(from, size_in), elements);
                 }
             }
-            let (from, to) = (some.source(i), room.wrapping_add(i * stride));
-            let place = Place { row: some.row_of_data(i), element: decoder.element(from, size_in) };
-            if stride > 0 {
-                // SAFETY: K2 and K8: the elements of a row of data, what is given for them, and room for what they
-                // become, aligned to a line, which nothing else uses. K7: the function is that of the plan's level.
-                unsafe { row_fn(from, to, elements, decoder.given, place) };
-            }
+            *encoded = EncodedRow { from: some.source(i), to: room.wrapping_add(i * stride), row: some.row_of_data(i) };
         }
-        // SAFETY: K8: the numbers of these rows have just been written to the room, `stride` bytes apart, and stay
+        if stride > 0 {
+            // SAFETY: K2 and K8: the elements of rows of data, their parameters, and `rows` rows of `stride` bytes of
+            // the buffer, aligned to lines, which nothing else uses. K7: the function is that of the plan's level.
+            unsafe { decode_fn(&encoded[..some.n], elements, decoder.given) };
+        }
+        // SAFETY: K8: the numbers of these rows have just been written to the buffer, `stride` bytes apart, and stay
         // there until the function returns.
         (rows.rows)(&args, &unsafe { some.read_at(*room, stride as isize) });
     }

@@ -201,6 +201,9 @@ pub trait Rowwise: 'static {
 /// The most bytes that are prefetched of a row: of a longer one, the processor sees the rest coming (bench `rows`).
 const MOST_AHEAD: usize = 1 << 10;
 
+/// Bytes of rows of the output that are zeroed together: a part of the first-level cache.
+const ZEROED_AT_ONCE: usize = 2 << 10;
+
 /// Bytes of the largest elements of which a short row is made in registers, and then stored.
 const MOST_IN_REGISTERS: usize = 8;
 
@@ -230,16 +233,25 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
+    // The rows of a job are evenly spaced, so its indices are too: two divisions for all of them.
+    let Placed { out, out_step, by_index } = given.placed;
+    let [first_index, index_step] = match by_index {
+        true => [job.out.addr().wrapping_sub(out) as isize, job.out_step].map(|bytes| bytes.wrapping_div(out_step)),
+        false => [0; 2],
+    };
     // A copy: the compiler need not load its fields again after each store.
-    let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results };
+    let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results, first_index, index_step };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
         // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
         for i in 0..job.n {
-            // SAFETY: `i < n`. K9: a row fits in the buffer, which is aligned as its place in the output is, and
-            // nothing else uses the buffer.
-            unsafe { rows.run::<0>(i, pending.next()) };
+            let to = pending.next();
+            // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else
+            // uses the buffer.
+            unsafe { rows.zero(to, 1) };
+            // SAFETY: `i < n`; as above.
+            unsafe { rows.run::<0>(i, to) };
             // SAFETY: the row has just been written to the buffer, all of it.
             unsafe { pending.take(job.row) };
         }
@@ -263,7 +275,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
             return rows.each::<0>(if long { rows.threes() } else { 0 });
         }
         if const { size_of::<R::Out>() <= MOST_IN_REGISTERS } && elements == results {
-            lengths!(8 16 24 32 48 64);
+            lengths!(1 2 3 4 5 6 7 8 16 32 64);
         }
     }
     rows.each::<0>(0);
@@ -278,6 +290,9 @@ struct JobRows<'a, R: Rowwise> {
     /// Elements of a row that is read, and of the output.
     elements: usize,
     results: usize,
+    /// Row `i` has index `first_index + i * index_step`, if indices have values of their own.
+    first_index: isize,
+    index_step: isize,
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
@@ -314,12 +329,42 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         n
     }
 
-    /// Runs the row function on all rows from `first` on, of `LEN` results, or of any number where that is 0.
+    /// Runs the row function on all rows from `first` on, of `LEN` results, or of any number if `LEN` is 0. Short rows
+    /// are zeroed together, if they are contiguous: `memset` takes as long as a short row.
     #[inline(always)]
     fn each<const LEN: usize>(&self, first: usize) {
-        for i in first..self.job.n {
-            // SAFETY: K1 and K8: row `i < n`, and that of the output, aligned for its elements.
-            unsafe { self.run::<LEN>(i, self.job.target(i)) };
+        let job = &self.job;
+        let at_once = match LEN {
+            0 if job.out_step == job.row as isize => (ZEROED_AT_ONCE / job.row.max(1)).max(1),
+            0 => 1,
+            _ => job.n,
+        };
+        let mut first = first;
+        while first < job.n {
+            let end = job.n.min(first.saturating_add(at_once));
+            if LEN == 0 {
+                // SAFETY: K1 and K8: rows of the output, aligned, and contiguous if they are several.
+                unsafe { self.zero(job.target(first), end - first) };
+            }
+            for i in first..end {
+                // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, which holds
+                // zeros if `LEN` is 0.
+                unsafe { self.run::<LEN>(i, job.target(i)) };
+            }
+            first = end;
+        }
+    }
+
+    /// Writes zeros to `rows` contiguous rows of the output, if the function writes to them.
+    ///
+    /// # Safety
+    /// `to` may be written for these rows, is aligned, and nothing else uses it.
+    #[inline(always)]
+    unsafe fn zero(&self, to: *mut u8, rows: usize) {
+        let n = if R::ONE { 0 } else { rows * self.results };
+        for at in 0..n {
+            // SAFETY: an element of these rows.
+            unsafe { to.cast::<R::Out>().wrapping_add(at).write(R::Out::ZERO) };
         }
     }
 
@@ -327,7 +372,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     ///
     /// # Safety
     /// `i` is below the number of rows of the job. `to` may be written for a row of the output, is aligned, and nothing
-    /// else uses it.
+    /// else uses it. If `LEN` is 0, [`Self::zero`] has written the row.
     #[inline(always)]
     unsafe fn run<const LEN: usize>(&self, i: usize, to: *mut u8) {
         self.prefetch(i);
@@ -346,11 +391,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
             // SAFETY: the `LEN` elements of the row that `to` may be written for.
             return unsafe { to.cast::<[R::Out; LEN]>().write(made) };
         }
-        for at in 0..self.results {
-            // SAFETY: one of the elements of the row that `to` may be written for.
-            unsafe { to.wrapping_add(at).write(R::Out::ZERO) };
-        }
-        // SAFETY: the elements of the row, which have just been initialised, and which nothing else uses.
+        // SAFETY: the elements of the row, which have been initialised, and which nothing else uses.
         let out = unsafe { core::slice::from_raw_parts_mut(to, self.results) };
         R::write(from, out, args);
     }
@@ -358,15 +399,11 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// The arguments of row `i`.
     #[inline(always)]
     fn args_of(&self, i: usize) -> <R::Params as RowParams>::Args<'a> {
-        let (JobRows { given, job, .. }, mut index) = (self, 0);
         if let Some(args) = self.args {
             return args;
         }
-        if given.placed.by_index {
-            let offset = job.target(i).addr().wrapping_sub(given.placed.out) as isize;
-            index = offset.wrapping_div(given.placed.out_step) as usize;
-        }
-        R::Params::args(&given.lookups, Place { row: job.row_of_data(i), index })
+        let index = self.first_index.wrapping_add(self.index_step.wrapping_mul(i as isize)) as usize;
+        R::Params::args(&self.given.lookups, Place { row: self.job.row_of_data(i), index })
     }
 
     /// Prefetches a row after row `i`, and what is given for it.

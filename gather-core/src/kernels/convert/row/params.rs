@@ -129,6 +129,8 @@ impl<'a, V> Lookup<'a, V> {
         let at = match (self.by_row, self.period) {
             (true, _) => place.row,
             (false, 0) => 0,
+            // Where all indices have their own values, no division.
+            (false, period) if place.index < period => place.index,
             (false, period) => place.index % period,
         };
         at * self.len..(at + 1) * self.len
