@@ -40,3 +40,82 @@ fn titles_in_the_crates_do_not_begin_with_what() {
     }
     assert!(found.is_empty(), "{} titles:\n{}", found.len(), found.join("\n"));
 }
+
+/// Phrases that stand in place of a number, a name or an expression: `offsets[b + 1] - offsets[b]` is shorter than "as
+/// many as ..".
+const PHRASES: [&str; 23] = [
+    "as many",
+    "those of",
+    "that of",
+    "what is",
+    "is none",
+    "are none",
+    "room",
+    "rooms",
+    "door",
+    "doors",
+    "of which there",
+    "the one that",
+    "the ones that",
+    "where there is",
+    "where there are",
+    "what converts",
+    "what it takes",
+    "left out",
+    "beside",
+    "goes on",
+    "is asked",
+    "are asked",
+    "behind it",
+];
+
+/// Files that quote the phrases: the rules against them.
+const QUOTED: [&str; 1] = ["CONTRIBUTING.md"];
+
+/// The most phrases in a thousand words.
+const MOST_PHRASES: f64 = 1.0;
+
+/// The comment of a line of code, or a line of a document.
+fn prose<'a>(line: &'a str, is_code: bool) -> &'a str {
+    let comment = line.find("//").filter(|&at| line[..at].matches('"').count() % 2 == 0);
+    match (is_code, comment) {
+        (false, _) => line,
+        (true, Some(at)) => &line[at + 2..],
+        (true, None) => "",
+    }
+}
+
+/// The words of a text, in lower case.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+#[test]
+fn phrases_that_hide_a_number_or_a_name_are_rare() {
+    let folders = ["gather-core", "gather-macros", "benches/record"].map(|folder| root().join(folder));
+    let paths = folders.iter().flat_map(|folder| files(folder, &["rs", "md"], &["target"]));
+    let paths =
+        paths.chain(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)));
+    let phrases = PHRASES.map(|phrase| phrase.split(' ').collect::<Vec<_>>());
+    let (mut all, mut found) = (0, Vec::new());
+    for path in paths.filter(|path| QUOTED.iter().all(|name| !path.ends_with(name))) {
+        let is_code = path.extension().is_some_and(|end| end == "rs");
+        for (line, number) in fs::read_to_string(&path).expect("a text").lines().zip(1..) {
+            let words = words(prose(line, is_code));
+            all += words.len();
+            let met = phrases.iter().filter(|phrase| words.windows(phrase.len()).any(|words| words == &phrase[..]));
+            let place = path.strip_prefix(root()).expect("inside").display();
+            found.extend(met.map(|phrase| format!("{place}:{number}: {}", phrase.join(" "))));
+        }
+    }
+    let share = 1000.0 * found.len() as f64 / all as f64;
+    assert!(share <= MOST_PHRASES, "{share:.2} in a thousand of {all} words:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_phrase_is_found_in_a_comment_alone() {
+    assert_eq!(words(prose("let room = 1; // As many rows.", true)), ["as", "many", "rows"]);
+    assert_eq!(prose("let room = \"//\";", true), "");
+    assert_eq!(prose("as many", false), "as many");
+}
