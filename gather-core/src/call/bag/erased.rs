@@ -354,14 +354,11 @@ pub(super) unsafe fn run(
 ) -> Result<(), Error> {
     let BagTensors { data, bags, out } = tensors;
     let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
-    // SAFETY: a layout has the elements of its shape.
-    let out = unsafe { out.memory(shape) }?;
     // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
     // fresh and row-major.
-    exec::run_bags(unsafe { one(bags).call(plan, data, map, out.start) })?;
-    // SAFETY: a run that succeeds has initialised every element of its output (X3).
-    unsafe { out.written() };
-    Ok(())
+    let write = |out| exec::run_bags(unsafe { one(bags).call(plan, data, map, out) });
+    // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised all of its output (X3).
+    unsafe { out.write(shape, write) }
 }
 
 /// Whether a shape is that of the result.
