@@ -1,7 +1,5 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use core::ptr;
-
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, Starts, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
@@ -113,7 +111,7 @@ impl PlannedBag {
         map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
         let other;
-        let layout = if ptr::eq(bags, &self.bags) || bags.bounds.bags() == self.out.shape()[0] {
+        let layout = if bags.bounds.bags() == self.out.shape()[0] {
             &self.out
         } else {
             other = erased::output(&self.data, bags.bounds.bags())?;
