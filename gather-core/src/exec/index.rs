@@ -434,9 +434,9 @@ pub(super) unsafe fn run_in_parts(
         let scratch = PanelScratch::new(plan, loops, panels, tasks, skipped)?;
         let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
         let (kernel, params) = (plan.kernel(), core::ptr::null());
-        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };
+        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false, scratch };
         // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
-        unsafe { panelled.run(scratch) }
+        unsafe { panelled.run() }
     } else {
         let scratch = WorkerScratch::of_rows(plan, tasks)?;
         // SAFETY: X1 for the plan with these loops.
