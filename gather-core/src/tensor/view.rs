@@ -8,15 +8,10 @@ use crate::types::declare::debug_by;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// The methods of views that read their layouts.
+/// The methods of views that read their layouts: all of them, or those of views whose type is known at run time.
 macro_rules! layout_methods {
     () => {
-        /// The sizes of the dimensions.
-        #[must_use]
-        #[inline]
-        pub fn shape(&self) -> &[usize] {
-            self.layout.shape()
-        }
+        $crate::tensor::view::layout_methods!(shape and layout);
 
         /// The element strides.
         #[must_use]
@@ -52,8 +47,16 @@ macro_rules! layout_methods {
         pub fn is_contiguous(&self) -> bool {
             self.layout.is_contiguous()
         }
+    };
+    (shape and layout) => {
+        /// The sizes of the dimensions.
+        #[must_use]
+        #[inline]
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
 
-        /// Shape and strides.
+        /// Shape and strides, in elements.
         #[must_use]
         #[inline]
         pub fn layout(&self) -> &Layout {
@@ -61,6 +64,7 @@ macro_rules! layout_methods {
         }
     };
 }
+pub(super) use layout_methods;
 
 /// A borrowed tensor: shape and element strides over a slice.
 pub struct View<'a, T> {
