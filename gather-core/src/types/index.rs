@@ -38,24 +38,6 @@ pub const ALL;
 }
 
 impl IndexType {
-    /// The data type of the same integers.
-    #[must_use]
-    #[inline]
-    pub const fn dtype(self) -> DType {
-        match self {
-            IndexType::I8 => i8::DTYPE,
-            IndexType::I16 => i16::DTYPE,
-            IndexType::I32 => i32::DTYPE,
-            IndexType::I64 => i64::DTYPE,
-            IndexType::U8 => u8::DTYPE,
-            IndexType::U16 => u16::DTYPE,
-            IndexType::U32 => u32::DTYPE,
-            IndexType::U64 => u64::DTYPE,
-            IndexType::Isize => isize::DTYPE,
-            IndexType::Usize => usize::DTYPE,
-        }
-    }
-
     /// The index type of a data type; `None` when it cannot index.
     #[must_use]
     pub fn from_dtype(dtype: DType) -> Option<Self> {
@@ -205,7 +187,18 @@ pub trait Index: Element + Copy + sealed::Sealed {
 }
 
 macro_rules! indices {
-    ($($ty:ty => $name:ident),*) => {$(
+    ($($ty:ty => $name:ident),*) => {
+        impl IndexType {
+            /// The data type of the same integers.
+            #[must_use]
+            #[inline]
+            pub const fn dtype(self) -> DType {
+                match self {
+                    $(IndexType::$name => <$ty>::DTYPE,)*
+                }
+            }
+        }
+$(
         impl sealed::Sealed for $ty {
             #[inline(always)]
             fn widen(self) -> i64 {
@@ -239,8 +232,8 @@ macro_rules! indices {
 
         impl Index for $ty {
             const TYPE: IndexType = IndexType::$name;
-        }
-    )*};
+        })*
+    };
 }
 
 indices! {
