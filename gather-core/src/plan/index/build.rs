@@ -88,7 +88,7 @@ impl IndexPlan {
             }
             return Ok(plan);
         }
-        plan.choose(lowered, request, IndexFacts { reused, size_in, index_size })?;
+        plan.choose(lowered, request, reused, [size_in, index_size])?;
         if !request.kernels.shaped().is_empty() {
             plan.specialize(lowered, request, out);
         }
@@ -116,10 +116,16 @@ impl IndexPlan {
         })
     }
 
-    /// Chooses the method, and with it the kernel, for a plan that has rows to move.
+    /// Chooses the method, and with it the kernel, for a plan that has rows to move. `reused` says whether an outer
+    /// loop comes back to the inner loop's indices; elements of data have `size_in` bytes, and indices `index_size`.
     #[inline(always)]
-    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: IndexFacts) -> Result<(), Error> {
-        let IndexFacts { reused, size_in, index_size } = facts;
+    fn choose(
+        &mut self,
+        lowered: &IndexLowered,
+        request: &IndexRequest,
+        reused: bool,
+        [size_in, index_size]: [usize; 2],
+    ) -> Result<(), Error> {
         let (row, level) = (self.nest.spec.row, self.nest.spec.level);
         let stride = self.stride;
         let reused = cut_walk(&mut self.nest.loops, stride, reused);
@@ -237,15 +243,6 @@ impl IndexPlan {
             _ => 0,
         }
     }
-}
-
-/// The known facts of a plan before its method is chosen.
-struct IndexFacts {
-    /// Whether an outer loop comes back to the inner loop's indices.
-    reused: bool,
-    /// Bytes of an element of data, and of an index that is read.
-    size_in: usize,
-    index_size: usize,
 }
 
 /// Whether rows of `row` bytes are prefetched out of `reach` bytes of data.
