@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+use core::ops::Deref;
+
 use smallvec::SmallVec;
 
 use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
@@ -180,6 +182,34 @@ impl Action {
         }
         let reads = lowered.axes.iter().all(|axis| axis.dim > 0);
         if reads || !policy.fails() { Action::Run } else { Action::Check }
+    }
+}
+
+/// A plan with a free loop: its number of iterations is chosen by each call.
+#[derive(Clone, Debug)]
+pub(crate) struct FreePlan<P> {
+    pub(crate) plan: P,
+    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
+    pub(crate) free: usize,
+    pub(crate) times: usize,
+    /// The size of the free dimension that was planned for.
+    pub(crate) planned: usize,
+}
+
+impl<P: Deref<Target = NestPlan>> FreePlan<P> {
+    /// The plan for size `planned` of the free dimension, which is that of the one loop that `is_free`; `None` where
+    /// the plan does not run, or no loop or several may be it.
+    pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
+        let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
+        let free = plan.loops.iter().position(|along| is_free(&along))?;
+        let is_only = plan.loops.iter().filter(is_free).count() == 1;
+        let times = plan.loops[free].n / planned;
+        (is_only && plan.action == Action::Run).then_some(FreePlan { plan, free, times, planned })
+    }
+
+    /// A plan that moves nothing, whatever the size.
+    pub(crate) fn idle(plan: P) -> Self {
+        FreePlan { plan, free: 0, times: 0, planned: 1 }
     }
 }
 
