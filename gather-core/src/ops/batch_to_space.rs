@@ -4,7 +4,7 @@
 
 use crate::call::Sealed;
 use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
-use crate::ops::blocks::{Blocks, Checked, product};
+use crate::ops::blocks::{Blocks, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
@@ -146,7 +146,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
 
     fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::BatchToSpace;
-        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let [block, begin, end] = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
         let product = match product(block.given) {
             Some(product) if batch.is_multiple_of(product) => product,

@@ -5,7 +5,7 @@
 use crate::call::source::clones::CloneSource;
 use crate::call::space::{SpaceAttributes, SpaceOperator};
 use crate::call::{Sealed, cloned};
-use crate::ops::blocks::{Blocks, Checked, product};
+use crate::ops::blocks::{Blocks, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
@@ -167,7 +167,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
 
     fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::SpaceToBatch;
-        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let [block, begin, end] = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
         // The images follow when all blocks are known.
         to.output.push(batch);
