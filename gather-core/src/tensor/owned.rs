@@ -188,6 +188,14 @@ impl<T> Tensor<T> {
         inside.then(|| coords.iter().zip(&self.shape[..]).fold(0, |at, (&c, &dim)| at * dim + c))
     }
 
+    #[track_caller]
+    fn at_or_panic(&self, coords: &[usize]) -> usize {
+        match self.at(coords) {
+            Some(at) => at,
+            None => panic!("coordinate {coords:?} of a tensor of shape {:?}", self.shape),
+        }
+    }
+
     /// The elements in row-major order, without a copy.
     #[must_use]
     pub fn into_vec(self) -> Vec<T> {
@@ -259,20 +267,15 @@ impl<T> Index<&[usize]> for Tensor<T> {
 
     #[track_caller]
     fn index(&self, coords: &[usize]) -> &T {
-        match self.at(coords) {
-            Some(at) => &self.values[at],
-            None => outside(coords, &self.shape),
-        }
+        &self.values[self.at_or_panic(coords)]
     }
 }
 
 impl<T> IndexMut<&[usize]> for Tensor<T> {
     #[track_caller]
     fn index_mut(&mut self, coords: &[usize]) -> &mut T {
-        match self.at(coords) {
-            Some(at) => &mut self.values[at],
-            None => outside(coords, &self.shape),
-        }
+        let at = self.at_or_panic(coords);
+        &mut self.values[at]
     }
 }
 
@@ -290,12 +293,6 @@ impl<T, const N: usize> IndexMut<[usize; N]> for Tensor<T> {
     fn index_mut(&mut self, coords: [usize; N]) -> &mut T {
         &mut self[&coords[..]]
     }
-}
-
-#[cold]
-#[track_caller]
-fn outside(coords: &[usize], shape: &[usize]) -> ! {
-    panic!("coordinate {coords:?} of a tensor of shape {shape:?}")
 }
 
 impl<T, const N: usize> Tensor<[T; N]> {
