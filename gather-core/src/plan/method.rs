@@ -120,32 +120,20 @@ const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
 /// The same, in second-level caches. Where these are large, the processor waits less often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
-/// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
-pub(crate) struct Short<'a> {
-    pub(crate) inner: &'a Loop,
-    pub(crate) loops: usize,
-    /// Whether another loop comes back to the same indices.
-    pub(crate) reuse: bool,
-    pub(crate) row: usize,
-    pub(crate) level: Level,
-}
-
-impl Short<'_> {
-    /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
-    /// half to a tenth of the time that a loop with long steps takes. But a loop that comes back to the same indices,
-    /// if it is the inner one, resolves each once, and copies: that is no worse for two indices. Long rows are fetched
-    /// ahead, or written by non-temporal stores, along a long loop.
-    pub(crate) fn stays(&self) -> bool {
-        let n = self.inner.n;
-        let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
-        let one_pass = is_plain && has_one_pass(self.level, self.loops);
-        if self.reuse {
-            return one_pass && n > 2;
-        }
-        let gathers = self.level.gathers() && matches!(self.row, 4 | 8) && n >= GATHER_FROM;
-        let elements = is_element(self.row) && n > 2;
-        one_pass || gathers || elements
+/// Whether the innermost of `loops` loops, along whose rows and indices are contiguous, stays inside though another one
+/// is longer: one pass runs along it, or vectors do, in half to a tenth of the time that a loop with long steps takes.
+/// But a loop that comes back to the same indices (`reuse`), if it is the inner one, resolves each once, and copies:
+/// that is no worse for two indices. Long rows are fetched ahead, or written by non-temporal stores, along a long loop.
+pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
+    let n = inner.n;
+    let is_plain = inner.data == 0 && row <= SHORT_ROW;
+    let one_pass = is_plain && has_one_pass(level, loops);
+    if reuse {
+        return one_pass && n > 2;
     }
+    let gathers = level.gathers() && matches!(row, 4 | 8) && n >= GATHER_FROM;
+    let elements = is_element(row) && n > 2;
+    one_pass || gathers || elements
 }
 
 /// The method of `n` rows that are converted, unless they are streamed.

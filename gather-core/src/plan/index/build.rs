@@ -11,7 +11,7 @@ use crate::kernels::{BLOCK, Conversion, FEW, MOST_PREFETCHED, RowSize};
 use crate::plan::fold::{arrange, cut_walk};
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;
-use crate::plan::method::{Nest, Short, arrange_panels};
+use crate::plan::method::{Nest, arrange_panels, stays};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::caches::Caches;
@@ -111,7 +111,7 @@ impl IndexPlan {
             let (loops, row) = (nest.len(), elements.saturating_mul(sizes.dense));
             arrange(nest, |inner, reuse| {
                 let follow = inner.index == 1 && inner.out == elements as isize;
-                plain && follow && Short { inner, loops, reuse, row, level: *level }.stays()
+                plain && follow && stays(inner, loops, reuse, row, *level)
             })
         })
     }
