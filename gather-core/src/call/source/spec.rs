@@ -5,9 +5,6 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::call::source::kind::Unconverted;
-use crate::call::source::reader::{Format, Reader};
-use crate::call::source::{Describe, Sealed};
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
@@ -28,7 +25,7 @@ use crate::types::error::Error;
 /// ```
 pub struct Spec<K> {
     pub(super) layout: Layout,
-    dtype: DType,
+    pub(super) dtype: DType,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -78,25 +75,5 @@ impl Spec<Any> {
     #[must_use]
     pub fn dynamic(dtype: DType, layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype, kind: PhantomData }
-    }
-}
-
-impl<K> Sealed for Spec<K> {}
-
-impl<K: Unconverted> Describe for Spec<K> {
-    type Kind = K;
-
-    type Held<'s> = &'s Layout;
-
-    fn held(&self) -> &Layout {
-        &self.layout
-    }
-
-    fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        Reader::from_layout(layout, self.dtype, Format::Plain)
     }
 }
