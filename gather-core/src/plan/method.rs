@@ -305,11 +305,6 @@ impl Nest<'_> {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
 
-    /// As the function of this name.
-    pub(crate) fn has_adjacent_tuples(&self) -> bool {
-        has_adjacent_tuples(self.components, self.inner(), self.index_size)
-    }
-
     /// Whether the level gathers rows of this width, from contiguous indices into contiguous rows.
     fn gathers_rows(&self) -> bool {
         let inner = self.inner();

@@ -11,7 +11,7 @@ use crate::kernels::{BLOCK, Conversion, FEW, MOST_PREFETCHED, RowSize};
 use crate::plan::fold::{arrange, cut_walk};
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;
-use crate::plan::method::{Nest, arrange_panels, stays};
+use crate::plan::method::{Nest, arrange_panels, has_adjacent_tuples, stays};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::caches::Caches;
@@ -156,7 +156,9 @@ impl IndexPlan {
         };
         let mut method = level.runs_as(method);
         self.nest.spec.packed = nest.is_packed();
-        self.nest.spec.adjacent_tuples = nest.has_adjacent_tuples();
+        let inner = nest.loops.last();
+        self.nest.spec.adjacent_tuples =
+            inner.is_some_and(|inner| has_adjacent_tuples(nest.components, inner, index_size));
         let pass = nest.pass();
         let mut rank = self.nest.loops.len();
         match method {
