@@ -91,12 +91,13 @@ macro_rules! by_index {
         $crate::types::index::by_index!($index, $I => $make;
             I8 i8, I16 i16, I32 i32, I64 | Isize i64, U8 u8, U16 u16, U32 u32, U64 | Usize u64)
     };
-    ($index:expr, $I:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {
+    ($index:expr, $I:ident => $make:expr; $($($name:ident)|+ $ty:ty),* $(; _ => $other:expr)?) => {
         match $index.fixed_width() {
             $($($crate::types::index::IndexType::$name)|+ => {
                 type $I = $ty;
                 $make
             })*
+            $(_ => $other,)?
         }
     };
 }
@@ -112,16 +113,8 @@ macro_rules! by_compiled_index {
             Some($crate::types::index::by_index!($index, $I => $make))
         }
         #[cfg(not(feature = "registry"))]
-        match $index.fixed_width() {
-            $crate::types::index::IndexType::I32 => {
-                type $I = i32;
-                Some($make)
-            }
-            $crate::types::index::IndexType::I64 => {
-                type $I = i64;
-                Some($make)
-            }
-            _ => None,
+        {
+            $crate::types::index::by_index!($index, $I => Some($make); I32 i32, I64 i64; _ => None)
         }
     }};
 }
