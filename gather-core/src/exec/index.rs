@@ -206,10 +206,9 @@ impl<'a> Operands<'a> {
     /// The error of a run of a plan on these operands that is not complete.
     #[inline(always)]
     pub(super) fn first_bad_index(self, plan: &IndexPlan) -> Error {
-        let Ids { start, layout, of } = self.inputs.ids;
-        debug_assert_eq!(plan.index(), of);
-        // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
-        unsafe { first_bad_index_of(plan, start, layout) }
+        let ids = self.inputs.ids;
+        debug_assert_eq!(plan.index(), ids.of);
+        first_bad_index_of(plan, ids)
     }
 
     /// The layout of indices with a size of its first dimension, which it has.
@@ -374,15 +373,12 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index.
-///
-/// # Safety
-/// V1: there are indices of the plan's type at all coordinates of the layout. They come in registers, and not as
-/// operands, which the public functions would have to store.
+/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index. It takes the indices
+/// of a plan's type and not operands, which the public functions would have to store.
 #[cold]
-unsafe fn first_bad_index_of(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Error {
+fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
     // SAFETY: V1: there are indices of this type along the layout.
-    unsafe { first_bad_index::find(&index_check(plan), index, indices) }
+    unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
 /// The axes and the policies that the indices of a plan are compared with.
