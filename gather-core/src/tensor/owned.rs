@@ -11,6 +11,7 @@ use crate::tensor::dynamic::DynTensor;
 use crate::tensor::memory;
 use crate::tensor::shape::Shape;
 use crate::tensor::view::{View, ViewMut};
+use crate::types::declare::accessors;
 #[cfg(feature = "std")]
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -128,39 +129,17 @@ impl<T> Tensor<T> {
         DynTensor::read(T::DTYPE, from, shape)?.downcast().map_err(std::io::Error::other)
     }
 
-    /// The sizes of the dimensions.
-    #[must_use]
-    #[inline]
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    #[inline]
-    pub fn rank(&self) -> usize {
-        self.shape.len()
-    }
-
-    /// The number of elements.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The elements in row-major order.
-    #[must_use]
-    #[inline]
-    pub fn as_slice(&self) -> &[T] {
-        &self.values
+    accessors! { self:
+        /// The sizes of the dimensions.
+        pub fn shape() -> &[usize] => &self.shape;
+        /// The number of dimensions.
+        pub fn rank() -> usize => self.shape.len();
+        /// The number of elements.
+        pub fn len() -> usize => self.values.len();
+        /// Whether there is no element.
+        pub fn is_empty() -> bool => self.values.is_empty();
+        /// The elements in row-major order.
+        pub fn as_slice() -> &[T] => &self.values;
     }
 
     /// The elements in row-major order, to be changed in place.
