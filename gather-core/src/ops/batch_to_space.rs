@@ -10,6 +10,7 @@ use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::declare::accessors;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -122,16 +123,11 @@ impl BatchToSpace {
         Ok(Self::from_attributes(BatchToSpaceAttributes(blocks)))
     }
 
-    /// The crops at the start of each dimension, as they were given.
-    #[must_use]
-    pub fn get_crops_begin(&self) -> &[i64] {
-        &self.attributes().0.begin
-    }
-
-    /// The crops at the end of each dimension, as they were given.
-    #[must_use]
-    pub fn get_crops_end(&self) -> &[i64] {
-        &self.attributes().0.end
+    accessors! { self:
+        /// The crops at the start of each dimension, as they were given.
+        pub fn get_crops_begin() -> &[i64] => &self.attributes().0.begin;
+        /// The crops at the end of each dimension, as they were given.
+        pub fn get_crops_end() -> &[i64] => &self.attributes().0.end;
     }
 }
 

@@ -11,6 +11,7 @@ use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::declare::accessors;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -112,16 +113,11 @@ impl SpaceToBatch {
         Ok(Self::from_attributes(SpaceToBatchAttributes(blocks)))
     }
 
-    /// The pads at the start of each dimension, as they were given.
-    #[must_use]
-    pub fn get_pads_begin(&self) -> &[i64] {
-        &self.attributes().0.begin
-    }
-
-    /// The pads at the end of each dimension, as they were given.
-    #[must_use]
-    pub fn get_pads_end(&self) -> &[i64] {
-        &self.attributes().0.end
+    accessors! { self:
+        /// The pads at the start of each dimension, as they were given.
+        pub fn get_pads_begin() -> &[i64] => &self.attributes().0.begin;
+        /// The pads at the end of each dimension, as they were given.
+        pub fn get_pads_end() -> &[i64] => &self.attributes().0.end;
     }
 
     /// Runs the operator on any `Clone` type. What is padded is the type's default. Data is any [`CloneSource`], such as
