@@ -11,6 +11,7 @@ use crate::kernels::{BLOCK, Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome}
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Resize, Target};
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -35,21 +36,12 @@ impl<'a> Ids<'a> {
         Ids { start, layout, of }
     }
 
-    /// The address of the index at coordinate 0.
-    #[inline(always)]
-    pub(crate) fn start(&self) -> *const u8 {
-        self.start
-    }
-
-    #[inline(always)]
-    pub(crate) fn layout(&self) -> &'a Layout {
-        self.layout
-    }
-
-    /// The index type.
-    #[inline(always)]
-    pub(crate) fn of(&self) -> IndexType {
-        self.of
+    accessors! { self:
+        /// The address of the index at coordinate 0.
+        pub(crate) fn start() -> *const u8 => self.start;
+        pub(crate) fn layout() -> &'a Layout => self.layout;
+        /// The index type.
+        pub(crate) fn of() -> IndexType => self.of;
     }
 }
 
@@ -141,22 +133,13 @@ impl<'a, O> Operands<'a, O> {
 }
 
 impl<'a, 'o> Operands<'a, Target<'o>> {
-    /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
-    #[inline(always)]
-    pub(crate) fn ids(&self) -> Ids<'a> {
-        self.inputs.ids
-    }
-
-    /// The layout of a fixed output.
-    #[inline(always)]
-    pub(crate) fn out_layout(&self) -> Option<&Layout> {
-        self.out.layout()
-    }
-
-    /// The output.
-    #[inline(always)]
-    pub(crate) fn out(&self) -> &Target<'o> {
-        &self.out
+    accessors! { self:
+        /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
+        pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
+        /// The layout of a fixed output.
+        pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
+        /// The output.
+        pub(crate) fn out() -> &Target<'o> => &self.out;
     }
 
     /// With memory that is there and its layout, or with the tensor that takes the shape of the result.
@@ -373,8 +356,8 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index. It takes the indices
-/// of a plan's type and not operands, which the public functions would have to store.
+/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index. It takes indices of
+/// the plan's type and not operands, which the public functions would have to store.
 #[cold]
 fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
     // SAFETY: V1: there are indices of this type along the layout.

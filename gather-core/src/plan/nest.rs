@@ -12,6 +12,7 @@ use crate::plan::fold::{Loops, count, fold_into, gcd, merge_into};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Layout;
+use crate::types::declare::accessors;
 use crate::types::index::IndexType;
 use crate::types::level::Available;
 use crate::types::method::Method;
@@ -120,50 +121,18 @@ impl NestPlan {
         (elements, arranged)
     }
 
-    pub(crate) fn op(&self) -> Op {
-        self.op
-    }
-
-    pub(crate) fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    #[inline(always)]
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub(crate) fn spec(&self) -> &KernelSpec {
-        &self.spec
-    }
-
-    #[inline(always)]
-    pub(crate) fn kernel(&self) -> IndexKernel {
-        self.kernel
-    }
-
-    pub(crate) fn kernel_name(&self) -> &'static str {
-        self.kernel_name
-    }
-
-    pub(crate) fn action(&self) -> Action {
-        self.action
-    }
-
-    pub(crate) fn index(&self) -> IndexType {
-        self.index
-    }
-
-    /// The work of a call.
-    #[inline(always)]
-    pub(crate) fn work(&self) -> Work {
-        self.work
+    accessors! { self:
+        pub(crate) fn op() -> Op => self.op;
+        pub(crate) fn axes() -> &[Axis] => &self.axes;
+        pub(crate) fn loops() -> &[Loop] => &self.loops;
+        pub(crate) fn stride() -> isize => self.stride;
+        pub(crate) fn spec() -> &KernelSpec => &self.spec;
+        pub(crate) fn kernel() -> IndexKernel => self.kernel;
+        pub(crate) fn kernel_name() -> &'static str => self.kernel_name;
+        pub(crate) fn action() -> Action => self.action;
+        pub(crate) fn index() -> IndexType => self.index;
+        /// The work of a call.
+        pub(crate) fn work() -> Work => self.work;
     }
 
     /// The number of tasks that a call of this much work is cut into now, in a pool of `threads()` threads.

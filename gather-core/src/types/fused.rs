@@ -7,7 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::types::codes::Float;
-use crate::types::declare::closed_set;
+use crate::types::declare::{accessors, closed_set};
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 closed_set! {
@@ -224,20 +224,11 @@ impl FusedRow {
         Some(FusedRow { format, columns, codes, params, bytes })
     }
 
-    #[inline(always)]
-    pub(crate) fn format(&self) -> FusedFormat {
-        self.format
-    }
-
-    #[inline(always)]
-    pub(crate) fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// F1.
-    #[inline(always)]
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    accessors! { self:
+        pub(crate) fn format() -> FusedFormat => self.format;
+        pub(crate) fn columns() -> usize => self.columns;
+        /// F1.
+        pub(crate) fn bytes() -> usize => self.bytes;
     }
 
     /// F1: the first byte of codes.

@@ -5,6 +5,7 @@ use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
 use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::layout::Layout;
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -35,18 +36,11 @@ impl PlannedBag {
         })
     }
 
-    /// The types of rows and of indices.
-    #[inline]
-    pub(super) fn types(&self) -> (DType, IndexType) {
-        (self.plan.dtype, self.plan.index)
-    }
-
-    pub(super) fn output_shape(&self) -> &[usize] {
-        self.out.shape()
-    }
-
-    pub(super) fn explain(&self) -> Explain<'_> {
-        Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads)
+    accessors! { self:
+        /// The types of rows and of indices.
+        pub(super) fn types() -> (DType, IndexType) => (self.plan.dtype, self.plan.index);
+        pub(super) fn output_shape() -> &[usize] => self.out.shape();
+        pub(super) fn explain() -> Explain<'_> => Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads);
     }
 
     /// Checks the tensors of a call, and reads where bags begin and end, unless they are those that
