@@ -2,11 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use core::fmt;
 use core::marker::PhantomData;
 
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
@@ -35,13 +35,7 @@ impl<K> Clone for Spec<K> {
     }
 }
 
-impl<K> fmt::Debug for Spec<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("Spec");
-        out.field("dtype", &self.dtype).field("shape", &self.layout.shape());
-        out.field("strides", &self.layout.strides()).finish()
-    }
-}
+debug_by!(self: [K] Spec<K> { dtype: self.dtype, shape: self.layout.shape(), strides: self.layout.strides() });
 
 impl<T: Element> Spec<T> {
     /// Row-major data of a shape.
