@@ -1,5 +1,7 @@
 //! Zeros of a shape, which take no memory: what scatters add to.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::tensor::dynamic::DynTensor;
