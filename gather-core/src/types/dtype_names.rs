@@ -59,9 +59,11 @@ static ROWS: &[NameRow] = &[
     #[cfg(feature = "half")]
     row::<half::bf16>(Some("BF16"), Some((16, "BFLOAT16")), Some((dlpack::BFLOAT, 16)), Some(30), None),
     #[cfg(feature = "num-complex")]
-    row::<num_complex::Complex<f32>>(Some("C64"), Some((14, "COMPLEX64")), Some((dlpack::COMPLEX, 64)), None, Some((b'c', 8))),
+    row::<num_complex::Complex<f32>>(
+        Some("C64"), Some((14, "COMPLEX64")), Some((dlpack::COMPLEX, 64)), None, Some((b'c', 8))),
     #[cfg(feature = "num-complex")]
-    row::<num_complex::Complex<f64>>(None, Some((15, "COMPLEX128")), Some((dlpack::COMPLEX, 128)), None, Some((b'c', 16))),
+    row::<num_complex::Complex<f64>>(
+        None, Some((15, "COMPLEX128")), Some((dlpack::COMPLEX, 128)), None, Some((b'c', 16))),
 ];
 
 fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {

@@ -15,7 +15,6 @@ use alloc::vec::Vec;
 
 use super::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::tensor::allocation::Allocation;
-use crate::types::declare::accessors;
 use crate::types::error::Error;
 
 /// A pool, whose clones share it. Without it its blocks are freed, and so are those that come back later.
@@ -60,10 +59,16 @@ impl Owner {
         Owner(Arc::new(Shared { limit, kept: Mutex::new(Kept::default()) }))
     }
 
-    accessors! { self:
-        pub(super) fn limit() -> usize => self.0.limit;
-        pub(super) fn lender() -> Lender => Lender(Arc::clone(&self.0));
-        pub(super) fn stats() -> PoolStats => self.0.lock().stats;
+    pub(super) fn limit(&self) -> usize {
+        self.0.limit
+    }
+
+    pub(super) fn lender(&self) -> Lender {
+        Lender(Arc::clone(&self.0))
+    }
+
+    pub(super) fn stats(&self) -> PoolStats {
+        self.0.lock().stats
     }
 
     /// Frees all blocks.
