@@ -69,46 +69,21 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
-    check_options(lowered.op, Method::Direct, options)?;
-    let index = indices.of();
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index, skips_negative: false };
-    let empty = lowered.output.contains(&0);
-    if policy.refuses(empty, lowered.axes.iter().any(|axis| axis.dim == 0)) {
-        // SAFETY: V1: these are the indices and their layout, of the check's index type.
-        unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
-    }
+    let [empty, _] = check(&lowered, (policy, false), options, indices)?;
     let mut values = reserve::<T>(&lowered.output)?;
     if empty {
         return Tensor::new(values, &lowered.output);
     }
     let fill = (policy.fills()).then(fill);
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
-    let dims = lowered.dims.iter().zip(&out);
-    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-    let (resolve, size) = (resolver(indices.of()), indices.of().size() as isize);
-    let position_of = |at: isize, dim: usize| {
-        let index = indices.start().wrapping_offset(at.wrapping_mul(size));
-        // SAFETY: V1: `at` is the position of a coordinate of the indices.
-        unsafe { resolve(policy, index, dim as i64) }
-    };
-    let step = |(at, index): (*const T, isize), l: &Loop| (at.wrapping_offset(l.data), index.wrapping_add(l.index));
-    for_each(&loops, (data.origin(), 0isize), step, &mut |(at, index)| {
-        let mut from = Some(at);
-        for axis in &lowered.axes {
-            let position = position_of(index.wrapping_add(axis.index), axis.dim);
-            from = from.zip(position).map(|(from, i)| from.wrapping_offset(axis.data.wrapping_mul(i as isize)));
+    each_row(&lowered, &out, policy, indices, |row, _, from| match (from, fill.as_ref().map(F::borrow)) {
+        (Some(from), _) => {
+            // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
+            let row = unsafe { slice::from_raw_parts(data.origin().wrapping_offset(from), row) };
+            values.extend_from_slice(row);
         }
-        match (from, fill.as_ref().map(F::borrow)) {
-            (Some(from), _) => {
-                // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
-                let row = unsafe { slice::from_raw_parts(from, row) };
-                values.extend_from_slice(row);
-            }
-            (None, Some(fill)) => (0..row).for_each(|_| values.extend_from_slice(slice::from_ref(fill))),
-            (None, None) => {
-                unreachable!("indices out of range have been refused, or there is a fill")
-            }
-        }
+        (None, Some(fill)) => (0..row).for_each(|_| values.extend_from_slice(slice::from_ref(fill))),
+        (None, None) => unreachable!("indices out of range have been refused, or there is a fill"),
     });
     Tensor::new(values, &lowered.output)
 }
@@ -128,15 +103,7 @@ pub(crate) fn scatter<T: Clone>(
     indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
-    check_options(lowered.op, Method::Direct, options)?;
-    let index = indices.of();
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index, skips_negative };
-    let empty = lowered.output.contains(&0);
-    let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
-    if policy.refuses(empty, nowhere) {
-        // SAFETY: V1: these are the indices and their layout, of the check's index type.
-        unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
-    }
+    let [empty, nowhere] = check(lowered, (policy, skips_negative), options, indices)?;
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
         let dims = data.shape().iter().zip(data.strides());
@@ -149,27 +116,63 @@ pub(crate) fn scatter<T: Clone>(
     if empty || nowhere {
         return Tensor::new(values, data.shape());
     }
-    let dims = lowered.dims.iter().zip(updates.strides());
-    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-    let step = |(from, to, index): (*const T, isize, isize), l: &Loop| {
-        (from.wrapping_offset(l.out), to.wrapping_add(l.data), index.wrapping_add(l.index))
-    };
-    let (resolve, size) = (resolver(indices.of()), indices.of().size() as isize);
-    for_each(&loops, (updates.origin(), 0isize, 0isize), step, &mut |(from, to, index)| {
-        let mut to = Some(to);
-        for axis in &lowered.axes {
-            let at = indices.start().wrapping_offset(index.wrapping_add(axis.index).wrapping_mul(size));
-            // SAFETY: V1: this is the address of a coordinate of the indices.
-            let position = unsafe { resolve(policy, at, axis.dim as i64) };
-            to = to.zip(position).map(|(to, i)| to.wrapping_add(axis.data.wrapping_mul(i as isize)));
-        }
+    each_row(lowered, updates.strides(), policy, indices, |row, from, to| {
         if let Some(to) = to {
             // SAFETY: V1: the row's elements are those of updates, one after the other.
-            let row = unsafe { slice::from_raw_parts(from, row) };
+            let row = unsafe { slice::from_raw_parts(updates.origin().wrapping_offset(from), row) };
             values[to as usize..][..row.len()].clone_from_slice(row);
         }
     });
     Tensor::new(values, data.shape())
+}
+
+/// Checks what is forced on a call, and its indices if one out of range is an error. Returns whether the dense tensor
+/// is empty, and whether an axis is.
+///
+/// # Errors
+/// Those of [`check_options`], then [`Error::IndexOutOfRange`].
+fn check(
+    lowered: &IndexLowered,
+    (policy, skips_negative): (KernelPolicy, bool),
+    options: Options,
+    indices: Ids<'_>,
+) -> Result<[bool; 2], Error> {
+    check_options(lowered.op, Method::Direct, options)?;
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: indices.of(), skips_negative };
+    let (empty, nowhere) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
+    if policy.refuses(empty, nowhere) {
+        // SAFETY: V1: these are the indices and their layout, of the check's index type.
+        unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
+    }
+    Ok([empty, nowhere])
+}
+
+/// Calls `visit` for each row of an operator that was lowered for the layout of these indices, in the order of the
+/// dense tensor, whose strides are `dense`: with the elements of a row, and the offset of the row in the dense and in
+/// the indexed tensor. The latter is `None` where a component is out of range.
+fn each_row(
+    lowered: &IndexLowered,
+    dense: &[isize],
+    policy: KernelPolicy,
+    indices: Ids<'_>,
+    mut visit: impl FnMut(usize, isize, Option<isize>),
+) {
+    let dims = lowered.dims.iter().zip(dense);
+    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+    let (resolve, size) = (resolver(indices.of()), indices.of().size() as isize);
+    let step = |(dense, indexed, index): (isize, isize, isize), l: &Loop| {
+        (dense.wrapping_add(l.out), indexed.wrapping_add(l.data), index.wrapping_add(l.index))
+    };
+    for_each(&loops, (0, 0, 0), step, &mut |(dense, indexed, index)| {
+        let mut indexed = Some(indexed);
+        for axis in &lowered.axes {
+            let at = indices.start().wrapping_offset(index.wrapping_add(axis.index).wrapping_mul(size));
+            // SAFETY: V1: this is the address of a coordinate of the indices.
+            let position = unsafe { resolve(policy, at, axis.dim as i64) };
+            indexed = indexed.zip(position).map(|(at, i)| at.wrapping_add(axis.data.wrapping_mul(i as isize)));
+        }
+        visit(row, dense, indexed);
+    });
 }
 
 /// Runs an operator that rearranges space; `fill` stands for what is padded, where the operator pads.

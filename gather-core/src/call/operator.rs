@@ -115,18 +115,3 @@ macro_rules! takes_indices {
     };
 }
 pub(super) use takes_indices;
-
-/// Implements the reduction of an operator, which is in a field `reduction`.
-macro_rules! has_reduction {
-    ([$($T:ident)?] $Operator:ty, $(#[$doc:meta])+) => {
-        impl$(<$T>)? $Operator {
-            $crate::types::declare::accessors! { self:
-                $(#[$doc])+
-                pub fn reduction(reduction: $crate::types::reduction::Reduction) => self.reduction = reduction;
-                /// The reduction.
-                pub fn get_reduction() -> $crate::types::reduction::Reduction => self.reduction;
-            }
-        }
-    };
-}
-pub(super) use has_reduction;

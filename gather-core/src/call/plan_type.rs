@@ -6,18 +6,6 @@
 /// The named field is a plan without types; all other fields are copied.
 macro_rules! plan_type {
     ($Plan:ident<$($T:ident),*>: $planned:ident) => {
-        $crate::call::plan_type::plan_type!($Plan<$($T),*>: $planned, of no shape);
-
-        impl<$($T),*> $Plan<$($T),*> {
-            /// The shape of the result; of a plan for any count, that of the expected count, and of bags, that of the
-            /// planned ones.
-            #[must_use]
-            pub fn output_shape(&self) -> &[usize] {
-                self.$planned.output_shape()
-            }
-        }
-    };
-    ($Plan:ident<$($T:ident),*>: $planned:ident, of no shape) => {
         impl<$($T),*> Clone for $Plan<$($T),*> {
             #[allow(clippy::needless_update, reason = "some plans have no other field")]
             fn clone(&self) -> Self {
@@ -36,6 +24,13 @@ macro_rules! plan_type {
             #[must_use]
             pub fn explain(&self) -> $crate::plan::Explain<'_> {
                 self.$planned.explain()
+            }
+
+            /// The shape of the result; of a plan for any count, that of the expected count, and of bags, that of the
+            /// planned ones.
+            #[must_use]
+            pub fn output_shape(&self) -> &[usize] {
+                self.$planned.output_shape()
             }
         }
     };

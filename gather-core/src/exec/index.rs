@@ -11,6 +11,7 @@ use crate::kernels::{BLOCK, Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome}
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Resize, Target};
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -35,21 +36,12 @@ impl<'a> Ids<'a> {
         Ids { start, layout, of }
     }
 
-    /// The address of the index at coordinate 0.
-    #[inline(always)]
-    pub(crate) fn start(&self) -> *const u8 {
-        self.start
-    }
-
-    #[inline(always)]
-    pub(crate) fn layout(&self) -> &'a Layout {
-        self.layout
-    }
-
-    /// The index type.
-    #[inline(always)]
-    pub(crate) fn of(&self) -> IndexType {
-        self.of
+    accessors! { self:
+        /// The address of the index at coordinate 0.
+        pub(crate) fn start() -> *const u8 => self.start;
+        pub(crate) fn layout() -> &'a Layout => self.layout;
+        /// The index type.
+        pub(crate) fn of() -> IndexType => self.of;
     }
 }
 
@@ -60,32 +52,20 @@ impl<'a> Ids<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a, O = *mut u8> {
     out: O,
+    inputs: Inputs<'a>,
+}
+
+/// The inputs of a call.
+#[derive(Clone, Copy)]
+struct Inputs<'a> {
     data: *const u8,
     data_layout: &'a Layout,
-    index: *const u8,
-    indices: &'a Layout,
-    of: IndexType,
+    ids: Ids<'a>,
     /// The parameters of what converts, as the call gives them (K8); null where nothing converts.
     params: *const (),
-    made: ElementsMade,
-}
-
-/// The elements that a call makes: builds with debug assertions compare their size.
-#[derive(Clone, Copy)]
-struct ElementsMade {
+    /// Bytes of an element that the call makes.
     #[cfg(debug_assertions)]
-    bytes: usize,
-}
-
-impl ElementsMade {
-    #[inline(always)]
-    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare"))]
-    fn new(dtype: DType) -> Self {
-        ElementsMade {
-            #[cfg(debug_assertions)]
-            bytes: dtype.size(),
-        }
-    }
+    size: usize,
 }
 
 impl<'a, O> Operands<'a, O> {
@@ -99,88 +79,76 @@ impl<'a, O> Operands<'a, O> {
     /// layout says.) O1: the output takes elements of the type that the call makes; memory may be written at all
     /// coordinates of its layout, no two of which share a byte. It overlaps neither data nor indices.
     #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(crate) unsafe fn new(
         (data, data_layout): (*const u8, &'a Layout),
-        (index, indices, of): (*const u8, &'a Layout, IndexType),
+        (start, layout, of): (*const u8, &'a Layout, IndexType),
         out: O,
         dtype: DType,
     ) -> Self {
-        Operands {
-            out,
+        let inputs = Inputs {
             data,
             data_layout,
-            index,
-            indices,
-            of,
+            ids: Ids { start, layout, of },
             params: core::ptr::null(),
-            made: ElementsMade::new(dtype),
-        }
+            #[cfg(debug_assertions)]
+            size: dtype.size(),
+        };
+        Operands { out, inputs }
     }
 
     /// Checks that a plan of these types is one for such operands.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare them"))]
     pub(crate) fn debug_check(&self, index: IndexType, dtype: DType) {
-        debug_assert_eq!(index, self.of, "X1");
+        debug_assert_eq!(index, self.inputs.ids.of, "X1");
         #[cfg(debug_assertions)]
-        debug_assert_eq!(dtype.size(), self.made.bytes, "X1");
+        debug_assert_eq!(dtype.size(), self.inputs.size, "X1");
     }
 
     /// The address of data, and its layout.
     #[inline(always)]
     pub(crate) fn data(&self) -> (*const u8, &'a Layout) {
-        (self.data, self.data_layout)
+        (self.inputs.data, self.inputs.data_layout)
     }
 
     /// The layout of indices, and their type.
     #[inline(always)]
     pub(crate) fn indices(&self) -> (&'a Layout, IndexType) {
-        (self.indices, self.of)
+        (self.inputs.ids.layout, self.inputs.ids.of)
     }
 
     /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap
     /// them.
     #[inline(always)]
     pub(crate) fn by(self, ids: Ids<'a>) -> Self {
-        let Ids { start: index, layout: indices, of } = ids;
-        Operands { index, indices, of, ..self }
+        Operands { inputs: Inputs { ids, ..self.inputs }, ..self }
     }
 
     /// With what is given for the parameters of what converts: a run says what they are (K8).
     #[inline(always)]
     pub(crate) fn given(self, params: *const ()) -> Self {
-        Operands { params, ..self }
+        Operands { inputs: Inputs { params, ..self.inputs }, ..self }
     }
 }
 
 impl<'a, 'o> Operands<'a, Target<'o>> {
-    /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
-    #[inline(always)]
-    pub(crate) fn ids(&self) -> Ids<'a> {
-        Ids { start: self.index, layout: self.indices, of: self.of }
-    }
-
-    /// The layout of a fixed output.
-    #[inline(always)]
-    pub(crate) fn out_layout(&self) -> Option<&Layout> {
-        self.out.layout()
-    }
-
-    /// The output.
-    #[inline(always)]
-    pub(crate) fn out(&self) -> &Target<'o> {
-        &self.out
+    accessors! { self:
+        /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
+        pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
+        /// The layout of a fixed output.
+        pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
+        /// The output.
+        pub(crate) fn out() -> &Target<'o> => &self.out;
     }
 
     /// With memory that is there and its layout, or with the tensor that takes the shape of the result.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Result<(Operands<'a>, &'o Layout), Operands<'a, &'o mut dyn Resize>> {
-        let Operands { out, data, data_layout, index, indices, of, params, made } = self;
+        let Operands { out, inputs } = self;
         match out {
-            Target::Fixed(out, layout) => {
-                Ok((Operands { out, data, data_layout, index, indices, of, params, made }, layout))
-            }
-            Target::Resized(out) => Err(Operands { out, data, data_layout, index, indices, of, params, made }),
+            Target::Fixed(out, layout) => Ok((Operands { out, inputs }, layout)),
+            Target::Resized(out) => Err(Operands { out, inputs }),
         }
     }
 
@@ -212,12 +180,18 @@ impl<'a> Operands<'a> {
         self.out
     }
 
+    /// The tensors at coordinate 0.
+    #[inline(always)]
+    fn origin(&self) -> Cursor {
+        Cursor { out: self.out, data: self.inputs.data, index: self.inputs.ids.start }
+    }
+
     /// The error of a run of a plan on these operands that is not complete.
     #[inline(always)]
     pub(super) fn first_bad_index(self, plan: &IndexPlan) -> Error {
-        debug_assert_eq!(plan.index(), self.of);
-        // SAFETY: V1: the indices have this layout, and their type is that of the plan, which has run on them.
-        unsafe { first_bad_index_of(plan, self.index, self.indices) }
+        let ids = self.inputs.ids;
+        debug_assert_eq!(plan.index(), ids.of);
+        first_bad_index_of(plan, ids)
     }
 
     /// The layout of indices with a size of its first dimension, which it has.
@@ -225,18 +199,18 @@ impl<'a> Operands<'a> {
     /// # Errors
     /// [`Error::TooManyElements`].
     pub(super) fn resized(&self, count: usize) -> Result<Layout, Error> {
-        self.indices.resized(count).expect("indices with a free dimension")
+        self.inputs.ids.layout.resized(count).expect("indices with a free dimension")
     }
 
     /// The same with another layout of the indices.
     ///
     /// # Safety
     /// V1: the indices have this layout: that of before, with the size that a run was told.
-    pub(super) unsafe fn with_layout<'b>(self, indices: &'b Layout) -> Operands<'b>
+    pub(super) unsafe fn with_layout<'b>(self, layout: &'b Layout) -> Operands<'b>
     where
         'a: 'b,
     {
-        Operands { indices, ..self }
+        self.by(Ids { layout, ..self.inputs.ids })
     }
 }
 
@@ -252,15 +226,15 @@ impl<'a> Operands<'a, &mut dyn Resize> {
         len: usize,
         run: impl FnOnce(Operands<'a>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let Operands { out, data, data_layout, index, indices, of, params, made } = self;
+        let Operands { out, inputs } = self;
         let run = |out: *mut u8| {
             // A row that a kernel leaves out is seen by tests.
             #[cfg(debug_assertions)]
             // SAFETY: O1: the tensor has given memory for `len` elements of the type that the call makes.
             unsafe {
-                out.write_bytes(0xA5, len * made.bytes);
+                out.write_bytes(0xA5, len * inputs.size);
             }
-            let written = run(Operands { out, data, data_layout, index, indices, of, params, made })?;
+            let written = run(Operands { out, inputs })?;
             written.debug_check(out, len);
             Ok(())
         };
@@ -359,8 +333,8 @@ pub(crate) unsafe fn run_few_rows(
     request: &IndexRequest,
     operands: Operands<'_>,
 ) -> Result<Written, Error> {
-    let Operands { out, data, data_layout, index, indices, params, of, .. } = operands;
-    let shape = data_layout.shape();
+    let Operands { out, inputs: Inputs { data, data_layout, ids, params, .. } } = operands;
+    let (index, shape) = (ids.start, data_layout.shape());
     let mut spec = KernelSpec::new(rows.method, rows.level, request.policy);
     if request.policy.fills() {
         spec.fill = request.dtype.zero()?;
@@ -377,20 +351,17 @@ pub(crate) unsafe fn run_few_rows(
     }
     let (axes, IndexRequest { op, policy, index: index_type, .. }) = (rows.axes(shape), *request);
     let checked = IndexCheck { op, axes: &axes, policy, index: index_type, skips_negative: false };
-    debug_assert_eq!(index_type, of);
+    debug_assert_eq!(index_type, ids.of);
     // SAFETY: V1: the operands' indices may be read along their layout, as values of the request's index type.
-    Err(unsafe { first_bad_index::find(&checked, index, indices) })
+    Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index.
-///
-/// # Safety
-/// V1: there are indices of the plan's type at all coordinates of the layout. They come in registers, and not as
-/// operands, which the public functions would have to store.
+/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index. It takes indices of
+/// the plan's type and not operands, which the public functions would have to store.
 #[cold]
-unsafe fn first_bad_index_of(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Error {
+fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
     // SAFETY: V1: there are indices of this type along the layout.
-    unsafe { first_bad_index::find(&index_check(plan), index, indices) }
+    unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
 /// The axes and the policies that the indices of a plan are compared with.
@@ -420,23 +391,23 @@ pub(super) unsafe fn run_in_parts(
         return Ok(Written::NOTHING);
     }
     if plan.action() == Action::Check {
-        let Operands { index, indices, .. } = operands;
+        let Ids { start, layout, .. } = operands.inputs.ids;
         // SAFETY: V1: the operands' indices may be read along their layout; their index type is the plan's (X1).
-        unsafe { first_bad_index::check(&index_check(plan), index, indices) }?;
+        unsafe { first_bad_index::check(&index_check(plan), start, layout) }?;
         return Ok(Written::NOTHING);
     }
     if plan.axes().is_empty() {
-        operands.index = (&raw const NO_INDEX).cast();
+        operands.inputs.ids.start = (&raw const NO_INDEX).cast();
     }
     let tasks = plan.tasks(work, pool_threads);
     let outcome = if let Some(panels) = plan.panels() {
         let skipped = columns_before_line(plan, loops, panels, operands.out);
         let scratch = PanelScratch::new(plan, loops, panels, tasks, skipped)?;
-        let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
+        let origin = operands.origin();
         let (kernel, params) = (plan.kernel(), core::ptr::null());
-        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };
+        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false, scratch };
         // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
-        unsafe { panelled.run(scratch) }
+        unsafe { panelled.run() }
     } else {
         let scratch = WorkerScratch::of_rows(plan, tasks)?;
         // SAFETY: X1 for the plan with these loops.
@@ -467,9 +438,9 @@ impl<'a> IndexPart<'a> {
     /// own; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
     #[inline(always)]
     pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
-        let Operands { out, data, index, params, .. } = operands;
+        let (origin, params) = (operands.origin(), operands.inputs.params);
         // SAFETY: the kernel contract, as argued above.
-        let args = unsafe { IndexArgs::new(plan.spec(), Cursor { out, data, index }, loops, plan.stride(), params) };
+        let args = unsafe { IndexArgs::new(plan.spec(), origin, loops, plan.stride(), params) };
         IndexPart { plan, args }
     }
 
@@ -524,13 +495,10 @@ impl<'a> IndexPart<'a> {
         let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
         let part = &self;
-        share(tasks, cuts.pieces(), |piece, worker| part.run_piece(&cuts, piece, scratch, worker))
-    }
-
-    /// Runs one of the pieces that the part is cut into.
-    fn run_piece(&self, cuts: &Cuts, piece: usize, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
-        let mut loops = Loops::new();
-        let args = self.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
-        IndexPart { plan: self.plan, args }.run_in(scratch, worker)
+        share(tasks, cuts.pieces(), |piece, worker| {
+            let mut loops = Loops::new();
+            let args = part.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
+            IndexPart { plan: part.plan, args }.run_in(scratch, worker)
+        })
     }
 }

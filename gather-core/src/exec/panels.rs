@@ -83,7 +83,12 @@ pub(super) struct Panelled<'a> {
     pub(super) params: *const (),
     /// Whether data is the destination of a scatter, to which panels return.
     pub(super) unpacks: bool,
+    pub(super) scratch: PanelScratch,
 }
+
+// SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
+// in a scratch of its own. The parameters are only read.
+unsafe impl Sync for Panelled<'_> {}
 
 impl Panelled<'_> {
     /// Runs the loop nest panel by panel.
@@ -91,33 +96,20 @@ impl Panelled<'_> {
     /// # Safety
     /// The promise of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops. The
     /// panels are the plan's, and so is the kernel for the loops of a panel; the scratch was made for them.
-    pub(super) unsafe fn run(self, scratch: PanelScratch) -> Outcome {
-        let run = PanelRun { nest: self, scratch: &scratch };
-        share(scratch.tasks, scratch.items, |item, worker| {
+    pub(super) unsafe fn run(&self) -> Outcome {
+        share(self.scratch.tasks, self.scratch.items, |item, worker| {
             // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
             // workers as scratches, with different numbers.
-            unsafe { run.panel(item, worker) }
+            unsafe { self.run_one(item, worker) }
         })
     }
-}
 
-/// A loop nest with its scratches.
-struct PanelRun<'a> {
-    nest: Panelled<'a>,
-    scratch: &'a PanelScratch,
-}
-
-// SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
-// in a scratch of its own. The parameters are only read.
-unsafe impl Sync for PanelRun<'_> {}
-
-impl PanelRun<'_> {
     /// Packs a panel, runs it, and unpacks it where it has changed.
     ///
     /// # Safety
     /// The promise of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
-    unsafe fn panel(&self, item: usize, worker: usize) -> Outcome {
-        let PanelRun { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch } = *self;
+    unsafe fn run_one(&self, item: usize, worker: usize) -> Outcome {
+        let Panelled { plan, loops, panels, mut origin, kernel, params, unpacks, ref scratch } = *self;
         let memory = scratch.memory.of(worker);
         let [around @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
         let (mut coordinate, panel) = (item / scratch.per_coordinate, item % scratch.per_coordinate);

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::exec::index::{self, IndexPart, Operands, Written, run_in_parts};
 use crate::kernels::Loop;
-use crate::plan::{Action, IndexPlan};
+use crate::plan::{Action, FreePlan, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -42,9 +42,9 @@ impl Prepared {
         let [few, many] = PLANNED;
         let many = many.max(expected);
         let plans = if action == Action::Run {
-            [FreePlan::new(few, plan_for(few)?)?, FreePlan::new(many, plan_for(many)?)?]
+            [free_plan(few, plan_for(few)?)?, free_plan(many, plan_for(many)?)?]
         } else {
-            let idle = FreePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            let idle = FreePlan::idle(plan_for(expected.max(1))?);
             [idle.clone(), idle]
         };
         let dynamic = DynamicCount { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) };
@@ -109,21 +109,10 @@ impl Prepared {
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicCount {
     /// For few indices, and for more.
-    plans: [FreePlan; 2],
+    plans: [FreePlan<IndexPlan>; 2],
     /// Elements of indices and of the output for each along the free dimension.
     indices_per_count: usize,
     out_per_count: usize,
-}
-
-/// A plan with a free loop.
-#[derive(Clone, Debug)]
-struct FreePlan {
-    plan: IndexPlan,
-    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
-    free: usize,
-    times: usize,
-    /// The size of the free dimension that was planned for.
-    planned: usize,
 }
 
 /// Sizes of the free dimension up to which calls have few indices.
@@ -214,19 +203,11 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-impl FreePlan {
-    /// Finds the loop of a contiguous output's first dimension, for whose size `planned` the plan was made: it alone
-    /// steps over all of the output.
-    fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
-        let refused = Error::FixedCount { op: plan.op() };
-        if plan.action() != Action::Run {
-            return Err(refused);
-        }
-        let is_free = |l: &Loop| {
-            isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
-        };
-        let free = plan.loops().iter().position(is_free).filter(|&free| plan.loops()[free].n.is_multiple_of(planned));
-        let free = free.ok_or(refused)?;
-        Ok(FreePlan { free, times: plan.loops()[free].n / planned, planned, plan })
-    }
+/// A plan for size `planned` of a contiguous output's first dimension: its loop alone steps over all of the output.
+fn free_plan(planned: usize, plan: IndexPlan) -> Result<FreePlan<IndexPlan>, Error> {
+    let refused = Error::FixedCount { op: plan.op() };
+    let is_free = |plan: &IndexPlan, l: &Loop| {
+        isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
+    };
+    FreePlan::new(planned, plan, is_free).ok_or(refused)
 }

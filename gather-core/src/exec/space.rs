@@ -73,19 +73,17 @@ impl Task<'_> {
     /// Runs the loop nest on up to `tasks` threads, piece by piece.
     fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
-        parallel_for(tasks, cuts.pieces(), |piece, _| self.run_piece(&cuts, piece));
-    }
-
-    /// Runs one of the pieces that the loop nest is cut into, which one thread has taken.
-    fn run_piece(&self, cuts: &Cuts, piece: usize) {
-        let (mut loops, mut origin) = (BlockLoops::from_slice(self.loops), self.origin);
-        for (d, along) in loops.iter_mut().enumerate() {
-            let range = cuts.range(piece, d, along.n);
-            let cursor = skip(origin.enter(along), along, range.start);
-            origin = cursor.at();
-            (along.n, along.phase) = (range.len(), cursor.phase);
-        }
-        Task { loops: &loops, origin, ..*self }.call();
+        let whole = &self;
+        parallel_for(tasks, cuts.pieces(), |piece, _| {
+            let (mut loops, mut origin) = (BlockLoops::from_slice(whole.loops), whole.origin);
+            for (d, along) in loops.iter_mut().enumerate() {
+                let range = cuts.range(piece, d, along.n);
+                let cursor = skip(origin.enter(along), along, range.start);
+                origin = cursor.at();
+                (along.n, along.phase) = (range.len(), cursor.phase);
+            }
+            Task { loops: &loops, origin, ..*whole }.call();
+        });
     }
 }
 

@@ -16,12 +16,6 @@ use crate::exec::helpers;
 /// Pieces for each task. With several, threads that come late or are held up leave more to the others.
 pub(crate) const PIECES: usize = 4;
 
-/// The threads of the pool that a call from here is helped by.
-#[cfg(feature = "rayon")]
-pub(crate) fn pool_threads() -> usize {
-    pool()
-}
-
 /// The threads of the pool that a call from here is helped by: its own.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn pool_threads() -> usize {
@@ -51,14 +45,13 @@ fn help(helpers: usize, work: &(impl Fn() + Sync)) {
 /// The number of threads of the current pool beside this one.
 #[cfg(feature = "rayon")]
 fn others() -> usize {
-    let threads = pool();
-    threads.saturating_sub(usize::from(rayon_core::current_thread_index().is_some()))
+    pool_threads().saturating_sub(usize::from(rayon_core::current_thread_index().is_some()))
 }
 
 /// The number of threads of the current pool: the one that this thread belongs to, or else the global one. It is 0 if
 /// the global one cannot be started.
 #[cfg(feature = "rayon")]
-fn pool() -> usize {
+pub(crate) fn pool_threads() -> usize {
     static GLOBAL_STARTS: OnceLock<bool> = OnceLock::new();
     if rayon_core::current_thread_index().is_some() || *GLOBAL_STARTS.get_or_init(start_global) {
         rayon_core::current_num_threads()

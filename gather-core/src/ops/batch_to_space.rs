@@ -4,12 +4,13 @@
 
 use crate::call::Sealed;
 use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
-use crate::ops::blocks::{Blocks, Checked, product};
+use crate::ops::blocks::{Blocks, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::declare::accessors;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -122,16 +123,11 @@ impl BatchToSpace {
         Ok(Self::from_attributes(BatchToSpaceAttributes(blocks)))
     }
 
-    /// The crops at the start of each dimension, as they were given.
-    #[must_use]
-    pub fn get_crops_begin(&self) -> &[i64] {
-        &self.attributes().0.begin
-    }
-
-    /// The crops at the end of each dimension, as they were given.
-    #[must_use]
-    pub fn get_crops_end(&self) -> &[i64] {
-        &self.attributes().0.end
+    accessors! { self:
+        /// The crops at the start of each dimension, as they were given.
+        pub fn get_crops_begin() -> &[i64] => &self.attributes().0.begin;
+        /// The crops at the end of each dimension, as they were given.
+        pub fn get_crops_end() -> &[i64] => &self.attributes().0.end;
     }
 }
 
@@ -146,7 +142,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
 
     fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::BatchToSpace;
-        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let [block, begin, end] = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
         let product = match product(block.given) {
             Some(product) if batch.is_multiple_of(product) => product,

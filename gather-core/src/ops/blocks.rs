@@ -22,14 +22,6 @@ pub(super) struct Blocks {
     completes: bool,
 }
 
-/// The parameters for data of a rank.
-pub(super) struct Checked<'a> {
-    /// Blocks of at least 1: that of the batch, which is 1, first.
-    pub(super) block: Completed<'a>,
-    pub(super) begin: Completed<'a>,
-    pub(super) end: Completed<'a>,
-}
-
 /// The given entries of a parameter, and the one value of all dimensions beyond them.
 pub(super) struct Completed<'a> {
     /// As many as data has dimensions, or fewer.
@@ -71,16 +63,16 @@ impl Blocks {
     }
 
     /// Checks the rank of data, and that each parameter has one entry for each of its dimensions.
-    pub(super) fn check(&self, op: Op, names: [Argument; 3], rank: usize) -> Result<Checked<'_>, Error> {
+    pub(super) fn check(&self, op: Op, names: [Argument; 3], rank: usize) -> Result<[Completed<'_>; 3], Error> {
         if rank < 2 {
             return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 2, max: usize::MAX });
         }
         let [block, begin, end] = names;
-        Ok(Checked {
-            block: self.entries(op, block, &self.block, rank, 1)?,
-            begin: self.entries(op, begin, &self.begin, rank, 0)?,
-            end: self.entries(op, end, &self.end, rank, 0)?,
-        })
+        Ok([
+            self.entries(op, block, &self.block, rank, 1)?,
+            self.entries(op, begin, &self.begin, rank, 0)?,
+            self.entries(op, end, &self.end, rank, 0)?,
+        ])
     }
 
     /// The entries of a parameter: each at least `min`, the first exactly `min`.

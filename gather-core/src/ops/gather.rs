@@ -8,6 +8,7 @@ use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
 use crate::call::gather::rows::RowAttributes;
+use crate::ops::gather_elements::as_list;
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::Layout;
@@ -194,9 +195,6 @@ impl IndexAttributes for GatherAttributes {
             return Err(Error::RankOutOfRange { op: Op::Gather, argument, rank, min: 0, max: 1 });
         }
         let scalar = data.rank() == 0;
-        let as_list = |layout: &Layout| {
-            if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
-        };
         self.lower_dims(&as_list(data)?, &as_list(indices)?, lowered)?;
         if scalar && lowered.output.len() == 1 && lowered.output[0] == 1 {
             // One element selected from a tensor of rank 0 is a tensor of rank 0.

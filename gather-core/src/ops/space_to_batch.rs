@@ -5,12 +5,13 @@
 use crate::call::source::clones::CloneSource;
 use crate::call::space::{SpaceAttributes, SpaceOperator};
 use crate::call::{Sealed, cloned};
-use crate::ops::blocks::{Blocks, Checked, product};
+use crate::ops::blocks::{Blocks, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::declare::accessors;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -112,16 +113,11 @@ impl SpaceToBatch {
         Ok(Self::from_attributes(SpaceToBatchAttributes(blocks)))
     }
 
-    /// The pads at the start of each dimension, as they were given.
-    #[must_use]
-    pub fn get_pads_begin(&self) -> &[i64] {
-        &self.attributes().0.begin
-    }
-
-    /// The pads at the end of each dimension, as they were given.
-    #[must_use]
-    pub fn get_pads_end(&self) -> &[i64] {
-        &self.attributes().0.end
+    accessors! { self:
+        /// The pads at the start of each dimension, as they were given.
+        pub fn get_pads_begin() -> &[i64] => &self.attributes().0.begin;
+        /// The pads at the end of each dimension, as they were given.
+        pub fn get_pads_end() -> &[i64] => &self.attributes().0.end;
     }
 
     /// Runs the operator on any `Clone` type. What is padded is the type's default. Data is any [`CloneSource`], such as
@@ -167,7 +163,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
 
     fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error> {
         let op = Op::SpaceToBatch;
-        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let [block, begin, end] = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
         // The images follow when all blocks are known.
         to.output.push(batch);

@@ -8,6 +8,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::kernels::Loop;
 use crate::plan::{Action, IndexPlan, NestPlan, Panels, SpacePart, SpacePlan};
+use crate::types::declare::accessors;
 use crate::types::level::Level;
 use crate::types::method::Method;
 
@@ -47,29 +48,16 @@ impl<'a> Explain<'a> {
         }
     }
 
-    /// The name of the kernel that runs; where none does, what is done in its place.
-    #[must_use]
-    pub fn kernel(&self) -> &'static str {
-        self.kernel
-    }
-
-    /// How a call gets at its data.
-    #[must_use]
-    pub fn method(&self) -> Method {
-        self.method
-    }
-
-    /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
-    /// map if there is one. Of several tables, whose bags come with a call, it is 0.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Tasks that a call is cut into here and now; 0 for several tables.
-    #[must_use]
-    pub fn tasks(&self) -> usize {
-        self.tasks
+    accessors! { self:
+        /// The name of the kernel that runs; where none does, what is done in its place.
+        pub fn kernel() -> &'static str => self.kernel;
+        /// How a call gets at its data.
+        pub fn method() -> Method => self.method;
+        /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by
+        /// the map if there is one. Of several tables, whose bags come with a call, it is 0.
+        pub fn bytes() -> usize => self.bytes;
+        /// Tasks that a call is cut into here and now; 0 for several tables.
+        pub fn tasks() -> usize => self.tasks;
     }
 
     fn write_index(&self, plan: &IndexPlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {

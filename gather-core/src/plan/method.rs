@@ -5,6 +5,7 @@
 use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, Pass, convert};
 use crate::kernels::{fits_i32, gathers_rows, table_entries};
 use crate::plan::fold::Loops;
+use crate::plan::nest::is_free;
 use crate::types::caches::Caches;
 use crate::types::element::DType;
 use crate::types::level::Level;
@@ -26,10 +27,42 @@ pub(crate) struct Panels {
 }
 
 impl Panels {
+    /// The panels of loops over rows of `row` bytes: one component, and an inner loop over contiguous columns.
+    /// `columns(rows)` is the preferred number of columns. `None` where data is broadcast along the axis: a panel
+    /// would have more bytes than data.
+    pub(super) fn new(
+        components: &[Component],
+        loops: &[Loop],
+        (stride, row): (isize, usize),
+        columns: impl FnOnce(usize) -> usize,
+    ) -> Option<Self> {
+        let ([component], [outer @ .., inner]) = (components, loops) else { return None };
+        if !is_free(inner) || inner.data != row as isize || stride == 0 {
+            return None;
+        }
+        let rows = usize::try_from(component.dim).ok()?;
+        let columns = columns(rows).clamp(1, inner.n);
+        let moving = outer.iter().filter(|along| is_free(along)).count();
+        let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
+        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
+    }
+
     /// Whether a panel takes at most half of the second-level cache: the other half is for indices and output on their
     /// way (workload `gather_elements/axis0_4096x4096`; [65536, 128] along axis 0).
     pub(crate) fn leaves_room(&self) -> bool {
         self.bytes <= Caches::get().second / 2
+    }
+
+    /// Whether panels are better than data where it lies: where it exceeds the cache by far; where its rows have many
+    /// lines, or `bytes > always`; and where each packed element is used about once or more.
+    pub(super) fn pay(&self, loops: &[Loop], (stride, row): (isize, usize), always: usize) -> bool {
+        let still = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
+        let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
+        let bytes = self.rows.saturating_mul(width);
+        bytes > WIDE_PANEL
+            && (bytes > always || bytes.saturating_mul(width / LINE) >= PANELED_FROM)
+            && stride.unsigned_abs() > 2 * LINE
+            && still >= self.rows / 2
     }
 }
 
@@ -87,32 +120,20 @@ const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
 /// The same, in second-level caches. Where these are large, the processor waits less often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
-/// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
-pub(crate) struct Short<'a> {
-    pub(crate) inner: &'a Loop,
-    pub(crate) loops: usize,
-    /// Whether another loop comes back to the same indices.
-    pub(crate) reuse: bool,
-    pub(crate) row: usize,
-    pub(crate) level: Level,
-}
-
-impl Short<'_> {
-    /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
-    /// half to a tenth of the time that a loop with long steps takes. But a loop that comes back to the same indices,
-    /// if it is the inner one, resolves each once, and copies: that is no worse for two indices. Long rows are fetched
-    /// ahead, or written by non-temporal stores, along a long loop.
-    pub(crate) fn stays(&self) -> bool {
-        let n = self.inner.n;
-        let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
-        let one_pass = is_plain && has_one_pass(self.level, self.loops);
-        if self.reuse {
-            return one_pass && n > 2;
-        }
-        let gathers = self.level.gathers() && matches!(self.row, 4 | 8) && n >= GATHER_FROM;
-        let elements = is_element(self.row) && n > 2;
-        one_pass || gathers || elements
+/// Whether the innermost of `loops` loops, along whose rows and indices are contiguous, stays inside though another one
+/// is longer: one pass runs along it, or vectors do, in half to a tenth of the time that a loop with long steps takes.
+/// But a loop that comes back to the same indices (`reuse`), if it is the inner one, resolves each once, and copies:
+/// that is no worse for two indices. Long rows are fetched ahead, or written by non-temporal stores, along a long loop.
+pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
+    let n = inner.n;
+    let is_plain = inner.data == 0 && row <= SHORT_ROW;
+    let one_pass = is_plain && has_one_pass(level, loops);
+    if reuse {
+        return one_pass && n > 2;
     }
+    let gathers = level.gathers() && matches!(row, 4 | 8) && n >= GATHER_FROM;
+    let elements = is_element(row) && n > 2;
+    one_pass || gathers || elements
 }
 
 /// The method of `n` rows that are converted, unless they are streamed.
@@ -284,11 +305,6 @@ impl Nest<'_> {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
 
-    /// As the function of this name.
-    pub(crate) fn has_adjacent_tuples(&self) -> bool {
-        has_adjacent_tuples(self.components, self.inner(), self.index_size)
-    }
-
     /// Whether the level gathers rows of this width, from contiguous indices into contiguous rows.
     fn gathers_rows(&self) -> bool {
         let inner = self.inner();
@@ -320,42 +336,17 @@ impl Nest<'_> {
         (self.is_packed() && fits).then_some(entries as usize)
     }
 
-    /// Panels: one component, and contiguous columns that step through data and indices at once.
+    /// The panels of data, whose columns step through indices too.
     pub(crate) fn panels(&self) -> Option<Panels> {
-        let ([component], inner) = (self.components, self.inner()) else { return None };
-        if self.op != Op::GatherElements || inner.data != self.row as isize {
-            return None;
-        }
-        // A panel that gathers more data than there is would only cost memory: data of a broadcast axis is one row.
-        if self.stride == 0 {
-            return None;
-        }
-        let rows = usize::try_from(component.dim).ok()?;
-        let width = (WIDE_PANEL / rows.max(1)).clamp(LINE, PANEL_ROW) / LINE * LINE;
-        let columns = (width / self.row).clamp(1, inner.n);
-        let moving = self.loops[..self.loops.len() - 1].iter().filter(|outer| outer.data != 0).count();
-        let bytes = rows.checked_mul(columns)?.checked_mul(self.row)?;
-        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
+        let columns = |rows: usize| (WIDE_PANEL / rows.max(1)).clamp(LINE, PANEL_ROW) / LINE * LINE / self.row;
+        let is_paneled = self.op == Op::GatherElements;
+        if is_paneled { Panels::new(self.components, self.loops, (self.stride, self.row), columns) } else { None }
     }
 
-    /// Whether panels are better than reading data where it lies: where it exceeds the cache and a panel does not, by
-    /// far; where its rows have many lines, or it is beyond all caches; and where every packed element is used about
-    /// once or more.
+    /// Whether [panels pay](Panels::pay), and each fits in a cache.
     fn panels_pay(&self, panels: Panels) -> bool {
-        let width = self.inner().n.saturating_mul(self.row);
-        let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        let bytes = panels.rows.saturating_mul(width);
-        bytes > WIDE_PANEL
-            && (bytes > ALWAYS_PANELED_FROM || has_many_lines(panels.rows, width))
-            && panels.bytes <= MOST_PANEL
-            && self.stride.unsigned_abs() > 2 * LINE
-            && still >= panels.rows / 2
+        panels.bytes <= MOST_PANEL && panels.pay(self.loops, (self.stride, self.row), ALWAYS_PANELED_FROM)
     }
-}
-
-/// Whether panels pay: whether there are many rows of data, of `width` bytes, and many lines in them.
-pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
-    rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
 }
 
 /// Whether rows of an output of `bytes` bytes are better written by non-temporal stores: from three quarters of the

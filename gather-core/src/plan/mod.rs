@@ -28,7 +28,7 @@ pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, LeadingAxes
 pub(crate) use lowered::{Axis, BlockDim, Dim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
-pub(crate) use nest::{Action, NestPlan, is_free};
+pub(crate) use nest::{Action, FreePlan, NestPlan, is_free};
 #[cfg(feature = "scatter")]
 pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Way};
 pub(crate) use space::{SpacePart, SpacePlan};

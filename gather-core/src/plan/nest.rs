@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+use core::ops::Deref;
+
 use smallvec::SmallVec;
 
 use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
@@ -10,6 +12,7 @@ use crate::plan::fold::{Loops, count, fold_into, gcd, merge_into};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Layout;
+use crate::types::declare::accessors;
 use crate::types::index::IndexType;
 use crate::types::level::Available;
 use crate::types::method::Method;
@@ -118,50 +121,18 @@ impl NestPlan {
         (elements, arranged)
     }
 
-    pub(crate) fn op(&self) -> Op {
-        self.op
-    }
-
-    pub(crate) fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    #[inline(always)]
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub(crate) fn spec(&self) -> &KernelSpec {
-        &self.spec
-    }
-
-    #[inline(always)]
-    pub(crate) fn kernel(&self) -> IndexKernel {
-        self.kernel
-    }
-
-    pub(crate) fn kernel_name(&self) -> &'static str {
-        self.kernel_name
-    }
-
-    pub(crate) fn action(&self) -> Action {
-        self.action
-    }
-
-    pub(crate) fn index(&self) -> IndexType {
-        self.index
-    }
-
-    /// The work of a call.
-    #[inline(always)]
-    pub(crate) fn work(&self) -> Work {
-        self.work
+    accessors! { self:
+        pub(crate) fn op() -> Op => self.op;
+        pub(crate) fn axes() -> &[Axis] => &self.axes;
+        pub(crate) fn loops() -> &[Loop] => &self.loops;
+        pub(crate) fn stride() -> isize => self.stride;
+        pub(crate) fn spec() -> &KernelSpec => &self.spec;
+        pub(crate) fn kernel() -> IndexKernel => self.kernel;
+        pub(crate) fn kernel_name() -> &'static str => self.kernel_name;
+        pub(crate) fn action() -> Action => self.action;
+        pub(crate) fn index() -> IndexType => self.index;
+        /// The work of a call.
+        pub(crate) fn work() -> Work => self.work;
     }
 
     /// The number of tasks that a call of this much work is cut into now, in a pool of `threads()` threads.
@@ -180,6 +151,34 @@ impl Action {
         }
         let reads = lowered.axes.iter().all(|axis| axis.dim > 0);
         if reads || !policy.fails() { Action::Run } else { Action::Check }
+    }
+}
+
+/// A plan with a free loop: its number of iterations is chosen by each call.
+#[derive(Clone, Debug)]
+pub(crate) struct FreePlan<P> {
+    pub(crate) plan: P,
+    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
+    pub(crate) free: usize,
+    pub(crate) times: usize,
+    /// The size of the free dimension that was planned for.
+    pub(crate) planned: usize,
+}
+
+impl<P: Deref<Target = NestPlan>> FreePlan<P> {
+    /// The plan for size `planned` of the free dimension, which is that of the one loop that `is_free`; `None` where
+    /// the plan does not run, or no loop or several may be it.
+    pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
+        let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
+        let free = plan.loops.iter().position(|along| is_free(&along))?;
+        let is_only = plan.loops.iter().filter(is_free).count() == 1;
+        let times = plan.loops[free].n / planned;
+        (is_only && plan.action == Action::Run).then_some(FreePlan { plan, free, times, planned })
+    }
+
+    /// A plan that moves nothing, whatever the size.
+    pub(crate) fn idle(plan: P) -> Self {
+        FreePlan { plan, free: 0, times: 0, planned: 1 }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::plan::fold::BlockLoops;
 use crate::plan::lowered::SpaceLowered;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
+use crate::types::declare::accessors;
 use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
 use crate::types::level::{Available, Level};
@@ -171,16 +172,10 @@ impl SpacePlan {
         moved.into_iter().chain(&self.pads)
     }
 
-    pub(crate) fn fill(&self) -> &[u8] {
-        &self.fill
-    }
-
-    pub(crate) fn level(&self) -> Level {
-        *self.level
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    accessors! { self:
+        pub(crate) fn fill() -> &[u8] => &self.fill;
+        pub(crate) fn level() -> Level => *self.level;
+        pub(crate) fn bytes() -> usize => self.bytes;
     }
 
     /// Tasks that a part is cut into here and now, where the pool has `threads()` threads.

@@ -7,6 +7,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use crate::tensor::pages;
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 
 /// Memory from the global allocator; dangling for 0 bytes.
@@ -74,17 +75,11 @@ impl Allocation {
         Ok(Allocation { start, memory })
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.memory.size()
-    }
-
-    pub(crate) fn align(&self) -> usize {
-        self.memory.align()
-    }
-
-    /// The first byte.
-    pub(crate) fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
+    accessors! { self:
+        pub(crate) fn bytes() -> usize => self.memory.size();
+        pub(crate) fn align() -> usize => self.memory.align();
+        /// The first byte.
+        pub(crate) fn start() -> *mut u8 => self.start.as_ptr();
     }
 
     /// The memory as a vector of `len` elements, without a copy.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::tensor::memory;
-use crate::types::declare::debug_by;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 
 /// Bits of a word, which bitmaps are read and written by.
@@ -47,16 +47,11 @@ impl<'a> Bitmap<'a> {
         }
     }
 
-    /// The number of bits.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no bit.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    accessors! { self:
+        /// The number of bits.
+        pub fn len() -> usize => self.len;
+        /// Whether there is no bit.
+        pub fn is_empty() -> bool => self.len == 0;
     }
 
     /// Whether the value at a position is valid; `None` beyond the last one.
@@ -185,32 +180,15 @@ impl Validity {
         Ok(Validity { bytes, len, nulls })
     }
 
-    /// The number of bits.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no bit.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The number of nulls, which was counted as the bitmap was made.
-    #[must_use]
-    #[inline]
-    pub fn null_count(&self) -> usize {
-        self.nulls
-    }
-
-    /// The bytes, whose bits behind the last one are 0.
-    #[must_use]
-    #[inline]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+    accessors! { self:
+        /// The number of bits.
+        pub fn len() -> usize => self.len;
+        /// Whether there is no bit.
+        pub fn is_empty() -> bool => self.len == 0;
+        /// The number of nulls, which was counted as the bitmap was made.
+        pub fn null_count() -> usize => self.nulls;
+        /// The bytes, whose bits behind the last one are 0.
+        pub fn as_bytes() -> &[u8] => &self.bytes;
     }
 
     /// The bytes, without a copy.

@@ -9,6 +9,7 @@ use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::codes::Float;
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
@@ -119,32 +120,15 @@ impl<'a> FusedRows<'a> {
         Ok(Tensor::from_parts(bytes, shape))
     }
 
-    /// The bytes.
-    #[must_use]
-    #[inline]
-    pub fn data(&self) -> &View<'a, u8> {
-        &self.data
-    }
-
-    /// How rows hold their codes.
-    #[must_use]
-    #[inline]
-    pub fn format(&self) -> FusedFormat {
-        self.row.format()
-    }
-
-    /// Values of a row.
-    #[must_use]
-    #[inline]
-    pub fn columns(&self) -> usize {
-        self.row.columns()
-    }
-
-    /// The number of rows.
-    #[must_use]
-    #[inline]
-    pub fn rows(&self) -> usize {
-        self.data.shape()[0]
+    accessors! { self:
+        /// The bytes.
+        pub fn data() -> &View<'a, u8> => &self.data;
+        /// How rows hold their codes.
+        pub fn format() -> FusedFormat => self.row.format();
+        /// Values of a row.
+        pub fn columns() -> usize => self.row.columns();
+        /// The number of rows.
+        pub fn rows() -> usize => self.data.shape()[0];
     }
 
     pub(crate) fn row(&self) -> FusedRow {

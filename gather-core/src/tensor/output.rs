@@ -110,71 +110,29 @@ pub trait Resize {
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
-/// The memory of an output.
-pub(crate) struct Memory<'a, 's> {
-    pub(crate) start: *mut u8,
-    /// A tensor that takes elements of this memory, with the shape and length of the result.
-    resized: Option<(&'a mut dyn Resize, &'s [usize], usize)>,
-}
-
-impl Memory<'_, '_> {
-    /// Gives the elements to the tensor that takes them, where there is one.
-    ///
-    /// # Safety
-    /// All elements have been initialised.
-    #[inline(always)]
-    pub(crate) unsafe fn written(self) {
-        if let Some((out, shape, len)) = self.resized {
-            // SAFETY: the caller's promise; the memory is of `Target::memory`.
-            unsafe { out.assume_init(shape, len) };
-        }
-    }
-}
-
 impl<'a> Target<'a> {
-    /// The memory of a fixed output, which has been checked, or that of a row-major result of the shape and length that
-    /// `fresh` says. A tensor has no elements until they have been [written](Memory::written).
-    ///
-    /// # Errors
-    /// Those of `fresh`, [`Error::AllocationFailed`].
-    ///
-    /// # Safety
-    /// The shape has as many elements.
-    #[inline(always)]
-    pub(crate) unsafe fn memory<'s>(
-        self,
-        fresh: impl FnOnce() -> Result<(&'s [usize], usize), Error>,
-    ) -> Result<Memory<'a, 's>, Error> {
-        match self {
-            Target::Fixed(start, _) => Ok(Memory { start, resized: None }),
-            Target::Resized(out) => {
-                let (shape, len) = fresh()?;
-                debug_assert_eq!(Shape::checked_len(shape).ok(), Some(len));
-                Ok(Memory { start: out.clear(len)?, resized: Some((out, shape, len)) })
-            }
-        }
-    }
-
-    /// Calls `write` for the [memory](Target::memory).
+    /// Calls `write` for the memory of a fixed output, which has been checked, or for that of a row-major result of the
+    /// shape and length that `fresh` returns. A tensor has no elements until they have been written.
     ///
     /// # Errors
     /// Those of `fresh`, [`Error::AllocationFailed`], then those of `write`.
     ///
     /// # Safety
-    /// Memory that `fresh` returns has as many elements as it says. `write` returns `Ok` only when it has initialised
-    /// all.
+    /// The shape that `fresh` returns has `len` elements. `write` returns `Ok` only when it has initialised all.
     #[inline(always)]
     pub(crate) unsafe fn write<'s>(
         self,
         fresh: impl FnOnce() -> Result<(&'s [usize], usize), Error>,
         write: impl FnOnce(*mut u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        let memory = unsafe { self.memory(fresh) }?;
-        write(memory.start)?;
-        // SAFETY: the caller's promise.
-        unsafe { memory.written() };
-        Ok(())
+        match self {
+            Target::Fixed(start, _) => write(start),
+            Target::Resized(out) => {
+                let (shape, len) = fresh()?;
+                // SAFETY: the shape has `len` elements, which `write` initialises: the caller's promise.
+                unsafe { out.fill(shape, len, write) }
+            }
+        }
     }
 
     /// The layout of a fixed output.

@@ -11,6 +11,7 @@ use crate::tensor::dynamic::DynTensor;
 use crate::tensor::memory;
 use crate::tensor::shape::Shape;
 use crate::tensor::view::{View, ViewMut};
+use crate::types::declare::accessors;
 #[cfg(feature = "std")]
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -128,39 +129,17 @@ impl<T> Tensor<T> {
         DynTensor::read(T::DTYPE, from, shape)?.downcast().map_err(std::io::Error::other)
     }
 
-    /// The sizes of the dimensions.
-    #[must_use]
-    #[inline]
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    #[inline]
-    pub fn rank(&self) -> usize {
-        self.shape.len()
-    }
-
-    /// The number of elements.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The elements in row-major order.
-    #[must_use]
-    #[inline]
-    pub fn as_slice(&self) -> &[T] {
-        &self.values
+    accessors! { self:
+        /// The sizes of the dimensions.
+        pub fn shape() -> &[usize] => &self.shape;
+        /// The number of dimensions.
+        pub fn rank() -> usize => self.shape.len();
+        /// The number of elements.
+        pub fn len() -> usize => self.values.len();
+        /// Whether there is no element.
+        pub fn is_empty() -> bool => self.values.is_empty();
+        /// The elements in row-major order.
+        pub fn as_slice() -> &[T] => &self.values;
     }
 
     /// The elements in row-major order, to be changed in place.
@@ -186,6 +165,14 @@ impl<T> Tensor<T> {
         let inside = coords.len() == self.rank() && coords.iter().zip(&self.shape[..]).all(|(&c, &dim)| c < dim);
         // Inside the shape no step overflows: it is below the number of elements.
         inside.then(|| coords.iter().zip(&self.shape[..]).fold(0, |at, (&c, &dim)| at * dim + c))
+    }
+
+    #[track_caller]
+    fn at_or_panic(&self, coords: &[usize]) -> usize {
+        match self.at(coords) {
+            Some(at) => at,
+            None => panic!("coordinate {coords:?} of a tensor of shape {:?}", self.shape),
+        }
     }
 
     /// The elements in row-major order, without a copy.
@@ -259,20 +246,15 @@ impl<T> Index<&[usize]> for Tensor<T> {
 
     #[track_caller]
     fn index(&self, coords: &[usize]) -> &T {
-        match self.at(coords) {
-            Some(at) => &self.values[at],
-            None => outside(coords, &self.shape),
-        }
+        &self.values[self.at_or_panic(coords)]
     }
 }
 
 impl<T> IndexMut<&[usize]> for Tensor<T> {
     #[track_caller]
     fn index_mut(&mut self, coords: &[usize]) -> &mut T {
-        match self.at(coords) {
-            Some(at) => &mut self.values[at],
-            None => outside(coords, &self.shape),
-        }
+        let at = self.at_or_panic(coords);
+        &mut self.values[at]
     }
 }
 
@@ -290,12 +272,6 @@ impl<T, const N: usize> IndexMut<[usize; N]> for Tensor<T> {
     fn index_mut(&mut self, coords: [usize; N]) -> &mut T {
         &mut self[&coords[..]]
     }
-}
-
-#[cold]
-#[track_caller]
-fn outside(coords: &[usize], shape: &[usize]) -> ! {
-    panic!("coordinate {coords:?} of a tensor of shape {shape:?}")
 }
 
 impl<T, const N: usize> Tensor<[T; N]> {

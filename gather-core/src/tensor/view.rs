@@ -8,59 +8,34 @@ use crate::types::declare::debug_by;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// The methods of views that read their layouts.
+/// The methods of views that read their layouts: all of them, or those of views whose type is known at run time.
 macro_rules! layout_methods {
     () => {
-        /// The sizes of the dimensions.
-        #[must_use]
-        #[inline]
-        pub fn shape(&self) -> &[usize] {
-            self.layout.shape()
-        }
+        $crate::tensor::view::layout_methods!(shape and layout);
 
-        /// The element strides.
-        #[must_use]
-        #[inline]
-        pub fn strides(&self) -> &[isize] {
-            self.layout.strides()
+        $crate::types::declare::accessors! { self:
+            /// The element strides.
+            pub fn strides() -> &[isize] => self.layout.strides();
+            /// The number of dimensions.
+            pub fn rank() -> usize => self.layout.rank();
+            /// The number of elements.
+            pub fn len() -> usize => self.layout.len();
+            /// Whether there is no element.
+            pub fn is_empty() -> bool => self.layout.is_empty();
+            /// Whether the elements lie in row-major order without gaps.
+            pub fn is_contiguous() -> bool => self.layout.is_contiguous();
         }
-
-        /// The number of dimensions.
-        #[must_use]
-        #[inline]
-        pub fn rank(&self) -> usize {
-            self.layout.rank()
-        }
-
-        /// The number of elements.
-        #[must_use]
-        #[inline]
-        pub fn len(&self) -> usize {
-            self.layout.len()
-        }
-
-        /// Whether there is no element.
-        #[must_use]
-        #[inline]
-        pub fn is_empty(&self) -> bool {
-            self.layout.is_empty()
-        }
-
-        /// Whether the elements lie in row-major order without gaps.
-        #[must_use]
-        #[inline]
-        pub fn is_contiguous(&self) -> bool {
-            self.layout.is_contiguous()
-        }
-
-        /// Shape and strides.
-        #[must_use]
-        #[inline]
-        pub fn layout(&self) -> &Layout {
-            &self.layout
+    };
+    (shape and layout) => {
+        $crate::types::declare::accessors! { self:
+            /// The sizes of the dimensions.
+            pub fn shape() -> &[usize] => self.layout.shape();
+            /// Shape and strides, in elements.
+            pub fn layout() -> &Layout => &self.layout;
         }
     };
 }
+pub(super) use layout_methods;
 
 /// A borrowed tensor: shape and element strides over a slice.
 pub struct View<'a, T> {

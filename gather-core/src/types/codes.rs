@@ -114,21 +114,15 @@ pub trait Float: Element + sealed::Sealed {
 /// data type `$other`.
 macro_rules! by_scale {
     ($dtype:expr, $U:ident => $make:expr, $other:expr) => {
+        $crate::types::codes::by_scale!($dtype, $U => $make, $other;
+            F32 f32, #[cfg(feature = "half")] F16 half::f16, #[cfg(feature = "half")] Bf16 half::bf16)
+    };
+    ($dtype:expr, $U:ident => $make:expr, $other:expr; $($(#[$attr:meta])? $name:ident $ty:ty),*) => {
         match $dtype.built_in() {
-            Some($crate::types::element::BuiltIn::F32) => {
-                type $U = f32;
+            $($(#[$attr])? Some($crate::types::element::BuiltIn::$name) => {
+                type $U = $ty;
                 $make
-            }
-            #[cfg(feature = "half")]
-            Some($crate::types::element::BuiltIn::F16) => {
-                type $U = half::f16;
-                $make
-            }
-            #[cfg(feature = "half")]
-            Some($crate::types::element::BuiltIn::Bf16) => {
-                type $U = half::bf16;
-                $make
-            }
+            })*
             _ => $other,
         }
     };

@@ -59,16 +59,16 @@ pub(crate) use closed_set;
 macro_rules! accessors {
     ($this:ident: $(
         $(#[$doc:meta])*
-        pub fn $name:ident($($given:ident: $Given:ty)?) $(-> $Type:ty)? => $body:expr;
+        $vis:vis fn $name:ident($($given:ident: $Given:ty)?) $(-> $Type:ty)? => $body:expr;
     )*) => {$(
         $(#[$doc])*
         #[must_use]
         #[inline]
-        $(pub fn $name(mut $this, $given: $Given) -> Self {
+        $($vis fn $name(mut $this, $given: $Given) -> Self {
             $body;
             $this
         })?
-        $(pub fn $name(&$this) -> $Type {
+        $($vis fn $name(&$this) -> $Type {
             $body
         })?
     )*};

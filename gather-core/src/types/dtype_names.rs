@@ -28,46 +28,43 @@ mod dlpack {
     pub(super) const BOOL: u8 = 6;
 }
 
-macro_rules! rows {
-    ($($(#[$attr:meta])* $ty:ty: $safetensors:expr, $onnx:expr, $dlpack:expr, $gguf:expr, $numpy:expr;)*) => {
-        &[$(
-            $(#[$attr])*
-            NameRow {
-                dtype: <$ty>::DTYPE,
-                safetensors: $safetensors,
-                onnx: $onnx,
-                dlpack: $dlpack,
-                gguf: $gguf,
-                numpy: $numpy,
-            },
-        )*]
-    };
+/// The row of a type.
+const fn row<T: Element>(
+    safetensors: Option<&'static str>,
+    onnx: Option<(i32, &'static str)>,
+    dlpack: Option<(u8, u8)>,
+    gguf: Option<u32>,
+    numpy: Option<(u8, usize)>,
+) -> NameRow {
+    NameRow { dtype: T::DTYPE, safetensors, onnx, dlpack, gguf, numpy }
 }
 
 #[rustfmt::skip]
-static ROWS: &[NameRow] = rows! {
-    bool: Some("BOOL"), Some((9, "BOOL")), Some((dlpack::BOOL, 8)), None, Some((b'b', 1));
-    i8: Some("I8"), Some((3, "INT8")), Some((dlpack::INT, 8)), Some(24), Some((b'i', 1));
-    i16: Some("I16"), Some((5, "INT16")), Some((dlpack::INT, 16)), Some(25), Some((b'i', 2));
-    i32: Some("I32"), Some((6, "INT32")), Some((dlpack::INT, 32)), Some(26), Some((b'i', 4));
-    i64: Some("I64"), Some((7, "INT64")), Some((dlpack::INT, 64)), Some(27), Some((b'i', 8));
-    u8: Some("U8"), Some((2, "UINT8")), Some((dlpack::UINT, 8)), None, Some((b'u', 1));
-    u16: Some("U16"), Some((4, "UINT16")), Some((dlpack::UINT, 16)), None, Some((b'u', 2));
-    u32: Some("U32"), Some((12, "UINT32")), Some((dlpack::UINT, 32)), None, Some((b'u', 4));
-    u64: Some("U64"), Some((13, "UINT64")), Some((dlpack::UINT, 64)), None, Some((b'u', 8));
-    isize: None, None, None, None, None;
-    usize: None, None, None, None, None;
-    f32: Some("F32"), Some((1, "FLOAT")), Some((dlpack::FLOAT, 32)), Some(0), Some((b'f', 4));
-    f64: Some("F64"), Some((11, "DOUBLE")), Some((dlpack::FLOAT, 64)), Some(28), Some((b'f', 8));
+static ROWS: &[NameRow] = &[
+    row::<bool>(Some("BOOL"), Some((9, "BOOL")), Some((dlpack::BOOL, 8)), None, Some((b'b', 1))),
+    row::<i8>(Some("I8"), Some((3, "INT8")), Some((dlpack::INT, 8)), Some(24), Some((b'i', 1))),
+    row::<i16>(Some("I16"), Some((5, "INT16")), Some((dlpack::INT, 16)), Some(25), Some((b'i', 2))),
+    row::<i32>(Some("I32"), Some((6, "INT32")), Some((dlpack::INT, 32)), Some(26), Some((b'i', 4))),
+    row::<i64>(Some("I64"), Some((7, "INT64")), Some((dlpack::INT, 64)), Some(27), Some((b'i', 8))),
+    row::<u8>(Some("U8"), Some((2, "UINT8")), Some((dlpack::UINT, 8)), None, Some((b'u', 1))),
+    row::<u16>(Some("U16"), Some((4, "UINT16")), Some((dlpack::UINT, 16)), None, Some((b'u', 2))),
+    row::<u32>(Some("U32"), Some((12, "UINT32")), Some((dlpack::UINT, 32)), None, Some((b'u', 4))),
+    row::<u64>(Some("U64"), Some((13, "UINT64")), Some((dlpack::UINT, 64)), None, Some((b'u', 8))),
+    row::<isize>(None, None, None, None, None),
+    row::<usize>(None, None, None, None, None),
+    row::<f32>(Some("F32"), Some((1, "FLOAT")), Some((dlpack::FLOAT, 32)), Some(0), Some((b'f', 4))),
+    row::<f64>(Some("F64"), Some((11, "DOUBLE")), Some((dlpack::FLOAT, 64)), Some(28), Some((b'f', 8))),
     #[cfg(feature = "half")]
-    half::f16: Some("F16"), Some((10, "FLOAT16")), Some((dlpack::FLOAT, 16)), Some(1), Some((b'f', 2));
+    row::<half::f16>(Some("F16"), Some((10, "FLOAT16")), Some((dlpack::FLOAT, 16)), Some(1), Some((b'f', 2))),
     #[cfg(feature = "half")]
-    half::bf16: Some("BF16"), Some((16, "BFLOAT16")), Some((dlpack::BFLOAT, 16)), Some(30), None;
+    row::<half::bf16>(Some("BF16"), Some((16, "BFLOAT16")), Some((dlpack::BFLOAT, 16)), Some(30), None),
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32>: Some("C64"), Some((14, "COMPLEX64")), Some((dlpack::COMPLEX, 64)), None, Some((b'c', 8));
+    row::<num_complex::Complex<f32>>(
+        Some("C64"), Some((14, "COMPLEX64")), Some((dlpack::COMPLEX, 64)), None, Some((b'c', 8))),
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64>: None, Some((15, "COMPLEX128")), Some((dlpack::COMPLEX, 128)), None, Some((b'c', 16));
-};
+    row::<num_complex::Complex<f64>>(
+        None, Some((15, "COMPLEX128")), Some((dlpack::COMPLEX, 128)), None, Some((b'c', 16))),
+];
 
 fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {
     ROWS.iter().find(|row| is_it(row)).map(|row| row.dtype)

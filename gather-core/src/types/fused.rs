@@ -7,7 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::types::codes::Float;
-use crate::types::declare::closed_set;
+use crate::types::declare::{accessors, closed_set};
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 closed_set! {
@@ -184,33 +184,18 @@ plain! {
 
 /// Makes something of the [`Coding`] of a format, of which `$coding` is the name.
 macro_rules! by_coding {
-    ($format:expr, $coding:ident => $make:expr) => {{
+    ($format:expr, $coding:ident => $make:expr) => {
+        $crate::types::fused::by_coding!($format, $coding => $make;
+            Torch8 | Fbgemm8 Codes<1>, Torch4 | Fbgemm4 Codes<2>, Torch2 | Fbgemm2 Codes<4>,
+            F32 Single, F16 Half, Bf16 Upper)
+    };
+    ($format:expr, $coding:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {{
         use $crate::types::fused::{Codes, FusedFormat, Half, Single, Upper};
         match $format {
-            FusedFormat::Torch8 | FusedFormat::Fbgemm8 => {
-                type $coding = Codes<1>;
+            $($(FusedFormat::$name)|+ => {
+                type $coding = $ty;
                 $make
-            }
-            FusedFormat::Torch4 | FusedFormat::Fbgemm4 => {
-                type $coding = Codes<2>;
-                $make
-            }
-            FusedFormat::Torch2 | FusedFormat::Fbgemm2 => {
-                type $coding = Codes<4>;
-                $make
-            }
-            FusedFormat::F32 => {
-                type $coding = Single;
-                $make
-            }
-            FusedFormat::F16 => {
-                type $coding = Half;
-                $make
-            }
-            FusedFormat::Bf16 => {
-                type $coding = Upper;
-                $make
-            }
+            })*
         }
     }};
 }
@@ -239,20 +224,11 @@ impl FusedRow {
         Some(FusedRow { format, columns, codes, params, bytes })
     }
 
-    #[inline(always)]
-    pub(crate) fn format(&self) -> FusedFormat {
-        self.format
-    }
-
-    #[inline(always)]
-    pub(crate) fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// F1.
-    #[inline(always)]
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    accessors! { self:
+        pub(crate) fn format() -> FusedFormat => self.format;
+        pub(crate) fn columns() -> usize => self.columns;
+        /// F1.
+        pub(crate) fn bytes() -> usize => self.bytes;
     }
 
     /// F1: the first byte of codes.

@@ -38,24 +38,6 @@ pub const ALL;
 }
 
 impl IndexType {
-    /// The data type of the same integers.
-    #[must_use]
-    #[inline]
-    pub const fn dtype(self) -> DType {
-        match self {
-            IndexType::I8 => i8::DTYPE,
-            IndexType::I16 => i16::DTYPE,
-            IndexType::I32 => i32::DTYPE,
-            IndexType::I64 => i64::DTYPE,
-            IndexType::U8 => u8::DTYPE,
-            IndexType::U16 => u16::DTYPE,
-            IndexType::U32 => u32::DTYPE,
-            IndexType::U64 => u64::DTYPE,
-            IndexType::Isize => isize::DTYPE,
-            IndexType::Usize => usize::DTYPE,
-        }
-    }
-
     /// The index type of a data type; `None` when it cannot index.
     #[must_use]
     pub fn from_dtype(dtype: DType) -> Option<Self> {
@@ -109,12 +91,13 @@ macro_rules! by_index {
         $crate::types::index::by_index!($index, $I => $make;
             I8 i8, I16 i16, I32 i32, I64 | Isize i64, U8 u8, U16 u16, U32 u32, U64 | Usize u64)
     };
-    ($index:expr, $I:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {
+    ($index:expr, $I:ident => $make:expr; $($($name:ident)|+ $ty:ty),* $(; _ => $other:expr)?) => {
         match $index.fixed_width() {
             $($($crate::types::index::IndexType::$name)|+ => {
                 type $I = $ty;
                 $make
             })*
+            $(_ => $other,)?
         }
     };
 }
@@ -130,16 +113,8 @@ macro_rules! by_compiled_index {
             Some($crate::types::index::by_index!($index, $I => $make))
         }
         #[cfg(not(feature = "registry"))]
-        match $index.fixed_width() {
-            $crate::types::index::IndexType::I32 => {
-                type $I = i32;
-                Some($make)
-            }
-            $crate::types::index::IndexType::I64 => {
-                type $I = i64;
-                Some($make)
-            }
-            _ => None,
+        {
+            $crate::types::index::by_index!($index, $I => Some($make); I32 i32, I64 i64; _ => None)
         }
     }};
 }
@@ -205,7 +180,18 @@ pub trait Index: Element + Copy + sealed::Sealed {
 }
 
 macro_rules! indices {
-    ($($ty:ty => $name:ident),*) => {$(
+    ($($ty:ty => $name:ident),*) => {
+        impl IndexType {
+            /// The data type of the same integers.
+            #[must_use]
+            #[inline]
+            pub const fn dtype(self) -> DType {
+                match self {
+                    $(IndexType::$name => <$ty>::DTYPE,)*
+                }
+            }
+        }
+$(
         impl sealed::Sealed for $ty {
             #[inline(always)]
             fn widen(self) -> i64 {
@@ -239,8 +225,8 @@ macro_rules! indices {
 
         impl Index for $ty {
             const TYPE: IndexType = IndexType::$name;
-        }
-    )*};
+        })*
+    };
 }
 
 indices! {

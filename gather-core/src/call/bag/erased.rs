@@ -13,6 +13,7 @@ use crate::plan::{BagFused, BagPlan, BagRequest, Bounds, Found, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
+use crate::types::declare::accessors;
 use crate::types::element::{DType, Unaligned};
 use crate::types::error::Error;
 use crate::types::fused::FusedRow;
@@ -156,21 +157,12 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         BagTensors { data: table.into(), ..self }
     }
 
-    #[inline(always)]
-    pub(super) fn data(&self) -> Erased<'a> {
-        self.data
-    }
-
-    /// The bags of each table.
-    #[inline(always)]
-    pub(super) fn bags(&self) -> &'a [ErasedBags<'a>] {
-        self.bags
-    }
-
-    /// Where the result goes.
-    #[inline(always)]
-    pub(super) fn out(&self) -> &Target<'o> {
-        &self.out
+    accessors! { self:
+        pub(super) fn data() -> Erased<'a> => self.data;
+        /// The bags of each table.
+        pub(super) fn bags() -> &'a [ErasedBags<'a>] => self.bags;
+        /// Where the result goes.
+        pub(super) fn out() -> &Target<'o> => &self.out;
     }
 
     /// Where the result goes, of tensors that are run otherwise.
@@ -354,14 +346,11 @@ pub(super) unsafe fn run(
 ) -> Result<(), Error> {
     let BagTensors { data, bags, out } = tensors;
     let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
-    // SAFETY: a layout has the elements of its shape.
-    let out = unsafe { out.memory(shape) }?;
     // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
     // fresh and row-major.
-    exec::run_bags(unsafe { one(bags).call(plan, data, map, out.start) })?;
-    // SAFETY: a run that succeeds has initialised every element of its output (X3).
-    unsafe { out.written() };
-    Ok(())
+    let write = |out| exec::run_bags(unsafe { one(bags).call(plan, data, map, out) });
+    // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised all of its output (X3).
+    unsafe { out.write(shape, write) }
 }
 
 /// Whether a shape is that of the result.

@@ -27,10 +27,7 @@ macro_rules! fused {
         impl<$($generics)*> Bagged for Fused<$U> {
             type Weight = f32;
 
-            #[inline(always)]
-            fn weight(_: DType) -> DType {
-                f32::DTYPE
-            }
+            const WEIGHT: Option<DType> = Some(f32::DTYPE);
         }
 
         impl<$($generics)*> BaggedBy<Reduction> for Fused<$U> {
@@ -49,10 +46,7 @@ macro_rules! fused {
         impl<$($generics)*> Bagged for Tables<$U> {
             type Weight = PerTable<f32>;
 
-            #[inline(always)]
-            fn weight(_: DType) -> DType {
-                f32::DTYPE
-            }
+            const WEIGHT: Option<DType> = Some(f32::DTYPE);
         }
 
         impl<$($generics)*> BaggedBy<Reduction> for Tables<$U> {

@@ -38,11 +38,15 @@ pub trait Bagged: Kind {
     /// The type of weights: numbers, or [`Any`] where they are known at run time.
     type Weight;
 
+    /// The data type of weights; `None` where it is that of the numbers of results.
+    #[doc(hidden)]
+    const WEIGHT: Option<DType> = None;
+
     /// The data type of weights, where results are of a data type.
     #[doc(hidden)]
     #[inline(always)]
     fn weight(dtype: DType) -> DType {
-        dtype.number()
+        Self::WEIGHT.unwrap_or_else(|| dtype.number())
     }
 }
 
@@ -196,15 +200,12 @@ pub(super) fn run_plan<K: Bagged>(
 
 /// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
 macro_rules! plain {
-    ($([$($generics:tt)*] $Kind:ty: $Weight:ty, |$dtype:ident| $weight:expr, $reductions:expr;)*) => {$(
+    ($([$($generics:tt)*] $Kind:ty: $Weight:ty, $weight:expr, |$dtype:ident| $reductions:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Bagged for $Kind {
             type Weight = $Weight;
 
-            #[inline(always)]
-            fn weight($dtype: DType) -> DType {
-                $weight
-            }
+            const WEIGHT: Option<DType> = $weight;
         }
 
         #[diagnostic::do_not_recommend]
@@ -223,8 +224,8 @@ macro_rules! plain {
     )*};
 }
 plain! {
-    [T: Element] T: T::Number, |dtype| { let _ = dtype; T::Number::DTYPE }, of_elements::<T>();
-    [] Any: Any, |dtype| dtype.number(), of_dtype(dtype)?;
+    [T: Element] T: T::Number, Some(<T::Number as Element>::DTYPE), |dtype| of_elements::<T>();
+    [] Any: Any, None, |dtype| of_dtype(dtype)?;
 }
 
 /// The built-in reductions of elements whose type is known at run time.

@@ -20,7 +20,7 @@ pub use plan::BagPlan;
 
 use crate::call::bag::bags::BagsOf;
 use crate::call::bag::kinds::{Bagged, BaggedBy, with_tensors};
-use crate::call::operator::{has_reduction, settings, takes_indices};
+use crate::call::operator::{settings, takes_indices};
 use crate::call::source::kind::Kind;
 use crate::call::source::{Source, TensorOf};
 use crate::kernels::reduce::reducer::Reducer;
@@ -28,6 +28,7 @@ use crate::plan::BagSettings;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::policy::{Options, OutOfBounds};
 use crate::types::reduction::Reduction;
@@ -220,7 +221,11 @@ takes_indices! {
     /// Sets the policy for indices out of range.
     settings.policy.out_of_bounds: OutOfBounds
 }
-has_reduction! {
-    [] EmbeddingBag,
-    /// Sets the reduction: how the rows of a bag become one row.
+impl EmbeddingBag {
+    accessors! { self:
+        /// Sets the reduction: how the rows of a bag become one row.
+        pub fn reduction(reduction: Reduction) => self.reduction = reduction;
+        /// The reduction.
+        pub fn get_reduction() -> Reduction => self.reduction;
+    }
 }

@@ -1,12 +1,11 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use core::ptr;
-
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, Starts, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
 use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::layout::Layout;
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -37,18 +36,11 @@ impl PlannedBag {
         })
     }
 
-    /// The types of rows and of indices.
-    #[inline]
-    pub(super) fn types(&self) -> (DType, IndexType) {
-        (self.plan.dtype, self.plan.index)
-    }
-
-    pub(super) fn output_shape(&self) -> &[usize] {
-        self.out.shape()
-    }
-
-    pub(super) fn explain(&self) -> Explain<'_> {
-        Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads)
+    accessors! { self:
+        /// The types of rows and of indices.
+        pub(super) fn types() -> (DType, IndexType) => (self.plan.dtype, self.plan.index);
+        pub(super) fn output_shape() -> &[usize] => self.out.shape();
+        pub(super) fn explain() -> Explain<'_> => Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads);
     }
 
     /// Checks the tensors of a call, and reads where bags begin and end, unless they are those that
@@ -113,7 +105,7 @@ impl PlannedBag {
         map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
         let other;
-        let layout = if ptr::eq(bags, &self.bags) || bags.bounds.bags() == self.out.shape()[0] {
+        let layout = if bags.bounds.bags() == self.out.shape()[0] {
             &self.out
         } else {
             other = erased::output(&self.data, bags.bounds.bags())?;

@@ -55,7 +55,7 @@ pub(super) fn run(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let (bags, out) = (tensors.bags(), tensors.out().layout());
-    check_count(tables, bags)?;
+    check_tables(Argument::Indices, tables.len(), bags.len())?;
     out.map_or(Ok(()), check_rows)?;
     let row = out.map(|layout| layout.strides().first().copied().unwrap_or(0));
     let plans = Plans::new(request, tables, bags, row)?;
@@ -64,11 +64,6 @@ pub(super) fn run(
     // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; the bounds are those
     // of the bags, as just read, of which there are as many as tables.
     unsafe { plans.run(&shape, tables, &prepared, tensors) }
-}
-
-/// Checks that there are bags for each table.
-fn check_count(tables: &[&FusedRows<'_>], bags: &[ErasedBags<'_>]) -> Result<(), Error> {
-    check_tables(Argument::Indices, tables.len(), bags.len())
 }
 
 fn check_tables(argument: Argument, expected: usize, got: usize) -> Result<(), Error> {
@@ -216,7 +211,7 @@ impl PlannedTables {
         tables: &[&FusedRows<'_>],
         bags: &[ErasedBags<'_>],
     ) -> Result<Self, Error> {
-        check_count(tables, bags)?;
+        check_tables(Argument::Indices, tables.len(), bags.len())?;
         let plans = Plans::new(request, tables, bags, None)?;
         let prepared = plans.prepare(bags)?;
         let (out, indices) = (plans.output(&prepared)?, bags.iter().map(|bags| bags.indices.layout.clone()).collect());
@@ -247,7 +242,7 @@ impl PlannedTables {
     pub(super) fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bags = tensors.bags();
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
-        check_count(tables, bags)?;
+        check_tables(Argument::Indices, tables.len(), bags.len())?;
         for (number, (planned, table)) in self.plans.tables.iter().zip(tables).enumerate() {
             let same = check_format(planned.format, table)
                 .and_then(|()| check_layout(Argument::Data, &planned.data, table.layout()));

@@ -59,13 +59,7 @@ impl<A> IndexOperator<A> {
 }
 
 /// An operator on data and indices, without the type of its attributes.
-#[derive(Clone, Copy)]
-pub struct Operation<'a> {
-    pub(super) attributes: &'a dyn IndexAttributes,
-    pub(super) policy: IndexPolicy,
-    pub(super) options: Options,
-    pub(super) registry: Chosen,
-}
+pub(crate) type Operation<'a> = IndexOperator<&'a dyn IndexAttributes>;
 
 impl Operation<'_> {
     #[inline(always)]

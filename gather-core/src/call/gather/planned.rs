@@ -10,6 +10,7 @@ use crate::exec::{Operands, Prepared, Written, pool_threads};
 use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -87,24 +88,14 @@ impl Planned {
         filled
     }
 
-    /// The plan that describes calls.
-    #[inline(always)]
-    pub(super) fn plan(&self) -> &IndexPlan {
-        self.prepared.plan()
-    }
-
-    /// Whether calls choose the size of the first dimension of indices.
-    pub(super) fn is_counted(&self) -> bool {
-        self.prepared.dynamic().is_some()
-    }
-
-    pub(super) fn explain(&self) -> Explain<'_> {
-        Explain::index(self.plan(), pool_threads)
-    }
-
-    /// The shape of the result; of a plan for any count, that of the expected count.
-    pub(super) fn output_shape(&self) -> &[usize] {
-        self.out.shape()
+    accessors! { self:
+        /// The plan that describes calls.
+        pub(super) fn plan() -> &IndexPlan => self.prepared.plan();
+        /// Whether calls choose the size of the first dimension of indices.
+        pub(super) fn is_counted() -> bool => self.prepared.dynamic().is_some();
+        pub(super) fn explain() -> Explain<'_> => Explain::index(self.plan(), pool_threads);
+        /// The shape of the result; of a plan for any count, that of the expected count.
+        pub(super) fn output_shape() -> &[usize] => self.out.shape();
     }
 
     /// Whether the inputs have the plan's layouts, with the plan's size of indices.

@@ -79,15 +79,14 @@ impl<A> IndexOperator<A> {
     #[must_use]
     pub fn adjoint(self) -> ScatterOperator<AdjointOf<A>> {
         let IndexOperator { attributes, policy, options, registry } = self;
+        let (negative, out_of_bounds) = (policy.negative, ScatterOutOfBounds::of_gather(policy.out_of_bounds));
         ScatterOperator {
-            attributes: AdjointOf(attributes),
             reduction: Reduction::Add,
-            include_self: true,
-            skip_negative: false,
-            negative: policy.negative,
-            out_of_bounds: ScatterOutOfBounds::of_gather(policy.out_of_bounds),
+            negative,
+            out_of_bounds,
             options,
             registry,
+            ..ScatterOperator::from_attributes(AdjointOf(attributes))
         }
     }
 

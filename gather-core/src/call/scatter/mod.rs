@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{Chosen, attributes, has_reduction, settings, takes_indices};
+use crate::call::operator::{Chosen, attributes, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
@@ -349,8 +349,12 @@ takes_indices! {
     /// Sets the policy for updates whose indices are out of range.
     out_of_bounds: ScatterOutOfBounds
 }
-has_reduction! {
-    [A] ScatterOperator<A>,
-    /// Sets the reduction: how updates change an element.
+impl<A> ScatterOperator<A> {
+    accessors! { self:
+        /// Sets the reduction: how updates change an element.
+        pub fn reduction(reduction: Reduction) => self.reduction = reduction;
+        /// The reduction.
+        pub fn get_reduction() -> Reduction => self.reduction;
+    }
 }
 attributes!(ScatterOperator<A, R>);

@@ -5,15 +5,10 @@
 use core::marker::PhantomData;
 
 use crate::call::source::block_shapes::BlockShapes;
-use crate::call::source::kind::Blocks;
-use crate::call::source::reader::{Format, Reader};
 use crate::call::source::spec::Spec;
-use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::ErasedParams;
-use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Float};
-use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Op;
 
@@ -167,8 +162,8 @@ impl<'a, U: Float> BlocksView<'a, U> {
 /// A [`Spec`] of block-quantised data: what [`Spec::blocks`] returns.
 #[derive(Clone, Debug)]
 pub struct BlocksSpec<U> {
-    data: Spec<u8>,
-    format: BlockFormat,
+    pub(super) data: Spec<u8>,
+    pub(super) format: BlockFormat,
     to: PhantomData<fn() -> U>,
 }
 
@@ -177,28 +172,5 @@ impl Spec<u8> {
     #[must_use]
     pub fn blocks<U: Float>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
         BlocksSpec { data: self, format: BlockFormat { codes, block_size }, to: PhantomData }
-    }
-}
-
-impl<U> Sealed for BlocksSpec<U> {}
-
-impl<U: Float> Describe for BlocksSpec<U> {
-    type Kind = Blocks<U>;
-
-    type Held<'s>
-        = &'s Layout
-    where
-        Self: 's;
-
-    fn held(&self) -> &Layout {
-        &self.data.layout
-    }
-
-    fn dtype(&self) -> DType {
-        U::DTYPE
-    }
-
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        Reader::from_layout(layout, U::DTYPE, Format::Blocks(self.format, None))
     }
 }

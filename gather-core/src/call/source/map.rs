@@ -2,15 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::source::kind::Mapped;
-use crate::call::source::reader::{Format, Reader};
+use crate::call::source::Sealed;
+use crate::call::source::reader::Format;
 use crate::call::source::spec::Spec;
-use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::convert::map::{Count, GivenParams, Map, Params};
-use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
-use crate::types::element::{DType, Element, IsElement};
+use crate::types::element::{Element, IsElement};
 
 /// The arguments of a map's parameters in a call, without their types.
 pub(in crate::call) trait MapArgs {
@@ -82,8 +80,8 @@ impl<T, U, P: Params> Copy for MappedView<'_, '_, T, U, P> {}
 
 /// A [`Spec`] with a [`Map`]: what [`Spec::map`] returns.
 pub struct MappedSpec<T, U, P> {
-    data: Spec<T>,
-    map: Map<T, U, P>,
+    pub(super) data: Spec<T>,
+    pub(super) map: Map<T, U, P>,
 }
 
 impl<T: Element> View<'_, T> {
@@ -164,29 +162,6 @@ impl<T: Element> Spec<T> {
     #[must_use]
     pub fn map<M: MapOf<T>>(self, map: &M) -> MappedSpec<T, M::Out, M::Params> {
         MappedSpec { data: self, map: map.map() }
-    }
-}
-
-impl<T, U, P> Sealed for MappedSpec<T, U, P> {}
-
-impl<T: Element, U: Element, P: Params> Describe for MappedSpec<T, U, P> {
-    type Kind = Mapped<T, U>;
-
-    type Held<'s>
-        = &'s Layout
-    where
-        Self: 's;
-
-    fn held(&self) -> &Layout {
-        &self.data.layout
-    }
-
-    fn dtype(&self) -> DType {
-        U::DTYPE
-    }
-
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        Reader::from_layout(layout, U::DTYPE, format(self.map, None))
     }
 }
 

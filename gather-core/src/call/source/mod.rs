@@ -34,18 +34,21 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use crate::call::source::blocks::BlocksView;
+use crate::call::source::blocks::{BlocksSpec, BlocksView};
 use crate::call::source::fused::{FusedDynView, FusedView};
 #[cfg(feature = "bags")]
 use crate::call::source::kind::Tables;
-use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow};
-use crate::call::source::map::MappedView;
+use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow, Unconverted};
+use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::reader::{Format, Reader};
-use crate::call::source::rows::RowsView;
+use crate::call::source::rows::{RowsSpec, RowsView};
+use crate::call::source::spec::Spec;
 #[cfg(feature = "bags")]
 use crate::call::source::tables::TablesView;
 #[cfg(all(doc, feature = "bags"))]
 use crate::call::source::tables::{tables, tables_dyn};
+#[cfg(feature = "scatter")]
+use crate::call::source::zeros::Zeros;
 use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::RowParams;
 use crate::tensor::dynamic::{DynTensor, DynView};
@@ -194,7 +197,8 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own.
+        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own,
+        // and all coordinates of zeros are that of one element.
         // Arguments are of the parameters of the map, blocks or row function, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
@@ -266,6 +270,58 @@ sources! {
         &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
     [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
         &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+}
+
+#[cfg(feature = "scatter")]
+sources! {
+    [K: Unconverted] Zeros<K> => K: &'s Layout, |this, layout|
+        &this.layout, this.start(), this.dtype, Reader::new(this, layout, Format::Plain);
+}
+
+/// Implements [`Describe`] for a type of spec.
+macro_rules! specs {
+    ($(
+        [$($generics:tt)*] $Spec:ty => $Kind:ty: $Held:ty, where [$($bounds:tt)*], |$this:ident, $layout:ident|
+        $held:expr, $dtype:expr, $reader:expr;
+    )*) => {$(
+        impl<$($generics)*> Sealed for $Spec {}
+
+        impl<$($generics)*> Describe for $Spec
+        where
+            $($bounds)*
+        {
+            type Kind = $Kind;
+
+            type Held<'s> = $Held where Self: 's;
+
+            fn held(&self) -> Self::Held<'_> {
+                let $this = self;
+                $held
+            }
+
+            fn dtype(&self) -> DType {
+                #[allow(unused_variables, reason = "the compiler knows the type of most")]
+                let $this = self;
+                $dtype
+            }
+
+            fn reader<'s>(&'s self, $layout: &'s Layout) -> Reader<'s> {
+                let $this = self;
+                $reader
+            }
+        }
+    )*};
+}
+specs! {
+    [K: Unconverted] Spec<K> => K: &'s Layout, where [], |this, layout|
+        &this.layout, this.dtype, Reader::from_layout(layout, this.dtype, Format::Plain);
+    [T: Element, U: Element, P: Params] MappedSpec<T, U, P> => Mapped<T, U>: &'s Layout, where [], |this, layout|
+        &this.data.layout, U::DTYPE, Reader::from_layout(layout, U::DTYPE, map::format(this.map, None));
+    [U: Float] BlocksSpec<U> => Blocks<U>: &'s Layout, where [], |this, layout|
+        &this.data.layout, U::DTYPE, Reader::from_layout(layout, U::DTYPE, Format::Blocks(this.format, None));
+    [D: Describe, T: Element, U: Element, P: RowParams] RowsSpec<D, T, U, P>
+        => ByRow<D::Kind, U>: D::Held<'s>, where [D::Kind: ReadByRow<Number = T>], |this, layout|
+        this.data.held(), U::DTYPE, this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), None);
 }
 
 /// The layout of a list, which is a tensor of one dimension.

@@ -2,19 +2,16 @@
 
 #![forbid(unsafe_code)]
 
+use crate::call::source::Sealed;
 use crate::call::source::blocks::{BlocksSpec, BlocksView};
 use crate::call::source::fused::FusedView;
-use crate::call::source::kind::{ByRow, ReadByRow};
 use crate::call::source::map::{MappedSpec, MappedView};
-use crate::call::source::reader::Reader;
 use crate::call::source::spec::Spec;
-use crate::call::source::{Describe, Sealed};
 use crate::kernels::convert::map::Params;
 use crate::kernels::convert::row::{GivenRows, Misfit, Placed, RowFunction, RowParams, RowShapes};
-use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::codes::Float;
-use crate::types::element::{DType, Element};
+use crate::types::element::Element;
 use crate::types::error::Error;
 
 /// Takes the place of the output's rows, and returns the address of what a row function reads (K8).
@@ -98,8 +95,8 @@ pub struct RowsView<'p, S, T, U, P: RowParams> {
 /// A [`Spec`] `D` with a [`RowFunction`] of numbers `T`: what [`Spec::rows`] returns, and [`MappedSpec::rows`] and
 /// [`BlocksSpec::rows`].
 pub struct RowsSpec<D, T, U, P> {
-    data: D,
-    function: RowFunction<T, U, P>,
+    pub(super) data: D,
+    pub(super) function: RowFunction<T, U, P>,
 }
 
 impl<T: Element> View<'_, T> {
@@ -292,31 +289,5 @@ impl<T: Element> Spec<T> {
     #[must_use]
     pub fn rows<F: RowFunctionOf<T>>(self, function: &F) -> RowsSpec<Self, T, F::Out, F::Params> {
         RowsSpec { data: self, function: function.function() }
-    }
-}
-
-impl<D: Sealed, T, U, P> Sealed for RowsSpec<D, T, U, P> {}
-
-impl<D: Describe, T: Element, U: Element, P: RowParams> Describe for RowsSpec<D, T, U, P>
-where
-    D::Kind: ReadByRow<Number = T>,
-{
-    type Kind = ByRow<D::Kind, U>;
-
-    type Held<'s>
-        = D::Held<'s>
-    where
-        Self: 's;
-
-    fn held(&self) -> D::Held<'_> {
-        self.data.held()
-    }
-
-    fn dtype(&self) -> DType {
-        U::DTYPE
-    }
-
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        self.data.reader(layout).with_function(U::DTYPE, self.function.erased(), None)
     }
 }

@@ -2,14 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use core::fmt;
 use core::marker::PhantomData;
 
-use crate::call::source::kind::Unconverted;
-use crate::call::source::reader::{Format, Reader};
-use crate::call::source::{Describe, Sealed};
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
+use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
@@ -28,7 +25,7 @@ use crate::types::error::Error;
 /// ```
 pub struct Spec<K> {
     pub(super) layout: Layout,
-    dtype: DType,
+    pub(super) dtype: DType,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -38,13 +35,7 @@ impl<K> Clone for Spec<K> {
     }
 }
 
-impl<K> fmt::Debug for Spec<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("Spec");
-        out.field("dtype", &self.dtype).field("shape", &self.layout.shape());
-        out.field("strides", &self.layout.strides()).finish()
-    }
-}
+debug_by!(self: [K] Spec<K> { dtype: self.dtype, shape: self.layout.shape(), strides: self.layout.strides() });
 
 impl<T: Element> Spec<T> {
     /// Row-major data of a shape.
@@ -78,25 +69,5 @@ impl Spec<Any> {
     #[must_use]
     pub fn dynamic(dtype: DType, layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype, kind: PhantomData }
-    }
-}
-
-impl<K> Sealed for Spec<K> {}
-
-impl<K: Unconverted> Describe for Spec<K> {
-    type Kind = K;
-
-    type Held<'s> = &'s Layout;
-
-    fn held(&self) -> &Layout {
-        &self.layout
-    }
-
-    fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        Reader::from_layout(layout, self.dtype, Format::Plain)
     }
 }

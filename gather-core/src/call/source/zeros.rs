@@ -1,10 +1,9 @@
 //! Zeros of a shape, which take no memory: what scatters add to.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
-use crate::call::source::kind::Unconverted;
-use crate::call::source::reader::{Format, Reader};
-use crate::call::source::{Sealed, Source};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
@@ -14,8 +13,8 @@ use crate::types::error::Error;
 
 /// Zeros of a shape: what [`zeros`] returns. It holds one element, whatever the shape.
 pub struct Zeros<K> {
-    layout: Layout,
-    dtype: DType,
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
     /// The zero, unless it is a number or some of them.
     one: Option<DynTensor>,
     kind: PhantomData<fn() -> K>,
@@ -81,37 +80,14 @@ impl<K> Zeros<K> {
         let one = if is_some_numbers { None } else { Some(DynTensor::zero(dtype)?) };
         Ok(Zeros { layout, dtype, one, kind: PhantomData })
     }
+
+    /// The address of the element that is at every coordinate: the tensor's; or of `NUMBERS`, which is as long and as
+    /// much aligned as the data type, and zero bytes are numbers of any built-in type, which an element consists of
+    /// ([`Element::Number`]). The data type is that of `K`, or the one at run time.
+    #[inline(always)]
+    pub(super) fn start(&self) -> *const u8 {
+        self.one.as_ref().map_or((&raw const NUMBERS).cast(), DynTensor::start)
+    }
 }
 
 debug_by!(self: [K] Zeros<K> { dtype: self.dtype, shape: self.layout.shape() });
-
-impl<K> Sealed for Zeros<K> {}
-
-// SAFETY: every coordinate is that of one element: the tensor's; or of `NUMBERS`, which is as long and as much aligned
-// as the data type, and zero bytes are numbers of any built-in type, some of which are an element (`Element::Number`).
-// The data type is that of `K`, or what `dtype` says.
-unsafe impl<K: Unconverted> Source for Zeros<K> {
-    type Kind = K;
-
-    type Held<'s> = &'s Layout;
-
-    #[inline(always)]
-    fn held(&self) -> &Layout {
-        &self.layout
-    }
-
-    #[inline(always)]
-    fn start(&self) -> *const u8 {
-        self.one.as_ref().map_or((&raw const NUMBERS).cast(), DynTensor::start)
-    }
-
-    #[inline(always)]
-    fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    #[inline(always)]
-    fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s> {
-        Reader::new(self, layout, Format::Plain)
-    }
-}

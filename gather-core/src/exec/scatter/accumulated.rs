@@ -29,6 +29,7 @@ use crate::kernels::reduce::scatter::{
     AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
+use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
@@ -77,8 +78,9 @@ pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, scratch:
 /// The records of a part, in the order of the destination's rows, in a scratch that this thread alone has.
 struct Records<'a> {
     part: &'a ScatterPart<'a>,
-    /// From the rows farthest apart to the nearest; one or more.
-    dims: SmallVec<[RecordDim; 6]>,
+    /// Loops over rows and their records, from the rows farthest apart to the nearest: `data` steps through the
+    /// destination, and `index` through records, in bytes. One or more.
+    dims: Loops,
     /// How the part's loop nest runs over them.
     loops: SmallVec<[Loop; 6]>,
     components: SmallVec<[Component; 3]>,
@@ -90,16 +92,6 @@ struct Records<'a> {
     rows: usize,
 }
 
-/// Rows an even step apart.
-#[derive(Clone, Copy)]
-struct RecordDim {
-    n: usize,
-    /// Bytes of the destination.
-    step: isize,
-    /// Bytes of records.
-    records: usize,
-}
-
 impl<'a> Records<'a> {
     /// # Panics
     /// Where the place has fewer bytes than the records.
@@ -107,40 +99,33 @@ impl<'a> Records<'a> {
         let (mut loops, mut components) =
             (SmallVec::<[Loop; 6]>::from_slice(part.loops()), part.spec().components.clone());
         // What moves the destination: loops, then components.
-        let mut moving = SmallVec::<[(usize, RecordDim); 6]>::new();
+        let mut moving = SmallVec::<[(usize, Loop); 6]>::new();
         for (k, along) in loops.iter().enumerate().filter(|(_, along)| is_free(along)) {
-            moving.push((k, RecordDim { n: along.n, step: along.data, records: 0 }));
+            moving.push((k, Loop { out: 0, index: 0, ..*along }));
         }
         for (k, component) in components.iter().enumerate() {
-            let step = part.plan.stride().wrapping_mul(component.scale as isize);
-            moving.push((loops.len() + k, RecordDim { n: component.dim as usize, step, records: 0 }));
+            let data = part.plan.stride().wrapping_mul(component.scale as isize);
+            moving.push((loops.len() + k, Loop { n: component.dim as usize, out: 0, data, index: 0 }));
         }
         // The longest step first.
-        sort_by_key(&mut moving, |(_, dim)| !dim.step.unsigned_abs());
+        sort_by_key(&mut moving, |(_, dim)| !dim.data.unsigned_abs());
         let mut rows = 1;
         for (_, dim) in moving.iter_mut().rev() {
-            dim.records = rows * record;
+            dim.index = (rows * record) as isize;
             rows *= dim.n;
         }
         let (alone, mut stride) = (components.len() == 1, record as isize);
         for &(k, dim) in &moving {
             match k.checked_sub(loops.len()) {
-                None => loops[k].data = dim.records as isize,
-                Some(k) if alone => (components[k].scale, stride) = (1, dim.records as isize),
-                Some(k) => components[k].scale = (dim.records / record.max(1)) as i64,
+                None => loops[k].data = dim.index,
+                Some(k) if alone => (components[k].scale, stride) = (1, dim.index),
+                Some(k) => components[k].scale = dim.index as i64 / record.max(1) as i64,
             }
         }
-        let mut dims = SmallVec::<[RecordDim; 6]>::new();
-        for (_, dim) in moving.into_iter().filter(|(_, dim)| dim.n > 1) {
-            match dims.last_mut() {
-                Some(last) if last.step == dim.step.wrapping_mul(dim.n as isize) => {
-                    *last = RecordDim { n: last.n * dim.n, ..dim };
-                }
-                _ => dims.push(dim),
-            }
-        }
+        let mut dims = Loops::new();
+        merge_into(&mut dims, moving.into_iter().map(|(_, dim)| dim));
         if dims.is_empty() {
-            dims.push(RecordDim { n: 1, step: 0, records: record });
+            dims.push(Loop::ONCE);
         }
         assert!(rows * record <= place.len(), "records of a piece");
         Records { part, dims, loops, components, stride, first: place.as_mut_ptr().cast(), record, rows }
@@ -217,31 +202,17 @@ impl<'a> Records<'a> {
     /// Calls a function for all rows and their records.
     fn each(&self, run: impl Fn(&RowsJob)) {
         let part = self.part;
-        let [first, others @ ..] = self.dims.as_slice() else { unreachable!("there is one dimension or more") };
-        let rows = RecordedRows {
-            n: 1,
-            records: self.first,
-            destination: part.origin().data.cast_mut(),
-            step: 0,
-            elements: part.elements,
-            include_self: part.plan.include_self,
-            uncounted: 0,
+        let (last, others) = self.dims.split_last().expect("there is one dimension or more");
+        let step = |(destination, records): (*mut u8, *mut u8), along: &Loop| {
+            (destination.wrapping_offset(along.data), records.wrapping_offset(along.index))
         };
-        // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.
-        let run = |rows| run(&unsafe { RowsJob::new(rows) });
-        each_of(&run, rows, *first, others);
-    }
-}
-
-/// Calls a function for rows along some dimensions, from the first of `rows` on: for every run along the last
-/// dimension.
-fn each_of(run: &impl Fn(RecordedRows), rows: RecordedRows, dim: RecordDim, others: &[RecordDim]) {
-    let [next, others @ ..] = others else {
-        return run(RecordedRows { n: dim.n, step: dim.step, ..rows });
-    };
-    for i in 0..dim.n {
-        let destination = rows.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
-        let records = rows.records.wrapping_add(dim.records * i);
-        each_of(run, RecordedRows { destination, records, ..rows }, *next, others);
+        let first = (part.origin().data.cast_mut(), self.first);
+        for_each(others, first, step, &mut |(destination, records)| {
+            let (elements, include_self) = (part.elements, part.plan.include_self);
+            let (n, step) = (last.n, last.data);
+            let rows = RecordedRows { n, records, destination, step, elements, include_self, uncounted: 0 };
+            // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.
+            run(&unsafe { RowsJob::new(rows) });
+        });
     }
 }

@@ -64,14 +64,14 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         parallel_for(tasks, parts, |part, worker| {
             // No two parts have rows of one destination.
-            Group { run: &run, entries: part_of(sorted, part, parts), worker }.reduce();
+            run.reduce(part_of(sorted, part, parts), worker);
         });
         return outcome;
     }
     whole.share(&scratch.cut, tasks, |part, worker| {
         // SAFETY: R1: the worker has its number alone, and its rows before have been reduced.
         let (entries, outcome) = unsafe { run.sort(part, worker) };
-        Group { run: &run, entries, worker }.reduce();
+        run.reduce(entries, worker);
         outcome
     })
 }
@@ -105,19 +105,11 @@ impl GroupRun<'_> {
         let [list, spare] = [first, spare].map(|first| unsafe { core::slice::from_raw_parts_mut(first, n.get()) });
         (sort(list, spare), outcome)
     }
-}
 
-/// Rows that were collected for a plan. This thread alone has rows of their destinations, and the number of the worker.
-struct Group<'a> {
-    run: &'a GroupRun<'a>,
-    entries: &'a [Entry],
-    worker: usize,
-}
-
-impl Group<'_> {
-    /// Reduces the rows into their destinations.
-    fn reduce(&self) {
-        let Group { run: &GroupRun { plan, destination, updates, scratch }, entries, worker } = *self;
+    /// Reduces rows that were collected into their destinations, which this thread alone has with the number of the
+    /// worker.
+    fn reduce(&self, entries: &[Entry], worker: usize) {
+        let &GroupRun { plan, destination, updates, scratch } = self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer;
         let ends = |k: usize| Ends {

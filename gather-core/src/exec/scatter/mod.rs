@@ -36,6 +36,7 @@ use crate::plan::fold::{merge_into, put_inside};
 use crate::plan::{Action, FewUpdates, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
+use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
@@ -66,21 +67,12 @@ impl<'a> ScatterOperands<'a> {
         ScatterOperands { indices, updates, original, out }
     }
 
-    /// The layouts of indices and updates.
-    #[inline(always)]
-    pub(crate) fn inputs(&self) -> [&'a Layout; 2] {
-        [self.indices.1, self.updates.1]
-    }
-
-    /// The layout of the tensor that the output becomes a copy of.
-    #[inline(always)]
-    pub(crate) fn original(&self) -> Option<&'a Layout> {
-        self.original.as_ref().map(|original| original.data.1)
-    }
-
-    #[inline(always)]
-    pub(crate) fn out(&self) -> &Target<'a> {
-        &self.out
+    accessors! { self:
+        /// The layouts of indices and updates.
+        pub(crate) fn inputs() -> [&'a Layout; 2] => [self.indices.1, self.updates.1];
+        /// The layout of the tensor that the output becomes a copy of.
+        pub(crate) fn original() -> Option<&'a Layout> => self.original.as_ref().map(|original| original.data.1);
+        pub(crate) fn out() -> &Target<'a> => &self.out;
     }
 
     /// Calls `run` on the memory of the output, which begins by [`ScatterOperands::begin`].

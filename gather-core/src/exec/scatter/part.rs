@@ -78,12 +78,11 @@ impl<'a> ScatterPart<'a> {
         let Way::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
         let sink = Sink { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
+        let (loops, origin) = (self.loops(), *self.origin());
+        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: true, scratch };
         // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
         // sink. The panels and the kernel are the plan's, and the caller says what the scratch was made for.
-        unsafe {
-            Panelled { plan, loops: self.loops(), panels, origin: *self.origin(), kernel, params, unpacks: true }
-                .run(scratch)
-        }
+        unsafe { panelled.run() }
     }
 
     /// Calls `run` on every piece, on up to `tasks` threads.

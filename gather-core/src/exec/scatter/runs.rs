@@ -16,15 +16,16 @@ use crate::exec::threads::{PIECES, parallel_for};
 use crate::kernels::reduce::scatter;
 use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
+use crate::plan::fold::{Loops, for_each};
 use crate::plan::{Way, is_free};
 use crate::types::element::Unaligned;
 
 /// A plan, for one thread, whose indices ascend and are all in range.
 pub(super) struct AscendingUpdates<'a> {
     whole: &'a ScatterPart<'a>,
-    /// The loop over indices, and the position of it among the loops.
+    /// The loop over indices, and the others.
     along: Loop,
-    at: usize,
+    others: Loops,
     index: RunIndex<'a>,
     run: RunFns,
 }
@@ -48,8 +49,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     if plan.axes().is_empty() || !plan.may_ascend {
         return None;
     }
-    let mut moving = plan.loops().iter().enumerate().filter(|(_, along)| along.index != 0);
-    let ((at, &along), None) = (moving.next()?, moving.next()) else { return None };
+    let mut moving = plan.loops().iter().filter(|along| along.index != 0);
+    let (&along, None) = (moving.next()?, moving.next()) else { return None };
     let size = plan.index().size();
     // Another ordered loop would come back to the rows of runs.
     let ordered = plan.loops().iter().filter(|along| !is_free(along)).count();
@@ -82,7 +83,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
     };
-    ascends.then_some(AscendingUpdates { whole, along, at, index: RunIndex(index), run })
+    let others = || plan.loops().iter().copied().filter(|along| along.index == 0).collect();
+    ascends.then(|| AscendingUpdates { whole, along, others: others(), index: RunIndex(index), run })
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
@@ -169,39 +171,20 @@ impl AscendingUpdates<'_> {
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         parallel_for(tasks, parts, |part, _| {
             let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
-            RunsPiece { of: self, range, depth: 0, origin: *self.whole.origin() }.reduce();
+            let step = |at: Cursor, along: &Loop| at.step(along);
+            for_each(&self.others, *self.whole.origin(), step, &mut |origin| self.reduce(range.clone(), origin));
         });
     }
-}
 
-/// Whole runs that this thread alone reduces: at a coordinate of the first `depth` loops, and at 0 of the others and of
-/// the loop over indices.
-struct RunsPiece<'a> {
-    of: &'a AscendingUpdates<'a>,
-    range: Range<usize>,
-    depth: usize,
-    origin: Cursor,
-}
-
-impl RunsPiece<'_> {
-    /// Reduces the updates, for all coordinates of the other loops.
-    fn reduce(&self) {
-        let Some(along) = self.of.whole.loops().get(self.depth) else { return self.reduce_here() };
-        let mut at = RunsPiece { range: self.range.clone(), depth: self.depth + 1, ..*self };
-        for _ in 0..if self.depth == self.of.at { 1 } else { along.n } {
-            at.reduce();
-            at.origin = at.origin.step(along);
-        }
-    }
-
-    /// Reduces the updates, for one coordinate of all loops around that over indices.
-    fn reduce_here(&self) {
-        let RunsPiece { of: &AscendingUpdates { whole, along, ref index, ref run, .. }, ref range, origin, .. } = *self;
+    /// Reduces a range of updates, whole runs that this thread alone reduces, for one coordinate of the other loops:
+    /// `origin` is that of index 0.
+    fn reduce(&self, range: Range<usize>, origin: Cursor) {
+        let AscendingUpdates { whole, along, index, run, .. } = self;
         let (elements, include_self) = (whole.elements, whole.plan.include_self);
         if elements == 1 {
-            let Cursor { out, data, .. } = origin.skip(&along, range.start);
+            let Cursor { out, data, .. } = origin.skip(along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
-            let (positions, steps) = (index.part(range.clone()), [along.out, whole.stride()]);
+            let (positions, steps) = (index.part(range), [along.out, whole.stride()]);
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
             return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
@@ -216,7 +199,7 @@ impl RunsPiece<'_> {
         let mut at = range.start;
         while at < range.end {
             let end = index.end(at);
-            let Cursor { out, data, .. } = origin.skip(&along, at);
+            let Cursor { out, data, .. } = origin.skip(along, at);
             let position = index.get(at) as isize;
             let destination = data.wrapping_offset(whole.stride().wrapping_mul(position)).cast_mut();
             runs[n].write(Run { updates: out, n: end - at, destination });

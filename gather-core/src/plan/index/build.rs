@@ -11,7 +11,7 @@ use crate::kernels::{BLOCK, Conversion, FEW, MOST_PREFETCHED, RowSize};
 use crate::plan::fold::{arrange, cut_walk};
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;
-use crate::plan::method::{Nest, Short, arrange_panels};
+use crate::plan::method::{Nest, arrange_panels, has_adjacent_tuples, stays};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::caches::Caches;
@@ -88,7 +88,7 @@ impl IndexPlan {
             }
             return Ok(plan);
         }
-        plan.choose(lowered, request, IndexFacts { reused, size_in, index_size })?;
+        plan.choose(lowered, request, reused, [size_in, index_size])?;
         if !request.kernels.shaped().is_empty() {
             plan.specialize(lowered, request, out);
         }
@@ -111,15 +111,21 @@ impl IndexPlan {
             let (loops, row) = (nest.len(), elements.saturating_mul(sizes.dense));
             arrange(nest, |inner, reuse| {
                 let follow = inner.index == 1 && inner.out == elements as isize;
-                plain && follow && Short { inner, loops, reuse, row, level: *level }.stays()
+                plain && follow && stays(inner, loops, reuse, row, *level)
             })
         })
     }
 
-    /// Chooses the method, and with it the kernel, for a plan that has rows to move.
+    /// Chooses the method, and with it the kernel, for a plan that has rows to move. `reused` says whether an outer
+    /// loop comes back to the inner loop's indices; elements of data have `size_in` bytes, and indices `index_size`.
     #[inline(always)]
-    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: IndexFacts) -> Result<(), Error> {
-        let IndexFacts { reused, size_in, index_size } = facts;
+    fn choose(
+        &mut self,
+        lowered: &IndexLowered,
+        request: &IndexRequest,
+        reused: bool,
+        [size_in, index_size]: [usize; 2],
+    ) -> Result<(), Error> {
         let (row, level) = (self.nest.spec.row, self.nest.spec.level);
         let stride = self.stride;
         let reused = cut_walk(&mut self.nest.loops, stride, reused);
@@ -150,7 +156,9 @@ impl IndexPlan {
         };
         let mut method = level.runs_as(method);
         self.nest.spec.packed = nest.is_packed();
-        self.nest.spec.adjacent_tuples = nest.has_adjacent_tuples();
+        let inner = nest.loops.last();
+        self.nest.spec.adjacent_tuples =
+            inner.is_some_and(|inner| has_adjacent_tuples(nest.components, inner, index_size));
         let pass = nest.pass();
         let mut rank = self.nest.loops.len();
         match method {
@@ -237,15 +245,6 @@ impl IndexPlan {
             _ => 0,
         }
     }
-}
-
-/// The known facts of a plan before its method is chosen.
-struct IndexFacts {
-    /// Whether an outer loop comes back to the inner loop's indices.
-    reused: bool,
-    /// Bytes of an element of data, and of an index that is read.
-    size_in: usize,
-    index_size: usize,
 }
 
 /// Whether rows of `row` bytes are prefetched out of `reach` bytes of data.

@@ -17,6 +17,7 @@ use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Shape;
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
@@ -123,24 +124,13 @@ impl IndexPlan {
         self.spec.fill.is_empty() || self.spec.fill[..] == *fill
     }
 
-    pub(crate) fn is_blocked(&self) -> bool {
-        self.blocked
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole
-    }
-
-    /// How the plan gets at data.
-    pub(crate) fn method(&self) -> Method {
-        if self.panels.is_some() { Method::Panels } else { self.spec.method }
-    }
-
-    /// Whether a pass over indices comes before the kernel.
-    #[inline]
-    pub(crate) fn remaps(&self) -> bool {
-        self.spec.policy.remap.is_some()
+    accessors! { self:
+        pub(crate) fn is_blocked() -> bool => self.blocked;
+        pub(crate) fn is_whole() -> bool => self.whole;
+        /// How the plan gets at data.
+        pub(crate) fn method() -> Method => if self.panels.is_some() { Method::Panels } else { self.spec.method };
+        /// Whether a pass over indices comes before the kernel.
+        pub(crate) fn remaps() -> bool => self.spec.policy.remap.is_some();
     }
 
     /// Whether a call that is so much work is one call of the kernel, but for a pass over its indices.

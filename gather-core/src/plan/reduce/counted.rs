@@ -4,9 +4,8 @@
 
 use alloc::vec::Vec;
 
-use crate::kernels::Loop;
 use crate::plan::lowered::Dim;
-use crate::plan::nest::Action;
+use crate::plan::nest::{Action, FreePlan};
 use crate::plan::reduce::ReducePlan;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
@@ -19,19 +18,9 @@ use crate::types::op::Op;
 #[derive(Clone)]
 pub(crate) struct CountedReducePlan {
     /// By the size of the free dimension that they were planned for, which ascends. There is one.
-    plans: Vec<FreeReducePlan>,
+    plans: Vec<FreePlan<ReducePlan>>,
     /// For more rows than accumulators can count.
-    huge: Result<FreeReducePlan, Error>,
-}
-
-#[derive(Clone)]
-struct FreeReducePlan {
-    plan: ReducePlan,
-    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is changed.
-    free: usize,
-    times: usize,
-    /// The size of the free dimension that was planned for.
-    planned: usize,
+    huge: Result<FreePlan<ReducePlan>, Error>,
 }
 
 /// Sizes that plans are made for, besides the one that is expected: which method is best depends on how many updates
@@ -63,11 +52,10 @@ impl CountedReducePlan {
             return Err(fixed);
         }
         if !changes {
-            let idle = FreeReducePlan { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            let idle = FreePlan::idle(plan_for(expected.max(1))?);
             return Ok(CountedReducePlan { plans: Vec::from([idle.clone()]), huge: Ok(idle) });
         }
-        let planned =
-            |size| plan_for(size).and_then(|plan| FreeReducePlan::new(size, plan, strides).ok_or(fixed.clone()));
+        let planned = |size| plan_for(size).and_then(|plan| free_plan(size, plan, strides).ok_or(fixed.clone()));
         let first = planned(PLANNED[0]).map_err(|error| match error {
             Error::MethodUnavailable { .. } => error,
             // Another size of what is one of the destination's dimensions.
@@ -88,38 +76,33 @@ impl CountedReducePlan {
     pub(crate) fn at(&self, count: usize, updates: &Layout) -> Result<ReducePlan, Error> {
         let smallest = &self.plans[0];
         Shape::checked_bytes(updates.shape(), smallest.plan.size)?;
-        let rows = |free: &FreeReducePlan| (free.plan.work.rows / free.planned).saturating_mul(count);
+        let rows = |free: &FreePlan<ReducePlan>| (free.plan.work.rows / free.planned).saturating_mul(count);
         let fitting = self.plans.iter().rfind(|free| free.planned <= count).unwrap_or(smallest);
         let fitting = if rows(fitting) as u64 >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
-        Ok(fitting.at(count))
+        Ok(resized(fitting, count))
     }
 }
 
-impl FreeReducePlan {
-    /// Finds the loop whose outermost part is the free dimension; `None` where that is not the only one.
-    fn new(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Option<Self> {
-        let is_free = |along: &Loop| {
-            let times = (along.n / planned) as isize;
-            let steps = (along.index.wrapping_mul(times), along.out.wrapping_mul(times));
-            along.n.is_multiple_of(planned) && along.data == 0 && steps == strides
-        };
-        let mut found = plan.loops.iter().enumerate().filter(|(_, along)| is_free(along)).map(|(at, _)| at);
-        let (free, only) = (found.next()?, found.next().is_none());
-        let times = plan.loops[free].n / planned;
-        (only && plan.action == Action::Run).then_some(FreeReducePlan { plan, free, times, planned })
-    }
+/// A plan whose loop has the strides of the free dimension, and does not move the destination.
+fn free_plan(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Option<FreePlan<ReducePlan>> {
+    FreePlan::new(planned, plan, |_, along| {
+        let times = (along.n / planned) as isize;
+        let steps = (along.index.wrapping_mul(times), along.out.wrapping_mul(times));
+        along.data == 0 && steps == strides
+    })
+}
 
-    fn at(&self, count: usize) -> ReducePlan {
-        let mut plan = self.plan.clone();
-        if count == 0 {
-            (plan.nest.action, plan.few) = (Action::Nothing, None);
-        }
-        if plan.action == Action::Run {
-            // Updates of as many elements exist, so that the product does not overflow.
-            plan.nest.loops[self.free].n = self.times * count;
-            plan.nest.work = plan.work.scaled(self.planned, count);
-            plan.few = plan.few.and_then(|few| few.resized(plan.loops[self.free].n, plan.options));
-        }
-        plan
+/// The plan for a size of the free dimension.
+fn resized(free: &FreePlan<ReducePlan>, count: usize) -> ReducePlan {
+    let mut plan = free.plan.clone();
+    if count == 0 {
+        (plan.nest.action, plan.few) = (Action::Nothing, None);
     }
+    if plan.action == Action::Run {
+        // Updates of as many elements exist, so that the product does not overflow.
+        plan.nest.loops[free.free].n = free.times * count;
+        plan.nest.work = plan.work.scaled(free.planned, count);
+        plan.few = plan.few.and_then(|few| few.resized(plan.loops[free.free].n, plan.options));
+    }
+    plan
 }

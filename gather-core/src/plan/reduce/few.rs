@@ -7,6 +7,7 @@ use core::slice;
 
 use crate::kernels::reduce::scatter::{ReduceFn, Row};
 use crate::kernels::{CompiledResolveFn, Component, Loop};
+use crate::plan::index::LeadingAxes;
 use crate::plan::reduce::method::{FAR, ScatterNest};
 use crate::plan::reduce::{ReduceRequest, skips_negative};
 use crate::plan::tasks::Work;
@@ -59,10 +60,8 @@ impl FewUpdates {
     pub(crate) fn new(request: &ReduceRequest, tensors: [&Layout; 3], lead: usize) -> Option<Self> {
         let [destination, indices, updates] = tensors;
         let (&[dim, ref inner @ ..], n) = (destination.shape(), indices.len()) else { return None };
-        let (first, last) = updates.shape().split_at_checked(lead)?;
-        let is_few = n <= Self::MOST && tensors.iter().all(|tensor| tensor.is_row_major());
-        let equal = |one: &[usize], other: &[usize]| one.iter().eq(other);
-        if !is_few || !equal(first, indices.shape().get(..lead)?) || !equal(last, inner) {
+        let is_few = n <= Self::MOST && destination.is_row_major() && indices.is_row_major();
+        if !is_few || !(LeadingAxes { axes: 1, outer: lead }).fits_output(updates, destination, indices) {
             return None;
         }
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;

@@ -5,7 +5,7 @@
 
 use crate::kernels::reduce::scatter::FEW_ELEMENTS;
 use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
-use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
+use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels};
 use crate::plan::nest::is_free;
 use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::{ReduceRequest, Way};
@@ -171,32 +171,18 @@ impl ScatterNest<'_> {
     }
 }
 
-/// Panels of a destination: one component, and an inner loop over contiguous columns that moves the index too.
+/// The panels of a destination, whose columns move the index too.
 pub(super) fn panels(parts: &[Component], loops: &[Loop], stride: isize, row: usize) -> Option<Panels> {
-    let ([component], Some(inner)) = (parts, loops.last()) else { return None };
-    if !is_free(inner) || inner.index == 0 || inner.data != row as isize || stride == 0 {
-        return None;
-    }
-    let rows = usize::try_from(component.dim).ok()?;
-    let columns = (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row).clamp(1, inner.n);
-    let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
-    let moving = loops.iter().filter(|along| is_free(along)).count() - 1;
-    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
+    let columns = |rows: usize| (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row);
+    loops.last().filter(|inner| inner.index != 0).and_then(|_| Panels::new(parts, loops, (stride, row), columns))
 }
 
-/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
-/// not, by far; where its rows have many lines, and are few; and where every packed element is changed about once or
-/// more.
+/// Whether [panels pay](Panels::pay), and rows are few.
 fn panels_pay(panels: &Panels, loops: &[Loop], stride: isize, row: usize) -> bool {
-    let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
-    let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
     // Where there are fewer, a line has an update and more of each row of indices.
     panels.rows > LINE / row
-        && panels.rows.saturating_mul(width) > 4 * PANEL
-        && has_many_lines(panels.rows, width)
         && panels.rows.saturating_mul(row.max(LINE)) <= MOST_OF_A_LINE
-        && stride.unsigned_abs() > 2 * LINE
-        && updates >= panels.rows / 2
+        && panels.pay(loops, (stride, row), usize::MAX)
 }
 
 /// The most bytes that one line of every row takes: a panel is packed from and unpacked to one line of every

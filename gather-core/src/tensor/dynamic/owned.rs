@@ -11,7 +11,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::output::Resize;
 use crate::tensor::owned::Tensor;
-use crate::types::declare::debug_by;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
@@ -135,16 +135,11 @@ impl DynTensor {
         (self.layout, self.memory) = (no_elements(), memory);
     }
 
-    /// The data type.
-    #[must_use]
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// The sizes of the dimensions.
-    #[must_use]
-    pub fn shape(&self) -> &[usize] {
-        self.layout.shape()
+    accessors! { self:
+        /// The data type.
+        pub fn dtype() -> DType => self.dtype;
+        /// The sizes of the dimensions.
+        pub fn shape() -> &[usize] => self.layout.shape();
     }
 
     /// The elements in row-major order, as bytes in the machine's byte order.

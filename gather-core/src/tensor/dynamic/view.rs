@@ -5,36 +5,10 @@ use core::ptr::NonNull;
 
 use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::{View, ViewMut, layout_methods};
 use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element, Validity};
 use crate::types::error::Error;
-
-/// The methods that dynamic views share.
-macro_rules! dyn_methods {
-    () => {
-        /// The data type.
-        #[must_use]
-        #[inline]
-        pub fn dtype(&self) -> DType {
-            self.dtype
-        }
-
-        /// The sizes of the dimensions.
-        #[must_use]
-        #[inline]
-        pub fn shape(&self) -> &[usize] {
-            self.layout.shape()
-        }
-
-        /// Shape and strides, in elements.
-        #[must_use]
-        #[inline]
-        pub fn layout(&self) -> &Layout {
-            &self.layout
-        }
-    };
-}
 
 debug_by!(self: [] DynView<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
 debug_by!(self: [] DynViewMut<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
@@ -219,7 +193,14 @@ impl<'a> DynView<'a> {
         Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
     }
 
-    dyn_methods!();
+    /// The data type.
+    #[must_use]
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    layout_methods!(shape and layout);
 
     #[inline]
     pub(crate) fn origin(&self) -> *const u8 {
@@ -306,7 +287,14 @@ impl<'a> DynViewMut<'a> {
         DynViewMut { origin, layout, dtype, memory: PhantomData }
     }
 
-    dyn_methods!();
+    /// The data type.
+    #[must_use]
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    layout_methods!(shape and layout);
 
     #[inline]
     pub(crate) fn origin(&mut self) -> *mut u8 {

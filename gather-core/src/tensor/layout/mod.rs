@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 pub use crate::tensor::shape::Shape;
 use crate::tensor::shape::{INLINE, too_many_bytes, too_many_elements};
-use crate::types::declare::debug_by;
+use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
@@ -181,18 +181,11 @@ impl Layout {
         }
     }
 
-    /// The number of elements.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    accessors! { self:
+        /// The number of elements.
+        pub fn len() -> usize => self.len;
+        /// Whether there is no element.
+        pub fn is_empty() -> bool => self.len == 0;
     }
 
     /// Whether the elements lie in row-major order without gaps (true of every empty layout).

@@ -6,6 +6,7 @@ use super::blocks::Lender;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::output::{DynOutput, Output, Resize, Sealed, Target};
 use crate::tensor::typing::Any;
+use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
@@ -38,32 +39,15 @@ impl fmt::Debug for DynPooled {
 }
 
 impl DynPooled {
-    /// The data type.
-    #[must_use]
-    #[inline]
-    pub fn dtype(&self) -> DType {
-        self.tensor.dtype()
-    }
-
-    /// The sizes of the dimensions.
-    #[must_use]
-    #[inline]
-    pub fn shape(&self) -> &[usize] {
-        self.tensor.shape()
-    }
-
-    /// The elements in row-major order, as bytes in the machine's byte order.
-    #[must_use]
-    #[inline]
-    pub fn as_bytes(&self) -> &[u8] {
-        self.tensor.as_bytes()
-    }
-
-    /// A view of the whole tensor.
-    #[must_use]
-    #[inline]
-    pub fn view(&self) -> DynView<'_> {
-        self.tensor.view()
+    accessors! { self:
+        /// The data type.
+        pub fn dtype() -> DType => self.tensor.dtype();
+        /// The sizes of the dimensions.
+        pub fn shape() -> &[usize] => self.tensor.shape();
+        /// The elements in row-major order, as bytes in the machine's byte order.
+        pub fn as_bytes() -> &[u8] => self.tensor.as_bytes();
+        /// A view of the whole tensor.
+        pub fn view() -> DynView<'_> => self.tensor.view();
     }
 
     /// A mutable view of the whole tensor.
