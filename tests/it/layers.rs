@@ -55,6 +55,7 @@ const ROOMS: [(&str, &[&str]); 2] = [
             "index_rule",
             "prefetch",
             "words",
+            "x86",
             "vector",
             "by_level",
             "level_fn",
