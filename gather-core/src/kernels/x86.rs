@@ -5,10 +5,12 @@
 
 use core::arch::x86_64::*;
 pub(crate) use core::arch::x86_64::{__m128i, __m256, __m256d, __m256i, __m512, __m512d, __m512i};
+use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{Avx2, Avx512, Token};
 use crate::kernels::prefetch::LINE;
 use crate::kernels::vector::Vector;
+use crate::types::element::Unaligned;
 
 /// Methods of a token, each of an expression of intrinsics that the machine has.
 macro_rules! instructions {
@@ -119,14 +121,13 @@ instructions! {
 }
 
 impl Avx2 {
-    /// The words at an address in lanes of a mask; 0 in others.
-    ///
-    /// # Safety
-    /// The words of these lanes may be read.
+    /// The first eight of `words`, and zeros behind them where they are fewer.
     #[inline(always)]
-    pub(crate) unsafe fn load_where(self, mask: __m256i, from: *const i32) -> __m256i {
-        // SAFETY: the token shows that the machine has AVX2, and the words of the lanes may be read.
-        unsafe { _mm256_maskload_epi32(from, mask) }
+    pub(crate) fn first_words(self, words: &[Unaligned<i32>]) -> __m256i {
+        let numbers = __m256i::of(self, &[0i32, 1, 2, 3, 4, 5, 6, 7]);
+        let lanes = self.greater32(__m256i::of(self, &[words.len().min(8) as i32; 8]), numbers);
+        // SAFETY: the token shows that the machine has AVX2, and the mask has no lanes but those of `words`.
+        unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), lanes) }
     }
 }
 
@@ -141,7 +142,6 @@ instructions! {
             _ => _mm512_permutex2var_epi64(a, numbers, b),
         }
     }
-    zero_64() -> __m512i { _mm512_setzero_si512() }
     splat_64(byte: u8) -> __m512i { _mm512_set1_epi8(byte as i8) }
     negative_64(a: __m512i) -> u64 { _mm512_movepi8_mask(a) }
     /// Bytes of `a`, with those of `b` added in the lanes of a mask.
@@ -237,38 +237,32 @@ pub(crate) unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut 
 
 /// The first `n` lanes of at most 64.
 #[inline(always)]
-pub(crate) const fn first_lanes(n: usize) -> u64 {
+const fn first_lanes(n: usize) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
-/// A vector whose bytes are read and written under a mask.
+/// A vector whose first bytes are read and written under a mask.
 pub(crate) trait MaskedBytes: Vector {
-    /// The bytes at an address in the lanes of a mask; 0 in others.
-    ///
-    /// # Safety
-    /// The bytes of these lanes may be read.
-    unsafe fn load_where(level: Avx512, lanes: u64, from: *const u8) -> Self;
+    /// The first `LEN` of `bytes`, and zeros behind them where they are fewer.
+    fn load_first(level: Avx512, bytes: &[u8]) -> Self;
 
-    /// Writes the bytes in the lanes of a mask.
-    ///
-    /// # Safety
-    /// The bytes of these lanes may be written.
-    unsafe fn store_where(self, level: Avx512, lanes: u64, to: *mut u8);
+    /// Writes the first bytes of the vector, up to `bytes.len()`.
+    fn store_first(self, level: Avx512, bytes: &mut [MaybeUninit<u8>]);
 }
 
 macro_rules! masked_bytes {
     ($($vector:ty: $mask:ty, $load:ident, $store:ident;)*) => {$(
         impl MaskedBytes for $vector {
             #[inline(always)]
-            unsafe fn load_where(_: Avx512, lanes: u64, from: *const u8) -> Self {
-                // SAFETY: the token shows that the machine has AVX-512, and the bytes of the lanes may be read.
-                unsafe { $load(lanes as $mask, from.cast()) }
+            fn load_first(_: Avx512, bytes: &[u8]) -> Self {
+                // SAFETY: the token shows that the machine has AVX-512, and the mask has no lanes but those of `bytes`.
+                unsafe { $load(first_lanes(bytes.len()) as $mask, bytes.as_ptr().cast()) }
             }
 
             #[inline(always)]
-            unsafe fn store_where(self, _: Avx512, lanes: u64, to: *mut u8) {
-                // SAFETY: the token shows that the machine has AVX-512, and the bytes of the lanes may be written.
-                unsafe { $store(to.cast(), lanes as $mask, self) }
+            fn store_first(self, _: Avx512, bytes: &mut [MaybeUninit<u8>]) {
+                // SAFETY: as for `load_first`.
+                unsafe { $store(bytes.as_mut_ptr().cast(), first_lanes(bytes.len()) as $mask, self) }
             }
         }
     )*};

@@ -13,7 +13,7 @@ use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::x86::{__m128i, __m256i, MaskedBytes, first_lanes};
+use crate::kernels::x86::{__m128i, __m256i, MaskedBytes};
 
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]
@@ -56,19 +56,18 @@ fn masked<V: MaskedBytes>(level: Avx512, job: &MoveJob<'_>) {
 fn each<V: MaskedBytes, const OVERLAPS: bool>(level: Avx512, job: &MoveJob<'_>, first: usize, end: usize) {
     let (n, row, prefetch_distance) = (job.n, job.row, job.prefetch_distance);
     debug_assert!(end <= if OVERLAPS { whole(job, V::LEN) } else { n });
-    let lanes = first_lanes(row);
     for i in first..end {
         if prefetch_distance != 0 {
             prefetch(job.source((i + prefetch_distance).min(n - 1)), row);
         }
-        // SAFETY: K2: the mask has the bytes of the row.
-        let bytes = unsafe { V::load_where(level, lanes, job.source(i)) };
+        // SAFETY: K2: the bytes of a row, which may be read.
+        let bytes = V::load_first(level, unsafe { core::slice::from_raw_parts(job.source(i), row) });
         if OVERLAPS {
             // SAFETY: K1: a vector from here on ends inside the job, whose rows are contiguous.
             unsafe { bytes.store(job.target(i)) }
         } else {
-            // SAFETY: K1: the mask has the bytes of the row.
-            unsafe { bytes.store_where(level, lanes, job.target(i)) }
+            // SAFETY: K1: the bytes of a row of the output, which may be written.
+            bytes.store_first(level, unsafe { core::slice::from_raw_parts_mut(job.target(i).cast(), row) });
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
 use crate::kernels::nest::plane::Strip;
 use crate::kernels::nest::rows::MoveJob;
-use crate::kernels::x86::{__m256i, __m512i, MaskedBytes, first_lanes};
+use crate::kernels::x86::{__m256i, __m512i, MaskedBytes};
 use crate::types::index::Index;
 
 /// Bytes of a vector.
@@ -42,15 +42,10 @@ impl<const VECTORS: usize> VectorTable<VECTORS> {
     /// That of a job.
     #[inline(always)]
     fn of(level: Avx512, table: contiguous::Table<'_>) -> Self {
-        let (data, bytes) = table.bytes();
-        debug_assert!(bytes <= VECTORS * VECTOR, "K9: a table of {bytes} bytes");
-        let mut vectors = [level.zero_64(); VECTORS];
-        for (at, vector) in vectors.iter_mut().enumerate() {
-            let lanes = first_lanes(bytes.saturating_sub(at * VECTOR));
-            // SAFETY: the table may be read, and the mask leaves out what lies behind it.
-            *vector = unsafe { __m512i::load_where(level, lanes, data.wrapping_add(at * VECTOR)) };
-        }
-        VectorTable(vectors)
+        let bytes = table.bytes();
+        debug_assert!(bytes.len() <= VECTORS * VECTOR, "K9: a table of {} bytes", bytes.len());
+        let part = |at: usize| bytes.get(at * VECTOR..).unwrap_or_default();
+        VectorTable(core::array::from_fn(|at| __m512i::load_first(level, part(at))))
     }
 }
 
@@ -100,37 +95,22 @@ impl<const BYTES: usize> LevelFn for LookUp<BYTES> {
 #[inline(always)]
 fn each_vector<const BYTES: usize>(level: Avx512, job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
-    let load = |done, n| load_positions::<BYTES>(level, positions, done, n);
-    let done = places.each_step(lanes, |done| places.store(done, at(load(done, lanes))));
+    let done = places.each_step(lanes, |done| {
+        places.store(done, at(load_positions::<BYTES>(level, positions, done, lanes)));
+    });
     let left = places.n() - done;
     if left > 0 {
-        store_some(level, places, done, at(load(done, left)));
+        places.store_rest(level, done, at(load_positions::<BYTES>(level, positions, done, left)));
     }
-}
-
-/// Writes the elements from number `done` on: as many as are left, fewer than a vector.
-#[inline(always)]
-fn store_some<const BYTES: usize>(level: Avx512, places: Places<'_, BYTES>, done: usize, vector: __m512i) {
-    let (to, left) = places.from(done);
-    // SAFETY: the elements that are left may be written; the mask leaves out what lies behind them.
-    unsafe { vector.store_where(level, first_lanes(left * BYTES), to) };
 }
 
 /// A vector of `n` positions from number `at` on, each in as many bytes as an element has.
 #[inline(always)]
 fn load_positions<const BYTES: usize>(level: Avx512, positions: Numbers<'_, i32>, at: usize, n: usize) -> __m512i {
-    let (positions, left) = positions.from(at);
-    debug_assert!(n <= left, "{n} of {left}");
-    let sixteen = |at: usize| {
-        let lanes = first_lanes(n.saturating_sub(at * 16) * size_of::<i32>());
-        // SAFETY: `n` positions may be read, and the mask leaves out what lies behind them.
-        unsafe { __m512i::load_where(level, lanes, positions.wrapping_add(at * 16).cast()) }
-    };
+    let bytes = positions.bytes(at, n);
+    let sixteen = |part: usize| __m512i::load_first(level, bytes.get(part * VECTOR..).unwrap_or_default());
     match BYTES {
-        8 => {
-            // SAFETY: `n <= 8` positions may be read, and the mask leaves out what lies behind them.
-            level.widened_8(unsafe { __m256i::load_where(level, first_lanes(n * size_of::<i32>()), positions.cast()) })
-        }
+        8 => level.widened_8(__m256i::load_first(level, bytes)),
         4 => sixteen(0),
         2 => level.narrowed_32(sixteen(0), sixteen(1)),
         _ => level.narrowed_64([sixteen(0), sixteen(1), sixteen(2), sixteen(3)]),
@@ -182,14 +162,11 @@ fn straight<I: Index>(level: Avx512, strip: &Strip<'_>, at: impl Fn(__m512i) -> 
         places.store(done, at(positions));
         done += VECTOR;
     }
-    let (from, left) = indices.from(done);
-    let lanes = first_lanes(left);
-    // SAFETY: the indices that are left may be read; the mask leaves out what lies behind them.
-    let some = unsafe { __m512i::load_where(level, lanes, from) };
-    let (positions, inside) = resolve(some);
-    if inside & lanes != lanes {
+    let left = indices.bytes(done, places.n() - done);
+    let (positions, inside) = resolve(__m512i::load_first(level, left));
+    if inside.trailing_ones() < left.len() as u32 {
         return done;
     }
-    store_some(level, places, done, at(positions));
+    places.store_rest(level, done, at(positions));
     places.n()
 }

@@ -303,6 +303,7 @@ fn bf16_of_512(numbers: __m512) -> __m256i {
 #[cfg(all(test, feature = "half"))]
 mod tests {
     use super::*;
+    use crate::kernels::level_fn::Token;
     use crate::types::level::Level;
     use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 

@@ -34,14 +34,8 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
 ) -> (usize, bool) {
     debug_assert!(size_of::<T>() == 4 && size_of::<I>() == 4 && (1..=LANES).contains(&dim));
     let dims = Eight::splat(level, dim as i32);
-    let lanes = level.greater32(dims, Eight::of(level, &[0i32, 1, 2, 3, 4, 5, 6, 7]));
-    let table = if dim == LANES {
-        // SAFETY: `dim` elements may be read: eight.
-        unsafe { Eight::load(level, data.cast()) }
-    } else {
-        // SAFETY: the first `dim` elements may be read, and the mask has no others.
-        unsafe { level.load_where(lanes, data.cast()) }
-    };
+    // SAFETY: `dim` elements of 4 bytes may be read.
+    let table = level.first_words(unsafe { core::slice::from_raw_parts(data.cast(), dim) });
     let mut zero = 0i32;
     // SAFETY: `zero` has the 4 bytes of an element.
     unsafe { write_zero((&raw mut zero).cast::<T>()) };
