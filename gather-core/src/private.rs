@@ -12,13 +12,15 @@ pub use gather_macros::{
 };
 
 pub use crate::__scatter_rows as scatter_rows;
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+pub use crate::kernels::Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::convert::row::{RowParams, Rowwise};
 #[cfg(any(feature = "scatter", feature = "bags"))]
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
-#[allow(unused_imports, unreachable_pub, reason = "most targets have no level of vectors of 16 bytes")]
-pub use crate::kernels::v128::*;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};
 pub use crate::kernels::{

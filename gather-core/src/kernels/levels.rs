@@ -3,6 +3,8 @@
 //! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
 //! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
 
+#![forbid(unsafe_code)]
+
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};

@@ -11,6 +11,8 @@
 //!
 //! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{Avx512, LevelFn, Token};

@@ -7,6 +7,8 @@
 //! streams, and two from three: the lanes of the first two in their places, then those of the third between them. Two
 //! and four streams are as quick with AVX2.
 
+#![forbid(unsafe_code)]
+
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::space::zip::{LooksUp, Zip, ZipsThree, ZipsTwo};
 use crate::kernels::vector::Vector;
