@@ -93,14 +93,6 @@ in_vectors! {
     half::bf16: __m256, __m512 of f32, |_level| None;
 }
 
-/// A step on the vectors of both levels.
-pub(in crate::kernels::reduce) trait BothSteps<T: InVectors>:
-    InVector<T::Of256> + InVector<T::Of512>
-{
-}
-
-impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>> BothSteps<T> for S {}
-
 /// Sums of bags, with weights too: in memory by `A`.
 pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Accumulate<Item = T>>() -> BagFns {
     BagFns { weighted: Some(fns::<T, Add<T::Sum>, A, true>()), ..plain::<T>(fns::<T, Add<T::Sum>, A, false>()) }
@@ -121,7 +113,12 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
 }
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
-const fn fns<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
+const fn fns<
+    T: InVectors,
+    S: InVector<T::Of256> + InVector<T::Of512>,
+    M: Accumulate<Item = T>,
+    const WEIGHTED: bool,
+>() -> ByLevel<CompiledBagFn> {
     by_level!(fn InMemory<M, WEIGHTED>, fn WithAvx2<T, S, M, WEIGHTED>, fn WithAvx512<T, S, M, WEIGHTED>)
 }
 
@@ -154,7 +151,7 @@ impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTE
 /// The AVX-512 level of a reduction.
 struct WithAvx512<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
-impl<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
+impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
     for WithAvx512<T, S, M, WEIGHTED>
 {
     type Args<'a> = &'a BagRows<'a>;
@@ -190,9 +187,8 @@ impl<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTE
         bag.debug_check(WEIGHTED);
         let columns = bag.elements();
         let lanes = T::Of256::first(level, columns);
-        let panel =
-            Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
-        panel.reduce(bag, &(0..columns));
+        Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1>::with_lanes(level, columns, 0, lanes)
+            .reduce(bag, &(0..columns));
     }
 }
 
@@ -257,36 +253,21 @@ impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOS
     }
 }
 
-/// The sums of a panel.
-struct InPanel<
-    S: InVector<V>,
-    T: Stored<V>,
-    V: SumVector,
-    L: BothLanes<T, V>,
-    const WEIGHTED: bool,
-    const N: usize,
-    const ENDING: usize,
-> {
-    panel: Panel<S, T, V, L, WEIGHTED, N, ENDING>,
-    sums: [V; N],
-    divides: bool,
-}
-
 impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> AddRows for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
+> AddRows for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     /// All lines of the columns, of which the last one may be one more than those of the vectors.
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
-        let at = |vector| later.cast::<T>().wrapping_add(self.panel.column(vector)).cast::<u8>();
+        let at = |vector| later.cast::<T>().wrapping_add(self.column(vector)).cast::<u8>();
         for vector in 0..N {
             if vector.is_multiple_of(per_line) {
                 prefetch(at(vector), 1);
@@ -297,12 +278,13 @@ impl<
 
     #[inline(always)]
     fn add(&mut self, row: BagRow<'_>) {
-        let Panel { level, lanes, .. } = self.panel;
-        let (weight, elements) = (self.panel.weight(row), row.elements::<T>());
-        for (vector, sum) in self.sums.iter_mut().enumerate() {
-            let row = lanes.read(level, self.panel.part(elements, vector));
+        let Panel { level, lanes, mut sums, .. } = *self;
+        let (weight, elements) = (self.weight(row), row.elements::<T>());
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            let row = lanes.read(level, self.part(elements, vector));
             *sum = S::add_to(*sum, if WEIGHTED { row.times(weight) } else { row });
         }
+        self.sums = sums;
     }
 }
 
@@ -310,31 +292,31 @@ impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> ReduceBags for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
+> ReduceBags for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
         self.sums = match bag.begin() {
-            Begin::Row => [V::splat(self.panel.level, S::START); N],
-            Begin::Carried => self.panel.read(bag.carried()),
+            Begin::Row => [V::splat(self.level, S::START); N],
+            Begin::Carried => self.read(bag.carried()),
         };
     }
 
     #[inline(always)]
     fn end(&mut self, bag: &mut Bag<'_>) {
         match bag.count() {
-            Some(count) => self.panel.end(&self.sums, bag.output().elements(), self.divides.then_some(count)),
-            None => self.panel.write::<V::Item>(&self.sums, bag.carry()),
+            Some(count) => self.finish(&self.sums, bag.output().elements(), self.divides.then_some(count)),
+            None => self.write::<V::Item>(&self.sums, bag.carry()),
         }
     }
 
     #[inline(always)]
     fn without_rows(&mut self, bag: &mut Bag<'_>) {
-        self.panel.write::<T>(&[V::splat(self.panel.level, V::Item::ZERO); N], bag.output().elements());
+        self.write::<T>(&[V::splat(self.level, V::Item::ZERO); N], bag.output().elements());
     }
 }
 
@@ -388,18 +370,13 @@ impl<V: Masked> Lanes<V::Item, V> for First<V> {
     }
 }
 
-/// Lanes of elements `T`, and of sums.
-trait BothLanes<T: Stored<V>, V: SumVector>: Lanes<T, V> + Lanes<V::Item, V> {}
-
-impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
-
 /// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
 /// all lanes of a vector are columns of the panel.
 struct Panel<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
@@ -409,6 +386,8 @@ struct Panel<
     /// Columns before the last `ENDING` vectors.
     before: usize,
     lanes: L,
+    sums: [V; N],
+    divides: bool,
     types: PhantomData<(S, T)>,
 }
 
@@ -420,7 +399,7 @@ impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: 
     #[inline(always)]
     fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel { level, columns, before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
+        Panel::with_lanes(level, columns, columns - ENDING * V::N, Full)
     }
 }
 
@@ -428,12 +407,19 @@ impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
 > Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
+    /// A panel without rows, whose vectors have `lanes`.
+    #[inline(always)]
+    fn with_lanes(level: V::Level, columns: usize, before: usize, lanes: L) -> Self {
+        let sums = [V::splat(level, S::START); N];
+        Panel { level, columns, before, lanes, sums, divides: false, types: PhantomData }
+    }
+
     /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
@@ -442,15 +428,15 @@ impl<
 
     /// Reduces these columns of the rows of all bags, as many as those of the panel.
     #[inline(always)]
-    fn reduce(self, bag: &BagRows<'_>, columns: &Range<usize>) {
+    fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
-        let sums = [V::splat(self.level, S::START); N];
-        columns.reduce(&mut InPanel { panel: self, sums, divides: columns.divides() });
+        self.divides = columns.divides();
+        columns.reduce(&mut self);
     }
 
     /// Writes sums, divided by how many rows count where they are to be.
     #[inline(always)]
-    fn end(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
+    fn finish(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
         let mut sums = *sums;
         if let Some(count) = count {
             for sum in &mut sums {
