@@ -11,10 +11,14 @@
 use core::marker::PhantomData;
 
 use crate::kernels::kernel::Kernel;
-use crate::kernels::level_fn::each_level;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::level_fn::{Scalar, each_level};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::{Fixed, Rows};
 use crate::kernels::table::{IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};
+#[allow(unused_imports, reason = "most targets have no level of vectors of 16 bytes")]
+use crate::kernels::v128::*;
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::op::Op;

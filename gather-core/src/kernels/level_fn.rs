@@ -210,7 +210,8 @@ pub(crate) fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx512::here(), args)
 }
 
-/// An array of a value of each level of the target, the least first, which `$Level` names in the value.
+/// An array of a value of each level of the target, the least first, which `$Level` names in the value. The levels
+/// are imported where it is used.
 macro_rules! each_level {
     ($Level:ident => $value:expr) => {
         $crate::kernels::level_fn::each_level! {
@@ -228,7 +229,7 @@ macro_rules! each_level {
     };
     ($Level:ident => $value:expr, $($(#[$cfg:meta])? $level:ident,)*) => {
         [$($(#[$cfg])? {
-            type $Level = $crate::kernels::$level;
+            type $Level = $level;
             $value
         }),*]
     };
