@@ -73,21 +73,21 @@ MARK = rust("kernels/moves/bits.rs", """
 """)
 
 LOOK_UP = rust("kernels/moves/bits.rs", """
-    let Some(last) = bytes.len().checked_sub(size_of::<u32>()) else {
+    let (Some(level), Some(last)) = (here.avx2(), bytes.len().checked_sub(size_of::<u32>())) else {
         return look_up_bits(bits, first, positions);
     };
     // Positions reach 2^28 bytes.
-    let last = _mm256_set1_epi32(last.min(1 << 28) as i32);
+    let last = Eight::splat(level, last.min(1 << 28) as i32);
 """)
 
 LOOK_UP_LANE = rust("kernels/moves/bits.rs", """
-    let at = _mm256_add_epi32(_mm256_max_epi32(positions, zero), skipped);
-    let offsets = _mm256_min_epu32(_mm256_srli_epi32::<3>(at), last);
+    let at = Eight::plus(level.at_least_zero32(positions), skipped);
+    let offsets = level.least32(level.eighths32(at), last);
 """)
 
 LOOK_UP_BIT = rust("kernels/moves/bits.rs", """
-    let bit = _mm256_sub_epi32(at, _mm256_slli_epi32::<3>(offsets));
-    let signs = _mm256_or_si256(_mm256_sllv_epi32(fours, _mm256_sub_epi32(sign, bit)), positions);
+    let bit = level.minus32(at, level.times_eight32(offsets));
+    let signs = Eight::or(level.shifted32(fours, level.minus32(sign, bit)), positions);
 """)
 
 offset, length, size, at = z3.Ints("offset length size at")

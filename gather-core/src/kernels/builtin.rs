@@ -11,16 +11,14 @@
 use core::marker::PhantomData;
 
 use crate::kernels::kernel::Kernel;
-use crate::kernels::level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
+use crate::kernels::level_fn::{Scalar, each_level};
 use crate::kernels::levels::Isa;
 use crate::kernels::moves::{Fixed, Rows};
 use crate::kernels::table::{IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};
-#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-use crate::kernels::v128::Vectors as Neon;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-use crate::kernels::v128::Vectors as Simd128;
+#[allow(unused_imports, reason = "most targets have no level of vectors of 16 bytes")]
+use crate::kernels::v128::*;
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::op::Op;
@@ -132,19 +130,7 @@ macro_rules! any_rank {
             ops: $ops,
             widths: const { &[$(WidthRow { name: $width, bytes: $bytes }),*] },
             reprs: $reprs,
-            levels: const {
-                &[
-                    $Of::<$I, Scalar>::$TABLE,
-                    #[cfg(target_arch = "x86_64")]
-                    $Of::<$I, Avx2>::$TABLE,
-                    #[cfg(target_arch = "x86_64")]
-                    $Of::<$I, Avx512>::$TABLE,
-                    #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-                    $Of::<$I, Neon>::$TABLE,
-                    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                    $Of::<$I, Simd128>::$TABLE,
-                ]
-            },
+            levels: const { &each_level!(L => $Of::<$I, L>::$TABLE) },
             rests: Rests::NONE,
         })
     };

@@ -1,8 +1,8 @@
 //! Functions that are compiled for each of the levels that are found at run time.
 
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::level_fn::avx2;
 use crate::kernels::level_fn::{Compiled, LevelFn, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::{avx2, avx512};
 use crate::types::level::{Available, Level};
 
 /// A function for each level.
@@ -22,7 +22,8 @@ pub(crate) struct ByLevel<F> {
 /// A [`ByLevel`]. Functions of x86-64 may be missing on other targets. That of AVX2 serves AVX-512 too where there is
 /// none for it.
 ///
-/// `fn F` is a [`LevelFn`], compiled for each level. `fn F, fn G` has `F` for the scalar level and `G` for AVX2.
+/// `fn F` is a [`LevelFn`], compiled for each level. `fn F, fn G` has `F` for the scalar level and `G` for AVX2; a third
+/// one is for AVX-512.
 /// `scalar fn F` has `F`, compiled for the scalar level, for all. Functions that are named level by level go to
 /// [`ByLevel::new`], which is unsafe to call.
 macro_rules! by_level {
@@ -33,6 +34,16 @@ macro_rules! by_level {
         #[cfg(target_arch = "x86_64")]
         {
             $crate::kernels::by_level::two::<$scalar, $avx2>()
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            $crate::kernels::by_level::one::<$scalar>()
+        }
+    }};
+    (fn $scalar:ty, fn $avx2:ty, fn $avx512:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            $crate::kernels::by_level::three::<$scalar, $avx2, $avx512>()
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -88,6 +99,17 @@ where
     G: for<'a> LevelFn<Args<'a> = F::Args<'a>, Output = F::Output>,
 {
     ByLevel { scalar: scalar::<F>, avx2: avx2::<G>, avx512: avx2::<G> }
+}
+
+/// A function for the scalar level, one that is compiled for AVX2, and one for AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn three<F, G, H>() -> ByLevel<Compiled<F>>
+where
+    F: LevelFn,
+    G: for<'a> LevelFn<Args<'a> = F::Args<'a>, Output = F::Output>,
+    H: for<'a> LevelFn<Args<'a> = F::Args<'a>, Output = F::Output>,
+{
+    ByLevel { scalar: scalar::<F>, avx2: avx2::<G>, avx512: avx512::<H> }
 }
 
 /// A pointer to a function that is unsafe to call only since it is compiled for a level, which the machine may lack.

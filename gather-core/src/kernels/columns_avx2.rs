@@ -1,19 +1,12 @@
 //! Eight columns of fused rows, as a vector of AVX2 holds them.
 
-use core::arch::x86_64::*;
-
 use crate::kernels::level_fn::Avx2;
+use crate::kernels::vector::Vector;
+use crate::kernels::x86::__m256;
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
 /// Columns of a vector.
 const EIGHT: usize = 8;
-
-/// A number in every element.
-#[inline(always)]
-fn splat(_: Avx2, number: f32) -> __m256 {
-    // SAFETY: the token shows the level.
-    unsafe { _mm256_set1_ps(number) }
-}
 
 /// The first byte of the scale and the bias of a row, and whether these are `f32`.
 pub(crate) type ParamsAt = (usize, bool);
@@ -26,7 +19,7 @@ pub(crate) trait Eight: Coding {
     /// The scale and the bias of a row, in every element; zeros, where there are none.
     #[inline(always)]
     fn params(level: Avx2, _: &[u8], _: ParamsAt) -> (__m256, __m256) {
-        (splat(level, 0.0), splat(level, 0.0))
+        (level.splat_single(0.0), level.splat_single(0.0))
     }
 
     /// Reads eight columns, whose bytes these are.
@@ -61,29 +54,25 @@ impl<const PER: usize> Eight for Codes<PER> {
         tail.read(row)
     }
 
+    /// A product of a code of few bits with a scale of half precision is exact, so that it may be fused with the sum.
     #[inline(always)]
-    fn values(_: Avx2, codes: u64, scale: __m256, bias: __m256) -> __m256 {
-        // SAFETY: the token shows the level, which has FMA.
-        unsafe { decode::<PER>(codes, scale, bias) }
+    fn values(level: Avx2, codes: u64, scale: __m256, bias: __m256) -> __m256 {
+        if PER == 1 {
+            return level.scaled(level.singles_of_bytes(codes), scale, bias);
+        }
+        level.scaled_fused(level.singles_of_bits(codes, (EIGHT / PER) as i32), scale, bias)
     }
 }
 
 macro_rules! plain {
-    ($($coding:ident: $size:literal, |$at:ident| $vector:expr;)*) => {$(
+    ($($coding:ident: $size:literal, |$level:ident, $bytes:ident| $vector:expr;)*) => {$(
         impl Eight for $coding {
             type Bits = __m256;
 
             #[inline(always)]
-            fn eight(_: Avx2, values: &[u8]) -> __m256 {
-                #[inline]
-                #[target_feature(enable = "avx2,fma,f16c")]
-                fn vector(values: &[u8; EIGHT * $size]) -> __m256 {
-                    let $at = values.as_ptr();
-                    // SAFETY: as many bytes, at any alignment.
-                    unsafe { $vector }
-                }
-                // SAFETY: the token shows the level.
-                unsafe { vector(values.first_chunk().expect("eight values")) }
+            fn eight($level: Avx2, values: &[u8]) -> __m256 {
+                let $bytes = values.first_chunk::<{ EIGHT * $size }>().expect("eight values");
+                $vector
             }
 
             #[inline(always)]
@@ -100,9 +89,9 @@ macro_rules! plain {
 }
 
 plain! {
-    Single: 4, |at| _mm256_loadu_ps(at.cast());
-    Half: 2, |at| _mm256_cvtph_ps(_mm_loadu_si128(at.cast()));
-    Upper: 2, |at| bf16_to_256(_mm_loadu_si128(at.cast()));
+    Single: 4, |level, bytes| Vector::of(level, bytes);
+    Half: 2, |level, bytes| level.singles_of_f16(Vector::of(level, bytes));
+    Upper: 2, |level, bytes| level.singles_of_bf16(Vector::of(level, bytes));
 }
 
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
@@ -162,12 +151,6 @@ fn short_word(bytes: &[u8]) -> u64 {
 /// The scale and the bias of a row of a format, in every element.
 #[inline(always)]
 fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): ParamsAt) -> (__m256, __m256) {
-    #[inline]
-    #[target_feature(enable = "avx2,f16c")]
-    fn of_halves(both: i32) -> (__m256, __m256) {
-        let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both));
-        (_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both)))
-    }
     // Codes of few bits have halves in every format.
     let is_single = MAY_BE_SINGLE && is_single;
     debug_assert!(at + if is_single { 8 } else { 4 } <= row.len(), "F1");
@@ -178,35 +161,10 @@ fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): P
         let scale = unsafe { params.cast::<f32>().read_unaligned() };
         // SAFETY: as above.
         let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };
-        (splat(level, scale), splat(level, bias))
+        (level.splat_single(scale), level.splat_single(bias))
     } else {
         // SAFETY: F1: the scale and the bias are two halves of the row, at any alignment.
         let both = unsafe { params.cast::<i32>().read_unaligned() };
-        // SAFETY: the token shows the level.
-        unsafe { of_halves(both) }
+        level.splat_halves(both).into()
     }
-}
-
-/// The values of eight codes. A product of a code of few bits with a scale of half precision is exact, so that it may
-/// be fused with the sum.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn decode<const PER: usize>(codes: u64, scale: __m256, bias: __m256) -> __m256 {
-    if PER == 1 {
-        let codes = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(codes as i64)));
-        return _mm256_add_ps(_mm256_mul_ps(codes, scale), bias);
-    }
-    let bits = (EIGHT / PER) as i32;
-    let shifts = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(bits));
-    let codes = _mm256_srlv_epi32(_mm256_set1_epi32(codes as i32), shifts);
-    let codes = _mm256_and_si256(codes, _mm256_set1_epi32((1 << bits) - 1));
-    _mm256_fmadd_ps(_mm256_cvtepi32_ps(codes), scale, bias)
-}
-
-/// The bits of a `bf16` are the upper ones of its `f32`. Signalling NaNs stay as they are: what is added or multiplied
-/// becomes quiet.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn bf16_to_256(bits: __m128i) -> __m256 {
-    _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits)))
 }

@@ -102,6 +102,12 @@ pub trait Token: Copy + 'static {
         unsafe { core::mem::transmute::<Compiled<F>, Entry<F>>(Self::compiled::<F>()) }
     }
 
+    /// Runs a function compiled for the level, which is not inlined.
+    #[inline(always)]
+    fn run<F: LevelFn>(self, args: F::Args<'_>) -> F::Output {
+        self.entry::<F>()(args)
+    }
+
     /// The token of AVX2, where the level is that or above.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
@@ -200,6 +206,32 @@ pub(crate) fn avx2<F: LevelFn>(args: F::Args<'_>) -> F::Output {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
+pub(crate) fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx512::here(), args)
 }
+
+/// An array of a value of each level of the target, the least first, which `$Level` names in the value. The levels
+/// are imported where it is used.
+macro_rules! each_level {
+    ($Level:ident => $value:expr) => {
+        $crate::kernels::level_fn::each_level! {
+            $Level => $value,
+            Scalar,
+            #[cfg(target_arch = "x86_64")]
+            Avx2,
+            #[cfg(target_arch = "x86_64")]
+            Avx512,
+            #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+            Neon,
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Simd128,
+        }
+    };
+    ($Level:ident => $value:expr, $($(#[$cfg:meta])? $level:ident,)*) => {
+        [$($(#[$cfg])? {
+            type $Level = $level;
+            $value
+        }),*]
+    };
+}
+pub(crate) use each_level;

@@ -3,8 +3,8 @@
 //! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
 //! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
 
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::by_level::LevelPointer;
+#![forbid(unsafe_code)]
+
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::level_fn::{Scalar, Token};
@@ -12,10 +12,6 @@ use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::{self, GatherFn, LookUpBytesFn, LookUpFn, MoveJobFn};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::{gather_avx2, gather_positions, rows_avx512, table_avx2, table_avx512};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::nest::plane::{Plane, Strip};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::resolve::block::ResolveFns;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::resolve::tuples::ResolveTuples;
@@ -24,24 +20,12 @@ use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
 use crate::kernels::resolve::{self, ChunksFn, ResolveFn, TuplesFn};
 use crate::kernels::space::PeriodsFn;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::space::periods::Periods;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::space::unzip_avx2;
+use crate::kernels::space::unzip_avx2::Unzip;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::space::zip_x86::{ZipAvx2, ZipAvx512};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{Eight, Sixteen};
 use crate::types::index::Index;
-
-/// A function with the `target_feature`s of the level of a token, as one that is safe to call.
-#[cfg(target_arch = "x86_64")]
-macro_rules! compiled {
-    ($level:ident: $function:expr, $raw:ty) => {{
-        let (raw, _): ($raw, Self) = ($function, $level);
-        // SAFETY: the token shows that the machine has the level, whose features are all that the function asks for.
-        unsafe { raw.on_this_machine() }
-    }};
-}
 
 /// An instruction set. Where a level has no algorithm of its own, a method names that of its `Plain` level.
 pub trait Isa: Token {
@@ -186,22 +170,22 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn move_fixed<const BYTES: usize>(self) -> MoveJobFn {
-        compiled!(self: gather_avx2::move_fixed::<BYTES>, unsafe fn(&MoveJob<'_>))
+        self.entry::<gather_avx2::MoveFixed<BYTES>>()
     }
 
     #[inline(always)]
     fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
-        Some(compiled!(self: table_avx2::look_up::<BYTES>, unsafe fn(&MoveJob<'_>) -> usize))
+        Some(self.entry::<table_avx2::LookUp<BYTES>>())
     }
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx2::look_up_bytes::<I>, unsafe fn(&Strip<'_>) -> usize))
+        Some(self.entry::<table_avx2::LookUpBytes<I>>())
     }
 
     #[inline(always)]
     fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
-        compiled!(self: gather_positions::gather::<BYTES, I>, unsafe fn(Plane<'_>) -> bool)
+        self.entry::<gather_positions::Gather<BYTES, I>>()
     }
 
     #[inline(always)]
@@ -211,7 +195,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
-        Some(compiled!(self: unzip_avx2::periods::<BYTES>, unsafe fn(&Periods<'_>) -> usize))
+        Some(self.entry::<Unzip<BYTES>>())
     }
 }
 
@@ -234,17 +218,17 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn move_rows(self) -> MoveJobFn {
-        compiled!(self: rows_avx512::move_rows, unsafe fn(&MoveJob<'_>))
+        self.entry_of_its_own::<rows_avx512::MoveRowsByMasks>()
     }
 
     #[inline(always)]
     fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
-        Some(compiled!(self: table_avx512::look_up::<BYTES>, unsafe fn(&MoveJob<'_>) -> usize))
+        Some(self.entry_of_its_own::<table_avx512::LookUp<BYTES>>())
     }
 
     #[inline(always)]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
-        Some(compiled!(self: table_avx512::look_up_bytes::<I>, unsafe fn(&Strip<'_>) -> usize))
+        Some(self.entry_of_its_own::<table_avx512::LookUpBytes<I>>())
     }
 
     #[inline(always)]

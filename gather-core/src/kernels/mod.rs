@@ -57,6 +57,7 @@
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `vector` | bytes in registers |
 //! | `words` | vectors of lanes of 32 bits, of AVX2 and AVX-512 |
+//! | `x86` | instructions of x86-64, which tokens make safe |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //! | `by_level` | functions that are compiled for each level |
 //!
@@ -144,15 +145,13 @@ pub(crate) mod select;
 pub(crate) mod shaped;
 mod space;
 mod table;
-#[cfg(any(
-    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"),
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
-mod v128;
+pub(crate) mod v128;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod words;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub(crate) use bodies::{MOST_PREFETCHED, Pass, gathers_rows};
 pub use kernel::Kernel;
@@ -176,10 +175,8 @@ pub(crate) use resolve::{CompiledResolveFn, ResolveJob, Resolvers, WideJob};
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};
 pub use table::{ElementRow, IndexRest, IndexRow, KernelSet, LevelTable, Lists, Rests, WidthRow};
-#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-pub use v128::Vectors as Neon;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub use v128::Vectors as Simd128;
+#[allow(unused_imports, unreachable_pub, reason = "most targets have no level of vectors of 16 bytes")]
+pub use v128::*;
 
 /// The kernel of `Missing::Fill` on an axis without elements: fills every row and reads nothing.
 pub(crate) fn fill_nest(args: &IndexArgs<'_>) -> Outcome {

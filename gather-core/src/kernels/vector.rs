@@ -46,29 +46,3 @@ pub(crate) trait Vector: Copy {
         unsafe { Self::load(level, numbers.as_ptr().cast()) }
     }
 }
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use core::arch::x86_64::{__m128i, __m256i, __m512i};
-
-    use super::Vector;
-    use crate::kernels::level_fn::{Avx2, Avx512, Token};
-
-    macro_rules! vectors {
-        ($($vector:ty: $level:ty, $token:ident;)*) => {$(
-            impl Vector for $vector {
-                type Level = $level;
-
-                #[inline(always)]
-                fn level<Here: Token>(here: Here) -> Option<$level> {
-                    here.$token()
-                }
-            }
-        )*};
-    }
-    vectors! {
-        __m128i: Avx2, avx2;
-        __m256i: Avx2, avx2;
-        __m512i: Avx512, avx512;
-    }
-}

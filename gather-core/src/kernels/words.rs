@@ -3,14 +3,14 @@
 //! They are [`Vector`]s: the function that makes one out of nothing takes the token of a level, and others take a
 //! vector, if only to be `like` it.
 
-/// Eight lanes, with AVX2.
-pub(crate) use core::arch::x86_64::__m256i as Eight;
-/// Sixteen lanes, with AVX-512.
-pub(crate) use core::arch::x86_64::__m512i as Sixteen;
 use core::arch::x86_64::*;
 
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::vector::Vector;
+/// Eight lanes, with AVX2.
+pub(crate) use crate::kernels::x86::__m256i as Eight;
+/// Sixteen lanes, with AVX-512.
+pub(crate) use crate::kernels::x86::__m512i as Sixteen;
 use crate::types::index::{Index, IndexType};
 
 /// The most lanes of a vector.

@@ -37,7 +37,7 @@ const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes(state, plane, prefetching::<W, L>, level.resolve_fns::<I>());
+    planes(state, plane, prefetching::<W, L>(level, plane.spec().row), level.resolve_fns::<I>());
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -45,21 +45,19 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     // SAFETY: K7: kernels of the level alone name this body.
     let level = unsafe { L::of_kernel() };
-    planes(state, plane, streaming::<L>, level.resolve_fns::<I>());
+    planes(state, plane, streaming(level), level.resolve_fns::<I>());
     stream::fence();
 }
 
 /// The [`Way`] of a width, for rows of `row` bytes; bodies of every index type share it.
-fn prefetching<W: IndexWidth, L: Isa>(row: usize) -> Way {
-    // SAFETY: K7: bodies of the level alone name this function.
-    let level = unsafe { L::of_kernel() };
+#[inline(never)]
+fn prefetching<W: IndexWidth, L: Isa>(level: L, row: usize) -> Way {
     (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row))
 }
 
 /// The [`Way`] by non-temporal stores.
-fn streaming<L: Isa>(_: usize) -> Way {
-    // SAFETY: K7: bodies of the level alone name this function.
-    let level = unsafe { L::of_kernel() };
+#[inline(never)]
+fn streaming<L: Isa>(level: L) -> Way {
     (level.entry::<StreamRows>(), Short::blend(level))
 }
 
@@ -68,8 +66,7 @@ type Way = (MovePrefetchingFn, Short);
 
 /// Runs a plane. Only `fns` know the index type.
 #[inline(never)]
-fn planes(state: &mut State, plane: Plane<'_>, way: fn(usize) -> Way, fns: ResolveFns) {
-    let way = way(plane.spec().row);
+fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
     for strip in plane.strips() {
         if !run_tuples(state, &strip, way, fns) {
             run(state, &strip, way, fns);

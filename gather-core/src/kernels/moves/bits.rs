@@ -9,8 +9,6 @@
 //!
 //! The loads end within the bitmap whatever the positions are.
 
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, Neg, Not};
 
@@ -18,11 +16,15 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::level_fn::{LevelFn, Token};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::loads;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::vector::Vector;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::words::{Eight, Words};
 use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
 /// The bits at positions, at most [`WORD`], each counted from a bit of the bitmap on. A negative position gives 1.
-pub(crate) type LookUpBitsFn<I> = fn(&Bitmap<'_>, usize, &[I]) -> u64;
+pub(crate) type LookUpBitsFn<I> = for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
 
 /// The functions for a type of positions.
 pub(crate) struct BitFns<I: 'static> {
@@ -32,28 +34,24 @@ pub(crate) struct BitFns<I: 'static> {
 }
 
 /// These functions, compiled for a level.
-type CompiledLookUpBits<I> = unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64;
+type CompiledLookUpBits<I> = for<'a> unsafe fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
 type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
 level_pointers! {
-    fn(&Bitmap<'_>, usize, &[I]) -> u64, I: Index;
+    for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64, I: Index;
     for<'a> fn((&'a mut [I], Bitmap<'a>)) -> bool, I: Index;
 }
 
 impl BitFns<i32> {
     pub(crate) const OF_I32: Self = BitFns {
-        // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
-        look_up: unsafe { by_level!(look_up_bits, look_up_bits_avx2) },
+        look_up: by_level!(fn LookUpBits<i32>, fn LookUpBitsByVectors),
         mark_nulls: by_level!(fn MarkNulls<i32>),
     };
 }
 
 impl BitFns<i64> {
-    pub(crate) const OF_I64: Self = BitFns {
-        // SAFETY: E1: the function is safe.
-        look_up: unsafe { by_level!(look_up_bits, look_up_bits) },
-        mark_nulls: by_level!(fn MarkNulls<i64>),
-    };
+    pub(crate) const OF_I64: Self =
+        BitFns { look_up: by_level!(scalar fn LookUpBits<i64>), mark_nulls: by_level!(fn MarkNulls<i64>) };
 }
 
 /// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.
@@ -95,9 +93,22 @@ where
 /// Positions that are looked up at once.
 const EIGHT: usize = 8;
 
-/// A [`LookUpBitsFn`] for the scalar level. The loop over eight is unrolled.
-#[inline]
-pub(crate) fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> u64 {
+/// A [`LookUpBitsFn`] for the scalar level.
+struct LookUpBits<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for LookUpBits<I> {
+    type Args<'a> = (&'a Bitmap<'a>, usize, &'a [I]);
+    type Output = u64;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, (bits, first, positions): Self::Args<'_>) -> u64 {
+        look_up_bits(bits, first, positions)
+    }
+}
+
+/// The bits at positions, one by one. The loop over eight is unrolled.
+#[inline(always)]
+fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> u64 {
     debug_assert!(positions.len() <= WORD);
     let of = |positions: &[I]| {
         positions.iter().enumerate().fold(0, |word, (lane, position)| {
@@ -112,34 +123,43 @@ pub(crate) fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions:
 
 /// A [`LookUpBitsFn`] with AVX2.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
-    let (bytes, skipped) = bits.bytes_from(first);
-    let Some(last) = bytes.len().checked_sub(size_of::<u32>()) else {
-        return look_up_bits(bits, first, positions);
-    };
-    // Positions reach 2^28 bytes.
-    let last = _mm256_set1_epi32(last.min(1 << 28) as i32);
-    let (skipped, zero, sign) = (_mm256_set1_epi32(skipped as i32), _mm256_setzero_si256(), _mm256_set1_epi32(31));
-    let (eights, rest) = positions.as_chunks::<EIGHT>();
-    let mut word = 0;
-    for (step, eight) in eights.iter().enumerate() {
-        // SAFETY: eight positions.
-        let positions = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
-        let at = _mm256_add_epi32(_mm256_max_epi32(positions, zero), skipped);
-        let offsets = _mm256_min_epu32(_mm256_srli_epi32::<3>(at), last);
-        // SAFETY: offsets are at most `last`, from where on there are four bytes.
-        let [fours, _] = loads::eight::<4>(unsafe { loads::rows::<4, false>(bytes.as_ptr(), offsets) });
-        let bit = _mm256_sub_epi32(at, _mm256_slli_epi32::<3>(offsets));
-        let signs = _mm256_or_si256(_mm256_sllv_epi32(fours, _mm256_sub_epi32(sign, bit)), positions);
-        word |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(signs)) as u8) << (EIGHT * step);
+struct LookUpBitsByVectors;
+
+#[cfg(target_arch = "x86_64")]
+impl LevelFn for LookUpBitsByVectors {
+    type Args<'a> = (&'a Bitmap<'a>, usize, &'a [i32]);
+    type Output = u64;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (bits, first, positions): Self::Args<'_>) -> u64 {
+        let (bytes, skipped) = bits.bytes_from(first);
+        let (Some(level), Some(last)) = (here.avx2(), bytes.len().checked_sub(size_of::<u32>())) else {
+            return look_up_bits(bits, first, positions);
+        };
+        // Positions reach 2^28 bytes.
+        let last = Eight::splat(level, last.min(1 << 28) as i32);
+        let (skipped, sign) = (Eight::splat(level, skipped as i32), Eight::splat(level, 31));
+        let (eights, rest) = positions.as_chunks::<EIGHT>();
+        let mut word = 0;
+        for (step, eight) in eights.iter().enumerate() {
+            let positions = Eight::of(level, eight);
+            let at = Eight::plus(level.at_least_zero32(positions), skipped);
+            let offsets = level.least32(level.eighths32(at), last);
+            // SAFETY: offsets are at most `last`, from where on there are four bytes.
+            let rows = unsafe { loads::rows::<4, false>(level, bytes.as_ptr(), offsets) };
+            let [fours, _] = loads::eight::<4>(level, rows);
+            let bit = level.minus32(at, level.times_eight32(offsets));
+            let signs = Eight::or(level.shifted32(fours, level.minus32(sign, bit)), positions);
+            word |= u64::from(Eight::negative_bits(signs)) << (EIGHT * step);
+        }
+        if rest.is_empty() { word } else { word | look_up_bits(bits, first, rest) << (EIGHT * eights.len()) }
     }
-    if rest.is_empty() { word } else { word | look_up_bits(bits, first, rest) << (EIGHT * eights.len()) }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+    use crate::kernels::level_fn::avx2;
     use crate::types::level::Level;
 
     #[test]
@@ -156,7 +176,7 @@ mod tests {
                     let position = |at: i32| if at % 5 == 3 { -1 } else { at * 29 % (len - first) as i32 };
                     let positions: alloc::vec::Vec<i32> = (0..n).map(position).collect();
                     // SAFETY: the machine has AVX2.
-                    let found = unsafe { look_up_bits_avx2(&bits, first, &positions) };
+                    let found = unsafe { avx2::<LookUpBitsByVectors>((&bits, first, &positions)) };
                     assert_eq!(found, look_up_bits(&bits, first, &positions), "{n} from {first} of {len} at {offset}");
                 }
             }

@@ -2,12 +2,16 @@
 
 use core::marker::PhantomData;
 
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::level_fn::Avx512;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::nest::plane::Strip;
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::{IndexWords, Words};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::x86::MaskedBytes;
 use crate::types::index::{Index, IndexType};
 
 /// Numbers, at any alignment.
@@ -68,10 +72,12 @@ impl<'a, I: Index> Numbers<'a, I> {
         self.first.wrapping_add(at).cast()
     }
 
-    /// Where the numbers from number `at <= n` on lie, and how many there are.
+    /// The bytes of `n` numbers from number `at` on.
     #[inline(always)]
-    pub(crate) fn from(self, at: usize) -> (*const I, usize) {
-        (self.first.wrapping_add(at), self.n - at)
+    pub(crate) fn bytes(self, at: usize, n: usize) -> &'a [u8] {
+        debug_assert!(at <= self.n && n <= self.n - at, "{n} from {at} on, of {}", self.n);
+        // SAFETY: bytes of the `n` numbers.
+        unsafe { core::slice::from_raw_parts(self.first.wrapping_add(at).cast(), n * size_of::<I>()) }
     }
 }
 
@@ -139,10 +145,14 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         self.first.wrapping_add(at * BYTES)
     }
 
-    /// Where the rows from row `at <= n` on go, and how many there are.
+    /// Writes the first bytes of a vector to the rows from row `at` on, fewer than fill it.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(crate) fn from(self, at: usize) -> (*mut u8, usize) {
-        (self.later(at), self.n - at)
+    pub(crate) fn store_rest<V: MaskedBytes>(self, level: Avx512, at: usize, rows: V) {
+        debug_assert!(at <= self.n, "{at} of {}", self.n);
+        // SAFETY: bytes of the `n` rows, which are written through this value alone.
+        let rest = unsafe { core::slice::from_raw_parts_mut(self.later(at).cast(), (self.n - at) * BYTES) };
+        rows.store_first(level, rest);
     }
 }
 
@@ -220,10 +230,11 @@ impl<'a> Table<'a> {
         Table { data: strip.at().data, bytes: strip.spec().table_entries, held: PhantomData }
     }
 
-    /// Where its bytes may be read, and how many there are.
+    /// The bytes of the elements.
     #[inline(always)]
-    pub(crate) fn bytes(self) -> (*const u8, usize) {
-        (self.data, self.bytes)
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        // SAFETY: the bytes may be read.
+        unsafe { core::slice::from_raw_parts(self.data, self.bytes) }
     }
 
     /// The elements, and zeros behind them.
@@ -233,9 +244,7 @@ impl<'a> Table<'a> {
     #[inline(always)]
     pub(crate) fn padded<const N: usize>(self) -> [u8; N] {
         let mut table = [0; N];
-        let entries = &mut table[..self.bytes];
-        // SAFETY: `bytes` bytes may be read, and the array is our own.
-        unsafe { entries.as_mut_ptr().copy_from_nonoverlapping(self.data, self.bytes) };
+        table[..self.bytes].copy_from_slice(self.bytes());
         table
     }
 }

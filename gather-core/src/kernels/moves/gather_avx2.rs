@@ -14,40 +14,47 @@
 //!
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
-use core::arch::x86_64::*;
-
-use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
+use core::marker::PhantomData;
 
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::fill::FillRow;
-use crate::kernels::moves::gather_positions;
+use crate::kernels::moves::gather_positions::Filling;
 use crate::kernels::moves::loads::{copy_four, eight, store_eight};
 use crate::kernels::moves::{self, loads};
+use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 use crate::kernels::nest::plane::{Strip, Strips};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::resolve::vectors::VectorBounds;
+use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
 /// Rows of a step.
 const EIGHT: usize = 8;
 
-/// Gathers what is left of a plane, whatever its indices are: a [`RestFn`](gather_positions::RestFn).
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn rest<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) -> bool {
-    let Some(strip) = strips.peek() else { return false };
-    let inner = Inner::<BYTES>::new(strip.args());
-    for strip in strips {
-        fetch_later::<BYTES, I>(&strip);
-        if inner.run::<I>(&strip, first) {
-            return true;
+/// Gathers what is left of a plane, whatever its indices are: a [`RestFn`](super::gather_positions::RestFn).
+pub(super) struct Rest<const BYTES: usize, I>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index> LevelFn for Rest<BYTES, I> {
+    type Args<'a> = (Strips<'a>, usize);
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (strips, mut first): Self::Args<'_>) -> bool {
+        let (Some(level), Some(strip)) = (here.avx2(), strips.peek()) else { return false };
+        let inner = Inner::<BYTES>::new(level, strip.args());
+        for strip in strips {
+            fetch_later::<BYTES, I>(&strip);
+            if inner.run::<I>(&strip, first) {
+                return true;
+            }
+            first = 0;
         }
-        first = 0;
+        false
     }
-    false
 }
 
 /// Prefetches indices and output of a later coordinate of the outer loop than that of a strip, if the plan does.
@@ -66,36 +73,36 @@ fn fetch_later<const BYTES: usize, I: Index>(strip: &Strip<'_>) {
 /// The arguments that the inner loops of a plane share.
 #[derive(Clone, Copy)]
 struct Inner<'a, const BYTES: usize> {
+    level: Avx2,
     component: &'a Component,
     bounds: VectorBounds<Eight>,
-    stride: __m256i,
+    stride: Eight,
     /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
-    offset: __m256i,
-    step: __m256i,
+    offset: Eight,
+    step: Eight,
 }
 
 impl<'a, const BYTES: usize> Inner<'a, BYTES> {
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn new(args: &IndexArgs<'a>) -> Self {
+    #[inline(always)]
+    fn new(level: Avx2, args: &IndexArgs<'a>) -> Self {
         let (component, data_step) = (&args.spec().components[0], args.inner().data as i32);
         Inner {
+            level,
             component,
-            bounds: VectorBounds::of(Avx2::here(), component.dim as i32, args.spec().policy),
-            stride: _mm256_set1_epi32(args.stride() as i32),
-            offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
-            step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),
+            bounds: VectorBounds::of(level, component.dim as i32, args.spec().policy),
+            stride: Eight::splat(level, args.stride() as i32),
+            offset: Eight::times(Eight::of(level, &[0i32, 1, 2, 3, 4, 5, 6, 7]), Eight::splat(level, data_step)),
+            step: Eight::splat(level, data_step.wrapping_mul(EIGHT as i32)),
         }
     }
 
     /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of
     /// range, if that is an error. It then stops there.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[inline(always)]
     fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
         let (args, n) = (strip.args(), strip.n());
         let prefetches = args.spec().prefetch_distance != 0 || args.spec().next_slice_bytes != 0;
-        let (steps, mut step, none) = (n / EIGHT, first / EIGHT, _mm256_setzero_si256());
+        let (steps, mut step, none) = (n / EIGHT, first / EIGHT, self.level.zero());
         while step < steps {
             step = match (args.spec().packed, prefetches) {
                 (true, false) => self.steps::<I, true, false, false>(strip, step, none),
@@ -107,7 +114,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 break;
             }
             if args.spec().policy.fills() {
-                return gather_positions::filling::<BYTES, I>(strip.alone(), step * EIGHT);
+                return self.level.run::<Filling<BYTES, I>>((strip.alone(), step * EIGHT));
             }
             if self.one_by_one::<I>(strip, step * EIGHT, EIGHT, None) {
                 return true;
@@ -116,15 +123,14 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
         let done = steps * EIGHT;
         if done < n && args.spec().policy.fills() {
-            return gather_positions::filling::<BYTES, I>(strip.alone(), done);
+            return self.level.run::<Filling<BYTES, I>>((strip.alone(), done));
         }
         done < n && self.one_by_one::<I>(strip, done, n - done, None)
     }
 
     /// The positions of eight indices, from number `at` on; -1 stands for one that is out of range.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn resolved<I: Index>(&self, indices: Numbers<'_, I>, at: usize) -> __m256i {
+    #[inline(always)]
+    fn resolved<I: Index>(&self, indices: Numbers<'_, I>, at: usize) -> Eight {
         let positions = self.bounds.resolve(indices.load_words(self.step, at));
         if is_wide::<I>() { Eight::wide_in_order(positions) } else { positions }
     }
@@ -132,21 +138,20 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
     /// not be; returns that one, or the number of steps. `PACKED` says whether the plan found the rows packed. Where it
     /// `FILLS`, elements whose index is out of range get the fill.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[inline(always)]
     fn steps<I: Index, const PACKED: bool, const PREFETCH: bool, const FILLS: bool>(
         &self,
         strip: &Strip<'_>,
         first: usize,
-        fill: __m256i,
+        fill: Eight,
     ) -> usize {
         let (args, at) = (strip.args(), strip.at());
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
         let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
         // Bytes of data from the first row to each of the eight of a step.
-        let first_step = _mm256_mullo_epi32(_mm256_set1_epi32(first as i32), self.step);
-        let mut offset = _mm256_add_epi32(self.offset, first_step);
+        let first_step = Eight::times(Eight::splat(self.level, first as i32), self.step);
+        let mut offset = Eight::plus(self.offset, first_step);
         for step in first..steps {
             if PREFETCH {
                 next.fetch(step);
@@ -157,31 +162,29 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 }
             }
             let resolved = self.resolved(indices, step * EIGHT);
-            let Some(positions) = InRange::of::<FILLS>(resolved) else { return step };
+            let Some(positions) = InRange::of::<FILLS>(self.level, resolved) else { return step };
             let [low, high] = self.rows::<PACKED>(at, positions, offset);
             if matches!(BYTES, 4 | 8) {
-                let elements = eight([low, high]);
-                let elements = if FILLS { or_fill::<BYTES>(elements, resolved, fill) } else { elements };
+                let elements = eight(self.level, [low, high]);
+                let elements = if FILLS { or_fill::<BYTES>(self.level, elements, resolved, fill) } else { elements };
                 store_eight(places, step * EIGHT, elements);
             } else {
                 copy_four(low, places, step * EIGHT);
                 copy_four(high, places, step * EIGHT + EIGHT / 2);
             }
-            offset = _mm256_add_epi32(offset, self.step);
+            offset = Eight::plus(offset, self.step);
         }
         steps
     }
 
     /// The eight rows of a step of the inner loop at a cursor. Those that are not packed have 4 or 8 bytes.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: __m256i) -> [[DataRow<BYTES>; 4]; 2] {
+    #[inline(always)]
+    fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: Eight) -> [[DataRow<BYTES>; 4]; 2] {
         let InRange(positions) = positions;
-        let offsets =
-            if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) };
+        let offsets = if PACKED { positions } else { Eight::plus(Eight::times(positions, self.stride), offset) };
         // SAFETY: K2 and K4, for positions in range. The offsets of packed rows are positions, and K9 says of others
         // that they fit in 32 bits.
-        unsafe { loads::rows::<BYTES, PACKED>(at.data, offsets) }
+        unsafe { loads::rows::<BYTES, PACKED>(self.level, at.data, offsets) }
     }
 
     /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
@@ -212,16 +215,15 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 
 /// Eight positions that lie in the range of the axis.
 #[derive(Clone, Copy)]
-struct InRange(__m256i);
+struct InRange(Eight);
 
 impl InRange {
     /// Positions that were resolved, unless an index was out of range; where it `FILLS`, 0 stands for such an index:
     /// every axis has a position 0 (K5).
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn of<const FILLS: bool>(resolved: __m256i) -> Option<Self> {
+    #[inline(always)]
+    fn of<const FILLS: bool>(level: Avx2, resolved: Eight) -> Option<Self> {
         match FILLS {
-            true => Some(InRange(_mm256_max_epi32(resolved, _mm256_setzero_si256()))),
+            true => Some(InRange(level.at_least_zero32(resolved))),
             false if Eight::any_negative(resolved) => None,
             false => Some(InRange(resolved)),
         }
@@ -229,57 +231,68 @@ impl InRange {
 }
 
 /// Elements of 4 or 8 bytes, with the fill in place of those whose position is negative.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn or_fill<const BYTES: usize>([a, b]: [__m256i; 2], positions: __m256i, fill: __m256i) -> [__m256i; 2] {
+#[inline(always)]
+fn or_fill<const BYTES: usize>(level: Avx2, [a, b]: [Eight; 2], positions: Eight, fill: Eight) -> [Eight; 2] {
     if BYTES == 4 {
-        return [_mm256_blendv_epi8(a, fill, Eight::signs(positions)), b];
+        return [Eight::select(Eight::signs(positions), fill, a), b];
     }
-    let halves = [_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions)];
-    let [low, high] = halves.map(|half| Eight::signs(_mm256_cvtepi32_epi64(half)));
-    [_mm256_blendv_epi8(a, fill, low), _mm256_blendv_epi8(b, fill, high)]
+    let [low, high] = level.halves(positions).map(|half| Eight::signs(level.widened(half)));
+    [Eight::select(low, fill, a), Eight::select(high, fill, b)]
 }
 
 /// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
-/// [`RestFn`](gather_positions::RestFn) does under `Missing::Fill`.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, mut first: usize) {
-    let Some(strip) = strips.peek() else { return };
-    let (inner, spec, mut fill) = (Inner::<BYTES>::new(strip.args()), strip.spec(), FillRow::new());
-    // SAFETY: the fill has the bytes of a row, and lies apart from the output.
-    let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };
-    // Of elements of 8 bytes a vector holds four.
-    let [fill, _] = eight::<BYTES>([[one; 4]; 2]);
-    for strip in strips {
-        if spec.packed {
-            inner.steps::<I, true, false, true>(&strip, first / EIGHT, fill);
-        } else {
-            inner.steps::<I, false, false, true>(&strip, first / EIGHT, fill);
+/// [`RestFn`](super::gather_positions::RestFn) does under `Missing::Fill`.
+pub(super) struct FillingElements<const BYTES: usize, I>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
+    type Args<'a> = (Strips<'a>, usize);
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (strips, mut first): Self::Args<'_>) {
+        let (Some(level), Some(strip)) = (here.avx2(), strips.peek()) else { return };
+        let (inner, spec, mut fill) = (Inner::<BYTES>::new(level, strip.args()), strip.spec(), FillRow::new());
+        // SAFETY: the fill has the bytes of a row, and lies apart from the output.
+        let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };
+        // Of elements of 8 bytes a vector holds four.
+        let [fill, _] = eight::<BYTES>(level, [[one; 4]; 2]);
+        for strip in strips {
+            if spec.packed {
+                inner.steps::<I, true, false, true>(&strip, first / EIGHT, fill);
+            } else {
+                inner.steps::<I, false, false, true>(&strip, first / EIGHT, fill);
+            }
+            let done = first.max(strip.n() / EIGHT * EIGHT);
+            if done < strip.n() {
+                // No row ends the loop.
+                inner.one_by_one::<I>(&strip, done, strip.n() - done, Some(one));
+            }
+            first = 0;
         }
-        let done = first.max(strip.n() / EIGHT * EIGHT);
-        if done < strip.n() {
-            // No row ends the loop.
-            inner.one_by_one::<I>(&strip, done, strip.n() - done, Some(one));
-        }
-        first = 0;
     }
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
-    let (data, packed, n, next) = (job.data, job.packed, job.n, job.next);
-    if !matches!(BYTES, 4 | 8) || !packed {
-        return moves::move_fixed::<BYTES>(job);
+pub(crate) struct MoveFixed<const BYTES: usize>;
+
+impl<const BYTES: usize> LevelFn for MoveFixed<BYTES> {
+    type Args<'a> = &'a MoveJob<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, job: &MoveJob<'_>) {
+        let (data, packed, n, next) = (job.data, job.packed, job.n, job.next);
+        let Some(level) = here.avx2().filter(|_| matches!(BYTES, 4 | 8) && packed) else {
+            return moves::move_fixed::<BYTES>(job);
+        };
+        let (positions, places, steps) = (Numbers::positions(job), Places::<BYTES>::of(job), n / EIGHT);
+        for step in 0..steps {
+            next.fetch(step);
+            let offsets = positions.load(level, step * EIGHT);
+            // SAFETY: K2: the positions of a job are in range, and elements are packed.
+            let rows = unsafe { loads::rows::<BYTES, true>(level, data, offsets) };
+            store_eight(places, step * EIGHT, eight::<BYTES>(level, rows));
+        }
+        moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
     }
-    let (positions, places, steps) = (Numbers::positions(job), Places::<BYTES>::of(job), n / EIGHT);
-    for step in 0..steps {
-        next.fetch(step);
-        let offsets = positions.load(Avx2::here(), step * EIGHT);
-        // SAFETY: K2: the positions of a job are in range, and elements are packed.
-        store_eight(places, step * EIGHT, eight::<BYTES>(unsafe { loads::rows::<BYTES, true>(data, offsets) }));
-    }
-    moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
 }

@@ -13,9 +13,10 @@
 //! prefetched into the second-level cache, and all indices are read before the first element is. Lines of rows a
 //! power of two apart would not stay in the first-level cache either: they share few of its sets.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
@@ -45,21 +46,29 @@ struct ResolvedPositions<'a>(&'a [i32]);
 
 /// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn gather<const BYTES: usize, I: Index>(mut strips: Strips<'_>, rest: RestFn) -> bool {
-    let Some(&strip) = strips.peek() else { return false };
-    debug_assert!(strip.spec().offsets_first, "K9");
-    let (panel, mut offsets) = (GatheredPanel::<BYTES>::new(strip.args()), [const { MaybeUninit::uninit() }; MOST]);
-    let takes = (EIGHT..=MOST).contains(&strip.n()) && strips.n() > 1 && matches!(BYTES, 4 | 8);
-    let most = ROWS.min(MOST / strip.n());
-    while strips.n() > 0 {
-        let rows = strips.first(most.min(strips.n()));
-        let resolved = if takes { panel.resolve::<I>(rows, strip.n(), &mut offsets) } else { None };
-        let Some(resolved) = resolved else { return rest(strips, 0) };
-        panel.load(rows, strip.n(), resolved);
-        strips = strips.from(rows.n());
+pub(super) struct GatherPanel<const BYTES: usize, I>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index> LevelFn for GatherPanel<BYTES, I> {
+    type Args<'a> = (Strips<'a>, RestFn);
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (mut strips, rest): Self::Args<'_>) -> bool {
+        let (Some(level), Some(&strip)) = (here.avx2(), strips.peek()) else { return false };
+        debug_assert!(strip.spec().offsets_first, "K9");
+        let panel = GatheredPanel::<BYTES>::new(level, strip.args());
+        let mut offsets = [const { MaybeUninit::uninit() }; MOST];
+        let takes = (EIGHT..=MOST).contains(&strip.n()) && strips.n() > 1 && matches!(BYTES, 4 | 8);
+        let most = ROWS.min(MOST / strip.n());
+        while strips.n() > 0 {
+            let rows = strips.first(most.min(strips.n()));
+            let resolved = if takes { panel.resolve::<I>(rows, strip.n(), &mut offsets) } else { None };
+            let Some(resolved) = resolved else { return rest((strips, 0)) };
+            level.run::<LoadElements<BYTES>>((rows, strip.n(), resolved));
+            strips = strips.from(rows.n());
+        }
+        false
     }
-    false
 }
 
 /// The arguments that the rows of a plane share.
@@ -70,12 +79,11 @@ struct GatheredPanel<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> GatheredPanel<BYTES> {
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn new(args: &IndexArgs<'_>) -> Self {
+    #[inline(always)]
+    fn new(level: Avx2, args: &IndexArgs<'_>) -> Self {
         let component = &args.spec().components[0];
-        let bounds = VectorBounds::of(Avx2::here(), component.dim as i32, args.spec().policy);
-        GatheredPanel { bounds, stride: Eight::splat(Avx2::here(), args.stride() as i32) }
+        let bounds = VectorBounds::of(level, component.dim as i32, args.spec().policy);
+        GatheredPanel { bounds, stride: Eight::splat(level, args.stride() as i32) }
     }
 
     /// Turns the indices of strips of `n` into offsets, one strip after the other, and prefetches later indices and the
@@ -83,8 +91,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
     ///
     /// # Panics
     /// When strips have fewer than `EIGHT` iterations, or more than `MOST` together.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[inline(always)]
     fn resolve<'a, I: Index>(
         self,
         rows: Strips<'_>,
@@ -125,11 +132,17 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
         // SAFETY: the offsets of `count` rows of `n` elements have just been written.
         Some(ResolvedPositions(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) }))
     }
+}
 
-    /// Moves the elements of strips of `n`.
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn load(self, rows: Strips<'_>, n: usize, ResolvedPositions(offsets): ResolvedPositions<'_>) {
+/// Moves the elements of strips of `n`.
+struct LoadElements<const BYTES: usize>;
+
+impl<const BYTES: usize> LevelFn for LoadElements<BYTES> {
+    type Args<'a> = (Strips<'a>, usize, ResolvedPositions<'a>);
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, (rows, n, ResolvedPositions(offsets)): Self::Args<'_>) {
         for (row, strip) in offsets.chunks_exact(n).zip(rows) {
             let (places, data) = (Places::<BYTES>::along(&strip), strip.at().data);
             for first in (0..n).step_by(FOUR) {

@@ -12,26 +12,23 @@
 //! of range become rows of zeros, vectors fill elements too if indices count from the end. Else, and for rows of 12
 //! bytes, rows are moved or filled one by one (`left.rs`).
 
-use crate::kernels::by_level::{LevelPointer, level_pointers};
+use core::marker::PhantomData;
+
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::level_fn::avx2;
+use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
+use crate::kernels::moves::gather_avx2::{FillingElements, Rest};
+use crate::kernels::moves::gather_panels::GatherPanel;
 use crate::kernels::moves::left::{Left, MoveOrFill};
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
-use crate::kernels::moves::{gather_avx2, gather_panels};
 use crate::kernels::nest::plane::{Plane, Strip, Strips};
 use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
 
 /// Gathers the rest of a plane: strips, the first of them from a row on, a multiple of [`GROUP`]. It returns what
 /// [`GatherFn`](crate::kernels::moves::GatherFn) does.
-pub(super) type RestFn = fn(Strips<'_>, usize) -> bool;
-
-/// [`RestFn`], compiled for a level.
-type CompiledRestFn = unsafe fn(Strips<'_>, usize) -> bool;
-
-level_pointers! { fn(Strips<'_>, usize) -> bool; }
+pub(super) type RestFn = for<'a> fn((Strips<'a>, usize)) -> bool;
 
 /// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;
@@ -40,96 +37,113 @@ pub(super) const GROUP: usize = 16;
 ///
 /// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
 /// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn gather<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
-    let here = |rest: CompiledRestFn| {
-        // SAFETY: both functions have the features of this one.
-        unsafe { rest.on_this_machine() }
-    };
-    let (rest, filling) = (here(gather_avx2::rest::<BYTES, I>), here(filling::<BYTES, I>));
-    if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {
-        planes::<BYTES, i32>(plane, rest, filling)
-    } else if const { matches!(I::TYPE.fixed_width(), IndexType::U64) } {
-        planes::<BYTES, i64>(plane, rest, filling)
-    } else {
-        planes::<BYTES, I>(plane, rest, filling)
+pub(crate) struct Gather<const BYTES: usize, I>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index> LevelFn for Gather<BYTES, I> {
+    type Args<'a> = Plane<'a>;
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, plane: Plane<'_>) -> bool {
+        let Some(level) = here.avx2() else { unreachable!("K9: plans gather at levels that have instructions for it") };
+        let (rest, filling): (RestFn, RestFn) = (level.entry::<Rest<BYTES, I>>(), level.entry::<Filling<BYTES, I>>());
+        if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {
+            planes::<BYTES, i32>(level, plane, rest, filling)
+        } else if const { matches!(I::TYPE.fixed_width(), IndexType::U64) } {
+            planes::<BYTES, i64>(level, plane, rest, filling)
+        } else {
+            planes::<BYTES, I>(level, plane, rest, filling)
+        }
     }
 }
 
 /// Moves what is left of a plane, or fills it: a [`RestFn`] under `Missing::Fill`.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn filling<const BYTES: usize, I: Index>(strips: Strips<'_>, first: usize) -> bool {
-    let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
-    if const { matches!(BYTES, 4 | 8) } {
-        let rule = IndexRule::new(spec.policy, spec.components[0].dim);
-        // Indices that count from the end are resolved by vectors, and so are those of few bits.
-        if const { size_of::<I>() >= 4 } && spec.packed && rule.is_plain::<I>() {
-            move_or_fill::<BYTES, I, false>(strips, first);
+pub(super) struct Filling<const BYTES: usize, I>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index> LevelFn for Filling<BYTES, I> {
+    type Args<'a> = (Strips<'a>, usize);
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (strips, first): Self::Args<'_>) -> bool {
+        let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
+        if const { matches!(BYTES, 4 | 8) } {
+            let rule = IndexRule::new(spec.policy, spec.components[0].dim);
+            // Indices that count from the end are resolved by vectors, and so are those of few bits.
+            if const { size_of::<I>() >= 4 } && spec.packed && rule.is_plain::<I>() {
+                move_or_fill::<BYTES, I, false>(here, strips, first);
+            } else {
+                here.run::<FillingElements<BYTES, I>>((strips, first));
+            }
+        } else if spec.packed {
+            move_or_fill::<BYTES, I, false>(here, strips, first);
         } else {
-            gather_avx2::filling::<BYTES, I>(strips, first);
+            move_or_fill::<BYTES, I, true>(here, strips, first);
         }
-    } else if spec.packed {
-        move_or_fill::<BYTES, I, false>(strips, first);
-    } else {
-        move_or_fill::<BYTES, I, true>(strips, first);
+        false
     }
-    false
 }
 
 /// [`MoveOrFill`] of strips, of the first from a row on.
-#[target_feature(enable = "avx2,fma,f16c")]
-fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(mut strips: Strips<'_>, first: usize) {
+#[inline(always)]
+fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(
+    level: impl Token,
+    mut strips: Strips<'_>,
+    first: usize,
+) {
     if let Some(strip) = strips.next() {
-        avx2::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Left::new(strip.from(first), strips));
+        level.run::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Left::new(strip.from(first), strips));
     }
 }
 
-/// As [`gather`], by indices that are read as type `I`: `rest` does what follows an index that is negative or out of
+/// As [`Gather`], by indices that are read as type `I`: `rest` does what follows an index that is negative or out of
 /// range, and `filling` where rows may be filled.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn planes<const BYTES: usize, I: Index>(plane: Plane<'_>, rest: RestFn, filling: RestFn) -> bool {
+#[inline(always)]
+fn planes<const BYTES: usize, I: Index>(level: Avx2, plane: Plane<'_>, rest: RestFn, filling: RestFn) -> bool {
     let (args, spec, strips) = (plane.args(), plane.spec(), plane.strips());
     if spec.offsets_first {
-        return gather_panels::gather::<BYTES, I>(strips, rest);
+        return level.run::<GatherPanel<BYTES, I>>((strips, rest));
     }
     // Other panels, whose output is prefetched by outer coordinates, take as long either way.
     let prefetches = spec.prefetch_distance != 0 || spec.next_slice_bytes != 0;
     let is_adjacent = spec.packed || args.inner().data == BYTES as isize;
     if !is_adjacent || spec.outer_prefetch_distance != 0 {
-        return rest(strips, 0);
+        return rest((strips, 0));
     }
     let rest = if spec.policy.fills() { filling } else { rest };
     match (spec.packed, prefetches) {
-        (true, false) => run::<BYTES, I, true, false>(strips, rest),
-        (true, true) => run::<BYTES, I, true, true>(strips, rest),
-        (false, false) => run::<BYTES, I, false, false>(strips, rest),
-        (false, true) => run::<BYTES, I, false, true>(strips, rest),
+        (true, false) => level.run::<GatherPositions<BYTES, I, true, false>>((strips, rest)),
+        (true, true) => level.run::<GatherPositions<BYTES, I, true, true>>((strips, rest)),
+        (false, false) => level.run::<GatherPositions<BYTES, I, false, false>>((strips, rest)),
+        (false, true) => level.run::<GatherPositions<BYTES, I, false, true>>((strips, rest)),
     }
 }
 
 /// As [`planes`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether anything is prefetched.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn run<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
-    mut strips: Strips<'_>,
-    rest: RestFn,
-) -> bool {
-    while let Some(strip) = strips.peek() {
-        let done = positions::<BYTES, I, PACKED, PREFETCH>(strip);
-        if done < strip.n() {
-            return rest(strips, done);
+struct GatherPositions<const BYTES: usize, I, const PACKED: bool, const PREFETCH: bool>(PhantomData<I>);
+
+impl<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool> LevelFn
+    for GatherPositions<BYTES, I, PACKED, PREFETCH>
+{
+    type Args<'a> = (Strips<'a>, RestFn);
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(_: Here, (mut strips, rest): Self::Args<'_>) -> bool {
+        while let Some(strip) = strips.peek() {
+            let done = positions::<BYTES, I, PACKED, PREFETCH>(strip);
+            if done < strip.n() {
+                return rest((strips, done));
+            }
+            strips.advance();
         }
-        strips.advance();
+        false
     }
-    false
 }
 
 /// Moves rows of a strip as long as their indices are positions. Returns how many there are, or the
 /// first row of the [`GROUP`] in which an index is none.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[inline(always)]
 fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(strip: &Strip<'_>) -> usize {
     let (args, at) = (strip.args(), strip.at());
     let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));

@@ -31,7 +31,6 @@ pub(crate) mod table_avx512;
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::level_pointers;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::nest::plane::{Plane, Strip};
@@ -98,13 +97,6 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 /// was out of range, if that is an error: nothing from that index on is moved then. Under `Missing::Fill` rows out
 /// of range get the fill.
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
-
-level_pointers! {
-    fn(&MoveJob<'_>);
-    fn(&MoveJob<'_>) -> usize;
-    fn(&Strip<'_>) -> usize;
-    fn(Plane<'_>) -> bool;
-}
 
 /// A loop over rows, compiled for each way to copy one.
 pub trait RowLoop: 'static {

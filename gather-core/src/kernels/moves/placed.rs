@@ -7,6 +7,10 @@ use crate::kernels::moves::{RowLoop, copy_fixed};
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::prefetch::{LINE, prefetch};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::vector::Vector;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::x86;
 
 /// Rows that are resolved before they are moved.
 pub(crate) const FEW: usize = 64;
@@ -122,8 +126,6 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
-        use core::arch::x86_64::{_mm_set_epi32, _mm_set_epi64x, _mm_storeu_si128};
-
         macro_rules! load {
             ($ty:ty, $k:literal) => {{
                 // SAFETY: the caller's promise, for an element, at any alignment.
@@ -133,18 +135,14 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
         match BYTES {
             4 => {
                 let [a, b, c, d] = [load!(i32, 0), load!(i32, 1), load!(i32, 2), load!(i32, 3)];
-                // SAFETY: every x86-64 machine has SSE2.
-                let elements = unsafe { _mm_set_epi32(d, c, b, a) };
                 // SAFETY: the caller's promise: four elements of 4 bytes.
-                unsafe { _mm_storeu_si128(to.cast(), elements) };
+                unsafe { x86::four_words(a, b, c, d).store(to) };
             }
             8 => {
                 let pairs = [[load!(i64, 0), load!(i64, 1)], [load!(i64, 2), load!(i64, 3)]];
                 for (k, [a, b]) in pairs.into_iter().enumerate() {
-                    // SAFETY: every x86-64 machine has SSE2.
-                    let elements = unsafe { _mm_set_epi64x(b, a) };
                     // SAFETY: the caller's promise: two of four elements of 8 bytes.
-                    unsafe { _mm_storeu_si128(to.wrapping_add(16 * k).cast(), elements) };
+                    unsafe { x86::two_longs(a, b).store(to.wrapping_add(16 * k)) };
                 }
             }
             _ => {

@@ -9,13 +9,11 @@
 //! may be another thread's. Other rows are moved as at the level AVX2: those that are not contiguous in the
 //! output; those whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
 
-use core::arch::x86_64::*;
-
-use crate::kernels::level_fn::avx2;
+use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::rows::MoveRows;
-use crate::kernels::moves::table_avx512::first_lanes;
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
+use crate::kernels::x86::{__m128i, __m256i, MaskedBytes};
 
 /// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
 #[inline(always)]
@@ -28,58 +26,48 @@ fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
 }
 
 /// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX-512.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn move_rows(job: &MoveJob<'_>) {
-    let (out_step, row, next) = (job.out_step, job.row, job.next);
-    let is_dense = out_step == row as isize && !next.is_some();
-    match row {
-        6 | 12 | 24 => avx2::<MoveRows>(job),
-        5..=15 if is_dense => masked::<16>(job),
-        17..=31 if is_dense => masked::<32>(job),
-        _ => avx2::<MoveRows>(job),
+pub(crate) struct MoveRowsByMasks;
+
+impl LevelFn for MoveRowsByMasks {
+    type Args<'a> = &'a MoveJob<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, job: &MoveJob<'_>) {
+        let is_dense = job.out_step == job.row as isize && !job.next.is_some();
+        match (here.avx512(), job.row) {
+            (Some(level), 5 | 7..=11 | 13..=15) if is_dense => masked::<__m128i>(level, job),
+            (Some(level), 17..=23 | 25..=31) if is_dense => masked::<__m256i>(level, job),
+            _ => here.run::<MoveRows>(job),
+        }
     }
 }
 
-/// Moves rows of at most `VECTOR` bytes, which are contiguous in the output.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn masked<const VECTOR: usize>(job: &MoveJob<'_>) {
-    let n = job.n;
-    let whole = whole(job, VECTOR);
-    each::<VECTOR, true>(job, 0, whole);
-    each::<VECTOR, false>(job, whole, n);
+/// Moves rows of at most `V::LEN` bytes, which are contiguous in the output.
+#[inline(always)]
+fn masked<V: MaskedBytes>(level: Avx512, job: &MoveJob<'_>) {
+    let whole = whole(job, V::LEN);
+    each::<V, true>(level, job, 0, whole);
+    each::<V, false>(level, job, whole, job.n);
 }
 
 /// Moves the rows from `first` to `end`. Where it `OVERLAPS`, whole vectors are written, which end inside the job.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn each<const VECTOR: usize, const OVERLAPS: bool>(job: &MoveJob<'_>, first: usize, end: usize) {
+#[inline(always)]
+fn each<V: MaskedBytes, const OVERLAPS: bool>(level: Avx512, job: &MoveJob<'_>, first: usize, end: usize) {
     let (n, row, prefetch_distance) = (job.n, job.row, job.prefetch_distance);
-    debug_assert!(end <= if OVERLAPS { whole(job, VECTOR) } else { n });
-    let mask = first_lanes(row);
+    debug_assert!(end <= if OVERLAPS { whole(job, V::LEN) } else { n });
     for i in first..end {
         if prefetch_distance != 0 {
             prefetch(job.source((i + prefetch_distance).min(n - 1)), row);
         }
-        let (from, to) = (job.source(i), job.target(i));
-        macro_rules! copy {
-            ($load:ident, $store:ident, $store_masked:ident, $mask:ty) => {{
-                // SAFETY: K2: the mask has the bytes of the row.
-                let bytes = unsafe { $load(mask as $mask, from.cast()) };
-                if OVERLAPS {
-                    // SAFETY: K1: a vector from here on ends inside the job, whose rows are contiguous.
-                    unsafe { $store(to.cast(), bytes) }
-                } else {
-                    // SAFETY: K1: the mask has the bytes of the row.
-                    unsafe { $store_masked(to.cast(), mask as $mask, bytes) }
-                }
-            }};
-        }
-        if VECTOR == 16 {
-            copy!(_mm_maskz_loadu_epi8, _mm_storeu_si128, _mm_mask_storeu_epi8, u16)
+        // SAFETY: K2: the bytes of a row, which may be read.
+        let bytes = V::load_first(level, unsafe { core::slice::from_raw_parts(job.source(i), row) });
+        if OVERLAPS {
+            // SAFETY: K1: a vector from here on ends inside the job, whose rows are contiguous.
+            unsafe { bytes.store(job.target(i)) }
         } else {
-            copy!(_mm256_maskz_loadu_epi8, _mm256_storeu_si256, _mm256_mask_storeu_epi8, u32)
+            // SAFETY: K1: the bytes of a row of the output, which may be written.
+            bytes.store_first(level, unsafe { core::slice::from_raw_parts_mut(job.target(i).cast(), row) });
         }
     }
 }

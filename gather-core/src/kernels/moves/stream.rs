@@ -6,13 +6,14 @@
 //!
 //! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
 
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::STREAMED_AT_ONCE;
 use crate::kernels::moves::prefetching::{JobAndNext, sources};
 use crate::kernels::prefetch::{LINE, prefetch, prefetch_row};
+pub(crate) use crate::kernels::x86::fence;
+use crate::kernels::x86::stream_line;
 
 /// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
 /// after it. [`fence`] comes before any other access to what is written.
@@ -216,13 +217,6 @@ impl<const VECTOR: usize> Drop for Pending<VECTOR> {
     }
 }
 
-/// Orders what was streamed before any access that follows, of this thread and of others.
-#[inline(always)]
-pub(crate) fn fence() {
-    // SAFETY: every x86-64 machine has SSE.
-    unsafe { _mm_sfence() };
-}
-
 /// A line that two rows share, with a line of buffer on either side.
 #[repr(C, align(64))]
 struct SharedLine([MaybeUninit<u8>; 3 * LINE]);
@@ -246,32 +240,5 @@ impl SharedLine {
         debug_assert!(at <= 2 * LINE);
         // SAFETY: a line from the first, the second or the third line on, or between them.
         unsafe { self.0.as_mut_ptr().wrapping_add(at).cast::<[u8; LINE]>().write(bytes) };
-    }
-}
-
-/// Copies a line by non-temporal stores, by vectors of `VECTOR` bytes.
-///
-/// # Safety
-/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any
-/// other access to the line. The machine has such vectors; those of 16 bytes every one has.
-#[inline(always)]
-unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut u8) {
-    const { assert!(matches!(VECTOR, 16 | 32 | 64)) };
-    debug_assert!(to.addr().is_multiple_of(LINE));
-    for at in (0..LINE).step_by(VECTOR) {
-        let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
-        macro_rules! copy {
-            ($load:ident, $stream:ident) => {{
-                // SAFETY: `VECTOR` bytes of the line, at any alignment.
-                let part = unsafe { $load(from.cast()) };
-                // SAFETY: `VECTOR` bytes of the line, at a multiple of them.
-                unsafe { $stream(to.cast(), part) }
-            }};
-        }
-        match VECTOR {
-            64 => copy!(_mm512_loadu_si512, _mm512_stream_si512),
-            32 => copy!(_mm256_loadu_si256, _mm256_stream_si256),
-            _ => copy!(_mm_loadu_si128, _mm_stream_si128),
-        }
     }
 }

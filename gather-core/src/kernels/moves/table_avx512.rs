@@ -11,12 +11,15 @@
 //!
 //! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
 
-use core::arch::x86_64::*;
+#![forbid(unsafe_code)]
 
-use crate::kernels::level_fn::Avx512;
+use core::marker::PhantomData;
+
+use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::contiguous::{self, ByteBounds, Numbers, Places};
 use crate::kernels::nest::plane::Strip;
 use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::x86::{__m256i, __m512i, MaskedBytes};
 use crate::types::index::Index;
 
 /// Bytes of a vector.
@@ -33,175 +36,139 @@ pub(crate) const fn entries(bytes: usize) -> usize {
     }
 }
 
-/// The first `n` lanes of at most 64.
-#[inline(always)]
-pub(crate) const fn first_lanes(n: usize) -> u64 {
-    if n < 64 { (1 << n) - 1 } else { u64::MAX }
-}
-
 /// A table in up to four vectors, zero beyond its entries.
 #[derive(Clone, Copy)]
 struct VectorTable<const VECTORS: usize>([__m512i; VECTORS]);
 
 impl<const VECTORS: usize> VectorTable<VECTORS> {
     /// That of a job.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn of(table: contiguous::Table<'_>) -> Self {
-        let (data, bytes) = table.bytes();
-        debug_assert!(bytes <= VECTORS * VECTOR, "K9: a table of {bytes} bytes");
-        let mut vectors = [_mm512_setzero_si512(); VECTORS];
-        for (at, vector) in vectors.iter_mut().enumerate() {
-            let lanes = first_lanes(bytes.saturating_sub(at * VECTOR));
-            // SAFETY: the table may be read, and the mask leaves out what lies behind it.
-            *vector = unsafe { _mm512_maskz_loadu_epi8(lanes, data.wrapping_add(at * VECTOR).cast()) };
-        }
-        VectorTable(vectors)
+    #[inline(always)]
+    fn of(level: Avx512, table: contiguous::Table<'_>) -> Self {
+        let bytes = table.bytes();
+        debug_assert!(bytes.len() <= VECTORS * VECTOR, "K9: a table of {} bytes", bytes.len());
+        let part = |at: usize| bytes.get(at * VECTOR..).unwrap_or_default();
+        VectorTable(core::array::from_fn(|at| __m512i::load_first(level, part(at))))
     }
 }
 
 impl VectorTable<2> {
     /// The entries of `BYTES` bytes at a vector of positions, each as wide as an entry.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn at<const BYTES: usize>(self, positions: __m512i) -> __m512i {
+    #[inline(always)]
+    fn at<const BYTES: usize>(self, level: Avx512, positions: __m512i) -> __m512i {
         let [low, high] = self.0;
-        match BYTES {
-            1 => _mm512_permutex2var_epi8(low, positions, high),
-            2 => _mm512_permutex2var_epi16(low, positions, high),
-            4 => _mm512_permutex2var_epi32(low, positions, high),
-            _ => _mm512_permutex2var_epi64(low, positions, high),
-        }
+        level.permuted::<BYTES>(low, positions, high)
     }
 }
 
 impl VectorTable<4> {
     /// The bytes at 64 positions.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn at(self, positions: __m512i) -> __m512i {
+    #[inline(always)]
+    fn at(self, level: Avx512, positions: __m512i) -> __m512i {
         let [a, b, c, d] = self.0;
-        let (low, high) = (VectorTable([a, b]).at::<1>(positions), VectorTable([c, d]).at::<1>(positions));
-        _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(positions), high)
+        let [low, high] = [[a, b], [c, d]].map(|half| VectorTable(half).at::<1>(level, positions));
+        level.select_64(level.negative_64(positions), high, low)
     }
 }
 
 /// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
-    let (table_entries, n) = (job.table_entries, job.n);
-    debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
-    if entries(BYTES) == 0 {
-        return 0;
+pub(crate) struct LookUp<const BYTES: usize>;
+
+impl<const BYTES: usize> LevelFn for LookUp<BYTES> {
+    type Args<'a> = &'a MoveJob<'a>;
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, job: &MoveJob<'_>) -> usize {
+        let (table_entries, n) = (job.table_entries, job.n);
+        debug_assert!(table_entries <= entries(BYTES), "K9: a table of {table_entries}");
+        let Some(level) = here.avx512().filter(|_| entries(BYTES) != 0) else { return 0 };
+        if BYTES == 1 && table_entries > 128 {
+            let table = VectorTable::<4>::of(level, contiguous::Table::of(job, 1));
+            each_vector::<1>(level, job, |positions| table.at(level, positions));
+        } else {
+            let table = VectorTable::<2>::of(level, contiguous::Table::of(job, BYTES));
+            each_vector::<BYTES>(level, job, |positions| table.at::<BYTES>(level, positions));
+        }
+        n
     }
-    if BYTES == 1 && table_entries > 128 {
-        let table = VectorTable::<4>::of(contiguous::Table::of(job, 1));
-        each_vector::<1>(job, |positions| table.at(positions));
-    } else {
-        let table = VectorTable::<2>::of(contiguous::Table::of(job, BYTES));
-        each_vector::<BYTES>(job, |positions| table.at::<BYTES>(positions));
-    }
-    n
 }
 
 /// Writes what `at` yields for each vector of positions.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn each_vector<const BYTES: usize>(job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
+#[inline(always)]
+fn each_vector<const BYTES: usize>(level: Avx512, job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
-    let done = places.each_step(lanes, |done| places.store(done, at(load_positions::<BYTES>(positions, done, lanes))));
+    let done = places.each_step(lanes, |done| {
+        places.store(done, at(load_positions::<BYTES>(level, positions, done, lanes)));
+    });
     let left = places.n() - done;
     if left > 0 {
-        store_some(places, done, at(load_positions::<BYTES>(positions, done, left)));
+        places.store_rest(level, done, at(load_positions::<BYTES>(level, positions, done, left)));
     }
 }
 
-/// Writes the elements from number `done` on: as many as are left, fewer than a vector.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn store_some<const BYTES: usize>(places: Places<'_, BYTES>, done: usize, vector: __m512i) {
-    let (to, left) = places.from(done);
-    // SAFETY: the elements that are left may be written; the mask leaves out what lies behind them.
-    unsafe { _mm512_mask_storeu_epi8(to.cast(), first_lanes(left * BYTES), vector) };
-}
-
 /// A vector of `n` positions from number `at` on, each in as many bytes as an element has.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn load_positions<const BYTES: usize>(positions: Numbers<'_, i32>, at: usize, n: usize) -> __m512i {
-    let ((positions, left), lanes) = (positions.from(at), first_lanes(n));
-    debug_assert!(n <= left, "{n} of {left}");
-    let sixteen = |at: usize| {
-        // SAFETY: `n` positions may be read, and the mask, of which these are 16 lanes, has no others.
-        unsafe { _mm512_maskz_loadu_epi32((lanes >> (at * 16)) as u16, positions.wrapping_add(at * 16)) }
-    };
+#[inline(always)]
+fn load_positions<const BYTES: usize>(level: Avx512, positions: Numbers<'_, i32>, at: usize, n: usize) -> __m512i {
+    let bytes = positions.bytes(at, n);
+    let sixteen = |part: usize| __m512i::load_first(level, bytes.get(part * VECTOR..).unwrap_or_default());
     match BYTES {
-        8 => {
-            // SAFETY: as many positions may be read, at most eight, as the mask has.
-            _mm512_cvtepu32_epi64(unsafe { _mm256_maskz_loadu_epi32(lanes as u8, positions) })
-        }
+        8 => level.widened_8(__m256i::load_first(level, bytes)),
         4 => sixteen(0),
-        2 => {
-            let (low, high) = (_mm512_cvtepi32_epi16(sixteen(0)), _mm512_cvtepi32_epi16(sixteen(1)));
-            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-        }
-        _ => {
-            let (a, b, c, d) = (sixteen(0), sixteen(1), sixteen(2), sixteen(3));
-            // Packing works on the quarters of vectors: 4 bytes each of a b c d a b c d ..
-            let packed = _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
-            let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-            _mm512_permutexvar_epi32(order, packed)
-        }
+        2 => level.narrowed_32(sixteen(0), sixteen(1)),
+        _ => level.narrowed_64([sixteen(0), sixteen(1), sixteen(2), sixteen(3)]),
     }
 }
 
 /// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
-    if strip.spec().table_entries > 128 {
-        let table = VectorTable::<4>::of(contiguous::Table::of_bytes(strip));
-        straight::<I>(strip, |positions| table.at(positions))
-    } else {
-        let table = VectorTable::<2>::of(contiguous::Table::of_bytes(strip));
-        straight::<I>(strip, |positions| table.at::<1>(positions))
+pub(crate) struct LookUpBytes<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for LookUpBytes<I> {
+    type Args<'a> = &'a Strip<'a>;
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, strip: &Strip<'_>) -> usize {
+        let Some(level) = here.avx512() else { return 0 };
+        let table = contiguous::Table::of_bytes(strip);
+        if strip.spec().table_entries > 128 {
+            let table = VectorTable::<4>::of(level, table);
+            straight::<I>(level, strip, |positions| table.at(level, positions))
+        } else {
+            let table = VectorTable::<2>::of(level, table);
+            straight::<I>(level, strip, |positions| table.at::<1>(level, positions))
+        }
     }
 }
 
-/// As [`look_up_bytes`]; `at` yields the bytes at 64 positions.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn straight<I: Index>(strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usize {
+/// As [`LookUpBytes`]; `at` yields the bytes at 64 positions.
+#[inline(always)]
+fn straight<I: Index>(level: Avx512, strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usize {
     let places = Places::<1>::along(strip);
     let (indices, ByteBounds { signed, from_end, add, last }) =
         (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
-    let (add, last) = (_mm512_set1_epi8(add as i8), _mm512_set1_epi8(last as i8));
+    let (add, last) = (level.splat_64(add), level.splat_64(last));
     // Positions, and which of them are in range.
     let resolve = |indices| {
-        let negative = if signed { _mm512_movepi8_mask(indices) } else { 0 };
-        let positions = _mm512_mask_add_epi8(indices, negative, indices, add);
+        let negative = if signed { level.negative_64(indices) } else { 0 };
+        let positions = level.plus_where_64(indices, negative, add);
         // Without counting from the end a negative index is out of range, whatever its bits.
         let refused = if from_end { 0 } else { negative };
-        (positions, _mm512_cmple_epu8_mask(positions, last) & !refused)
+        (positions, level.at_most_64(positions, last) & !refused)
     };
     let mut done = 0;
     while places.n() - done >= VECTOR {
-        let (positions, inside) = resolve(indices.load(Avx512::here(), done));
+        let (positions, inside) = resolve(indices.load(level, done));
         if inside != u64::MAX {
             return done;
         }
         places.store(done, at(positions));
         done += VECTOR;
     }
-    let (from, left) = indices.from(done);
-    let lanes = first_lanes(left);
-    // SAFETY: the indices that are left may be read; the mask leaves out what lies behind them.
-    let some = unsafe { _mm512_maskz_loadu_epi8(lanes, from.cast()) };
-    let (positions, inside) = resolve(some);
-    if inside & lanes != lanes {
+    let left = indices.bytes(done, places.n() - done);
+    let (positions, inside) = resolve(__m512i::load_first(level, left));
+    if inside.trailing_ones() < left.len() as u32 {
         return done;
     }
-    store_some(places, done, at(positions));
+    places.store_rest(level, done, at(positions));
     places.n()
 }

@@ -1,8 +1,6 @@
 //! How a level converts halves: by whole numbers, in loops that compilers vectorise, or by the instructions of F16C.
 
 #[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::__m256;
-#[cfg(target_arch = "x86_64")]
 use core::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 use core::ptr;
@@ -11,6 +9,8 @@ use crate::kernels::level_fn::Token;
 use crate::kernels::reduce::number::Half;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::vectors::Stored;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
 /// Widens `N` halves.

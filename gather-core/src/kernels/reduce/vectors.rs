@@ -8,11 +8,12 @@ use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-#[cfg(feature = "half")]
-use crate::kernels::columns_avx2::bf16_to_256;
-use crate::kernels::level_fn::{Avx2, Avx512, Token};
+use crate::kernels::level_fn::{Avx2, Avx512};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::Half;
+use crate::kernels::vector::Vector;
+#[cfg(feature = "half")]
+use crate::kernels::x86::bf16_to_256;
 use crate::types::element::{Element, Unaligned};
 
 /// Elements in memory that are the floats of a vector, or become them.
@@ -29,11 +30,9 @@ pub(in crate::kernels::reduce) trait Stored<V: SumVector>: Element {
 }
 
 /// A vector of floats.
-pub(in crate::kernels::reduce) trait SumVector: Copy {
+pub(in crate::kernels::reduce) trait SumVector: Vector {
     /// An element.
     type Item: Stored<Self>;
-    /// The token of the level that has the vector's instructions.
-    type Level: Token;
     /// How many it has.
     const N: usize;
 
@@ -82,7 +81,6 @@ macro_rules! vectors {
 
         impl SumVector for $vector {
             type Item = $item;
-            type Level = $level;
             const N: usize = $n;
 
             #[inline(always)]
@@ -261,7 +259,7 @@ fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// As [`bf16_to_256`](crate::kernels::columns_avx2::bf16_to_256).
+/// As [`bf16_to_256`].
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -305,6 +303,7 @@ fn bf16_of_512(numbers: __m512) -> __m256i {
 #[cfg(all(test, feature = "half"))]
 mod tests {
     use super::*;
+    use crate::kernels::level_fn::Token;
     use crate::types::level::Level;
     use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 

@@ -15,7 +15,7 @@
 use core::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{LevelFn, avx2};
 use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::shaped::fold::{IndexShape, OUTER, ShapedAxis, ShapedLoop};
 #[cfg(target_arch = "x86_64")]
@@ -100,18 +100,10 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
             if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
                 // SAFETY: the machine has the level AVX2.
-                return unsafe { self.move_rows_avx2() };
+                return unsafe { avx2::<MoveShapedRows<D, T, I, ARGS>>(self) };
             }
         }
         self.move_rows(Scalar)
-    }
-
-    /// As [`move_rows`](Self::move_rows), for AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn move_rows_avx2(&self) -> bool {
-        self.move_rows(Avx2::here())
     }
 
     /// Moves every row, up to the first group of which an index is out of range, if that is an error; returns
@@ -177,16 +169,16 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         let n = const { IndexShapeOf::<D>::INNER }.n.at(self.sizes);
         let mut done = 0;
         #[cfg(target_arch = "x86_64")]
-        if level.avx2().is_some()
+        if let Some(level) = level.avx2()
             && size_of::<T>() == 4
             && size_of::<I>() == 4
             && let Some(dim) = const { IndexShapeOf::<D>::LINE }
         {
             let data = (self.data.wrapping_add(place.data), dim);
             let index = self.indices.wrapping_add(place.index);
-            // SAFETY: the token shows that the machine has AVX2. D1 to D3 for the line: the axis is the line of data
-            // from here on, and indices and elements of the output are contiguous.
-            let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
+            // SAFETY: D1 to D3 for the line: the axis is the line of data from here on, and indices and elements of the
+            // output are contiguous.
+            let (ahead, ok) = unsafe { look_up(level, const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
             if !ok {
                 return false;
             }
@@ -258,5 +250,20 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             inside &= ok;
         }
         (far, inside)
+    }
+}
+
+/// [`ShapedTensors::move_rows`], compiled for AVX2.
+#[cfg(target_arch = "x86_64")]
+struct MoveShapedRows<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
+
+#[cfg(target_arch = "x86_64")]
+impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for MoveShapedRows<D, T, I, ARGS> {
+    type Args<'a> = &'a ShapedTensors<'a, D, T, I, ARGS>;
+    type Output = bool;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, tensors: Self::Args<'_>) -> bool {
+        tensors.move_rows(here)
     }
 }

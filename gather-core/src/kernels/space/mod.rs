@@ -12,11 +12,8 @@ pub(crate) mod zip;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod zip_x86;
 
-use crate::kernels::by_level::level_pointers;
 use crate::kernels::space::periods::Periods;
 
 /// Interleaves whole periods of contiguous streams of data into the output, or takes contiguous data apart into streams
 /// of the output; returns how many, from the first on.
 pub(crate) type PeriodsFn = fn(&Periods<'_>) -> usize;
-
-level_pointers! { fn(&Periods<'_>) -> usize; }

@@ -17,15 +17,10 @@
 
 #![forbid(unsafe_code)]
 
-use core::arch::x86_64::{
-    __m128i, __m256i, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm256_broadcastsi128_si256, _mm256_set_m128i,
-    _mm256_shuffle_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,
-    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-};
-
-use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::vector::Vector;
+use crate::kernels::x86::{__m128i, __m256i};
 
 /// Bytes of a vector.
 const VECTOR: usize = 32;
@@ -34,21 +29,28 @@ const SHORT: usize = 16;
 
 /// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time; returns how many
 /// periods.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn periods<const BYTES: usize>(periods: &Periods<'_>) -> usize {
-    let bytes = periods.n() * BYTES;
-    match periods.block() {
-        2 => unzip_streams::<BYTES, 2>(periods, bytes / VECTOR),
-        3 => {
-            unzip_three::<BYTES>(periods, bytes / SHORT);
-            return bytes / SHORT * (SHORT / BYTES);
+pub(crate) struct Unzip<const BYTES: usize>;
+
+impl<const BYTES: usize> LevelFn for Unzip<BYTES> {
+    type Args<'a> = &'a Periods<'a>;
+    type Output = usize;
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, periods: &Periods<'_>) -> usize {
+        let Some(level) = here.avx2() else { return 0 };
+        let bytes = periods.n() * BYTES;
+        match periods.block() {
+            2 => unzip_streams::<BYTES, 2>(level, periods, bytes / VECTOR),
+            3 => {
+                unzip_three::<BYTES>(level, periods, bytes / SHORT);
+                return bytes / SHORT * (SHORT / BYTES);
+            }
+            4 => unzip_streams::<BYTES, 4>(level, periods, bytes / VECTOR),
+            8 => unzip_streams::<BYTES, 8>(level, periods, bytes / VECTOR),
+            _ => return 0,
         }
-        4 => unzip_streams::<BYTES, 4>(periods, bytes / VECTOR),
-        8 => unzip_streams::<BYTES, 8>(periods, bytes / VECTOR),
-        _ => return 0,
+        bytes / VECTOR * (VECTOR / BYTES)
     }
-    bytes / VECTOR * (VECTOR / BYTES)
 }
 
 /// Where the bytes of a short vector of each of three streams come from, for elements of `BYTES` bytes.
@@ -70,43 +72,38 @@ impl<const BYTES: usize> UnzipThirds<BYTES> {
 }
 
 /// Takes data apart into `steps` short vectors of each of three streams.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn unzip_three<const BYTES: usize>(periods: &Periods<'_>, steps: usize) {
-    let masks = UnzipThirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| __m128i::of(Avx2::here(), &mask)));
+#[inline(always)]
+fn unzip_three<const BYTES: usize>(level: Avx2, periods: &Periods<'_>, steps: usize) {
+    let masks = UnzipThirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| __m128i::of(level, &mask)));
     for step in 0..steps {
-        let mut data = [_mm_setzero_si128(); 3];
-        for (n, vector) in data.iter_mut().enumerate() {
-            *vector = periods.load_whole::<__m128i, BYTES>(Avx2::here(), (step * 3 + n) * SHORT);
-        }
+        let load = |n| periods.load_whole::<__m128i, BYTES>(level, (step * 3 + n) * SHORT);
+        let [a, b, c] = [load(0), load(1), load(2)];
         for (n, masks) in masks.iter().enumerate() {
-            let [a, b, c] = data;
-            let ab = _mm_or_si128(_mm_shuffle_epi8(a, masks[0]), _mm_shuffle_epi8(b, masks[1]));
-            let unzipped = _mm_or_si128(ab, _mm_shuffle_epi8(c, masks[2]));
+            let ab = level.or_16(level.look_up_16(a, masks[0]), level.look_up_16(b, masks[1]));
+            let unzipped = level.or_16(ab, level.look_up_16(c, masks[2]));
             periods.store_stream::<__m128i, BYTES>(n, step * SHORT, unzipped);
         }
     }
 }
 
 /// Takes data apart into `steps` vectors of each of `N` streams.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn unzip_streams<const BYTES: usize, const N: usize>(periods: &Periods<'_>, steps: usize) {
-    let sort = _mm256_broadcastsi128_si256(__m128i::of(Avx2::here(), &Sorted::<BYTES, N>::MASK));
+#[inline(always)]
+fn unzip_streams<const BYTES: usize, const N: usize>(level: Avx2, periods: &Periods<'_>, steps: usize) {
+    let sort = level.twice(__m128i::of(level, &Sorted::<BYTES, N>::MASK));
     for step in 0..steps {
         let mut vectors = [sort; N];
         for (n, vector) in vectors.iter_mut().enumerate() {
             // Short vectors `n` and `N + n` of the step, of `2 * N`.
-            let low = periods.load_whole::<__m128i, BYTES>(Avx2::here(), step * N * VECTOR + n * SHORT);
-            let high = periods.load_whole::<__m128i, BYTES>(Avx2::here(), step * N * VECTOR + (N + n) * SHORT);
-            *vector = _mm256_set_m128i(high, low);
+            let low = periods.load_whole::<__m128i, BYTES>(level, step * N * VECTOR + n * SHORT);
+            let high = periods.load_whole::<__m128i, BYTES>(level, step * N * VECTOR + (N + n) * SHORT);
+            *vector = level.joined(low, high);
             if N * BYTES < SHORT {
-                *vector = _mm256_shuffle_epi8(*vector, sort);
+                *vector = level.look_up_32(*vector, sort);
             }
         }
         let mut left = Sorted::<BYTES, N>::RUNS;
         while left > 1 {
-            vectors = round::<BYTES, N>(vectors);
+            vectors = round::<BYTES, N>(level, vectors);
             left /= 2;
         }
         for (n, vector) in vectors.iter().enumerate() {
@@ -140,16 +137,16 @@ impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
 ///
 /// A vector's number and the number of a run within it, as one number in binary, are rotated by one digit. After as
 /// many rounds as a run's number has digits, the two have changed places.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn round<const BYTES: usize, const N: usize>(vectors: [__m256i; N]) -> [__m256i; N] {
+#[inline(always)]
+fn round<const BYTES: usize, const N: usize>(level: Avx2, vectors: [__m256i; N]) -> [__m256i; N] {
     let mut zipped = vectors;
     for pair in 0..N / 2 {
         let (a, b) = (vectors[pair], vectors[pair + N / 2]);
+        // Runs of 8 bytes and longer ones are zipped by 8 bytes.
         [zipped[2 * pair], zipped[2 * pair + 1]] = match Sorted::<BYTES, N>::RUN {
-            2 => [_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)],
-            4 => [_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)],
-            _ => [_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)],
+            2 => level.unpacked::<2>(a, b),
+            4 => level.unpacked::<4>(a, b),
+            _ => level.unpacked::<8>(a, b),
         };
     }
     zipped

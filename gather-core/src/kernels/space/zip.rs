@@ -34,7 +34,7 @@ pub(crate) trait ZipsThree: Vector {
 pub(crate) trait LooksUp: Vector {
     /// The bytes at numbers, and 0 where a number is 128.
     fn look_up(self, level: Self::Level, at: Self) -> Self;
-    fn or(self, other: Self) -> Self;
+    fn or(level: Self::Level, a: Self, b: Self) -> Self;
 }
 
 /// Bytes of a vector that looks bytes up.
@@ -64,7 +64,8 @@ impl<V: LooksUp> ZipsThree for V {
         let mut zipped = [a; 3];
         for (vector, from) in zipped.iter_mut().zip(&Thirds::<BYTES>::NUMBERS) {
             let of = |stream: V, numbers: &[u8; SHORT]| stream.look_up(level, V::of(level, numbers));
-            *vector = of(a, &from[0]).or(of(b, &from[1])).or(of(c, &from[2]));
+            let ab = V::or(level, of(a, &from[0]), of(b, &from[1]));
+            *vector = V::or(level, ab, of(c, &from[2]));
         }
         zipped
     }

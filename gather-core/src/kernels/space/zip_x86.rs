@@ -7,16 +7,12 @@
 //! streams, and two from three: the lanes of the first two in their places, then those of the third between them. Two
 //! and four streams are as quick with AVX2.
 
-use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_or_si128, _mm_shuffle_epi8, _mm256_permute2x128_si256, _mm256_unpackhi_epi8,
-    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16,
-    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm512_permutex2var_epi8, _mm512_permutex2var_epi16,
-    _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-};
+#![forbid(unsafe_code)]
 
 use crate::kernels::level_fn::{Avx2, Avx512};
 use crate::kernels::space::zip::{LooksUp, Zip, ZipsThree, ZipsTwo};
 use crate::kernels::vector::Vector;
+use crate::kernels::x86::{__m128i, __m256i, __m512i};
 
 /// [`Zip`] with AVX2.
 pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYTES>;
@@ -27,36 +23,22 @@ pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, B
 /// Of the level AVX2.
 impl LooksUp for __m128i {
     #[inline(always)]
-    fn look_up(self, _: Avx2, at: Self) -> Self {
-        // SAFETY: the token shows that the machine has AVX2, and so SSSE3.
-        unsafe { _mm_shuffle_epi8(self, at) }
+    fn look_up(self, level: Avx2, at: Self) -> Self {
+        level.look_up_16(self, at)
     }
 
     #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        // SAFETY: every x86-64 machine has SSE2.
-        unsafe { _mm_or_si128(self, other) }
+    fn or(level: Avx2, a: Self, b: Self) -> Self {
+        level.or_16(a, b)
     }
 }
 
 impl ZipsTwo for __m256i {
     #[inline(always)]
-    fn zip<const BYTES: usize>(_: Avx2, a: Self, b: Self) -> [Self; 2] {
-        // SAFETY: the token shows that the machine has AVX2.
-        unsafe { unpacked::<BYTES>(a, b) }
+    fn zip<const BYTES: usize>(level: Avx2, a: Self, b: Self) -> [Self; 2] {
+        let [low, high] = level.unpacked::<BYTES>(a, b);
+        level.paired(low, high)
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn unpacked<const BYTES: usize>(a: __m256i, b: __m256i) -> [__m256i; 2] {
-    let (low, high) = match BYTES {
-        1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
-        2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
-        4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
-        _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
-    };
-    [_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high)]
 }
 
 impl ZipsTwo for __m512i {
@@ -81,19 +63,7 @@ impl ZipsThree for __m512i {
 /// The lanes of two vectors in an order.
 #[inline(always)]
 fn permuted<const BYTES: usize>(level: Avx512, a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
-    // SAFETY: the token shows that the machine has AVX-512.
-    unsafe { permute::<BYTES>(a, __m512i::of(level, order), b) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn permute<const BYTES: usize>(a: __m512i, order: __m512i, b: __m512i) -> __m512i {
-    match BYTES {
-        1 => _mm512_permutex2var_epi8(a, order, b),
-        2 => _mm512_permutex2var_epi16(a, order, b),
-        4 => _mm512_permutex2var_epi32(a, order, b),
-        _ => _mm512_permutex2var_epi64(a, order, b),
-    }
+    level.permuted::<BYTES>(a, Vector::of(level, order), b)
 }
 
 /// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a

@@ -29,11 +29,11 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::columns_avx2::Eight as Columns;
-use crate::kernels::level_fn::{LevelFn, Token, scalar};
+use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::Combine;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::bag::fused_avx2::sums;
+use crate::kernels::reduce::bag::fused_avx2::SumsInRegisters;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
 use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Max, Min};
@@ -122,8 +122,7 @@ const fn all<C: Columns>() -> BagFns {
 }
 
 const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
-    // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
-    unsafe { by_level!(scalar::<FusedInMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>) }
+    by_level!(fn FusedInMemory<C, Add<f32>, WEIGHTED>, fn SumsInRegisters<C, WEIGHTED>)
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.

@@ -5,18 +5,18 @@
 //! have more columns than a panel, all panels take [`BLOCK`] rows of a bag before the next ones, so that the lines of a
 //! row are prefetched and read while its page is at hand; a block is a part of its bag, whose sums are carried.
 
-use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::columns_avx2::{Eight, ParamsAt, Tail};
-use crate::kernels::level_fn::Avx2;
+use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::{BagArgs, BagRows, Begin, Lengths, Part};
 use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
+use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
 /// Columns of a vector.
@@ -34,24 +34,23 @@ const ROOM: usize = 1024;
 type Reduce<'a> = &'a dyn Fn(&BagRows<'_>);
 
 /// The AVX2 level of a sum, or of a mean.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(in crate::kernels::reduce) fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    bag.debug_check(WEIGHTED);
-    if bag.fused().0.size == size_of::<f32>() {
-        in_panels::<C, WEIGHTED>(bag);
-    } else {
-        rounded(bag, &|bag| in_panels::<C, WEIGHTED>(bag));
-    }
-}
+pub(in crate::kernels::reduce) struct SumsInRegisters<C, const WEIGHTED: bool>(PhantomData<C>);
 
-/// Reduces rows to elements `f32`.
-#[target_feature(enable = "avx2,fma,f16c")]
-fn in_panels<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    let columns = bag.elements();
-    if columns <= WIDEST * EIGHT {
-        panel::<C, WEIGHTED>(bag, 0..columns);
-    } else {
-        in_blocks(bag, &|bag, columns| panel::<C, WEIGHTED>(bag, columns));
+impl<C: Eight, const WEIGHTED: bool> LevelFn for SumsInRegisters<C, WEIGHTED> {
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        bag.debug_check(WEIGHTED);
+        let columns = bag.elements();
+        if bag.fused().0.size != size_of::<f32>() {
+            rounded(bag, &|bag| here.run::<Self>(bag));
+        } else if columns <= WIDEST * EIGHT {
+            here.run::<ReducePanel<C, WEIGHTED>>((bag, 0..columns));
+        } else {
+            in_blocks(bag, &|bag, columns| here.run::<ReducePanel<C, WEIGHTED>>((bag, columns)));
+        }
     }
 }
 
@@ -138,16 +137,23 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
 }
 
 /// Reduces the columns of a panel.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn panel<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>, columns: Range<usize>) {
-    match columns.len().div_ceil(EIGHT) {
-        0 => {}
-        1 => InPanel::<C, WEIGHTED, 1, 1>::reduce(bag, columns),
-        2 => InPanel::<C, WEIGHTED, 2, 1>::reduce(bag, columns),
-        3..=4 => InPanel::<C, WEIGHTED, 4, 2>::reduce(bag, columns),
-        5..=8 => InPanel::<C, WEIGHTED, 8, 4>::reduce(bag, columns),
-        _ => InPanel::<C, WEIGHTED, WIDEST, 5>::reduce(bag, columns),
+struct ReducePanel<C, const WEIGHTED: bool>(PhantomData<C>);
+
+impl<C: Eight, const WEIGHTED: bool> LevelFn for ReducePanel<C, WEIGHTED> {
+    type Args<'a> = (&'a BagRows<'a>, Range<usize>);
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, (bag, columns): Self::Args<'_>) {
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        match columns.len().div_ceil(EIGHT) {
+            0 => {}
+            1 => InPanel::<C, WEIGHTED, 1, 1>::reduce(level, bag, columns),
+            2 => InPanel::<C, WEIGHTED, 2, 1>::reduce(level, bag, columns),
+            3..=4 => InPanel::<C, WEIGHTED, 4, 2>::reduce(level, bag, columns),
+            5..=8 => InPanel::<C, WEIGHTED, 8, 4>::reduce(level, bag, columns),
+            _ => InPanel::<C, WEIGHTED, WIDEST, 5>::reduce(level, bag, columns),
+        }
     }
 }
 
@@ -175,10 +181,9 @@ struct InPanel<C, const WEIGHTED: bool, const N: usize, const ENDING: usize> {
 
 impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPanel<C, WEIGHTED, N, ENDING> {
     /// Reduces columns of more than `N - ENDING` vectors and of at least `ENDING`, at most of `N`.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn reduce(bag: &BagRows<'_>, columns: Range<usize>) {
-        let (level, (fused, first)) = (Avx2::here(), bag.fused());
+    #[inline(always)]
+    fn reduce(level: Avx2, bag: &BagRows<'_>, columns: Range<usize>) {
+        let (fused, first) = bag.fused();
         let (shape, rows) = (&fused.row, bag.fused_columns(&columns));
         let (vectors, whole) = (columns.len().div_ceil(EIGHT), columns.len() / EIGHT * EIGHT);
         let columns = first + columns.start..first + columns.end;
@@ -204,7 +209,7 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
                 end
             },
             divides: rows.divides(),
-            sums: [_mm256_setzero_ps(); N],
+            sums: [level.splat_single(0.0); N],
             coding: PhantomData,
         });
     }

@@ -13,15 +13,16 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::level_fn::{Avx2, Avx512, scalar};
+use crate::kernels::level_fn::{Avx2, Avx512, LevelFn, Token, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
+use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, CompiledBagFn};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
+use crate::kernels::x86::{__m256, __m256d, __m512, __m512d};
 use crate::types::element::{Element, Unaligned};
 
 /// A reduction that adds rows in vectors.
@@ -65,18 +66,18 @@ pub(in crate::kernels::reduce) trait InVectors:
 
     /// Chooses the function that reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not
     /// read under a mask.
-    fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>() -> Option<CompiledBagFn>;
+    fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>(level: Avx2) -> Option<BagFn>;
 }
 
 macro_rules! in_vectors {
-    ($($(#[$attr:meta])* $ty:ty: $of256:ident, $of512:ident of $sum:ident, $narrow:expr;)*) => {$(
+    ($($(#[$attr:meta])* $ty:ty: $of256:ident, $of512:ident of $sum:ident, |$level:ident| $narrow:expr;)*) => {$(
         $(#[$attr])*
         impl InVectors for $ty {
-            type Of256 = core::arch::x86_64::$of256;
-            type Of512 = core::arch::x86_64::$of512;
+            type Of256 = $of256;
+            type Of512 = $of512;
             type Sum = $sum;
 
-            fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>() -> Option<CompiledBagFn> {
+            fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>($level: Avx2) -> Option<BagFn> {
                 $narrow
             }
         }
@@ -84,21 +85,13 @@ macro_rules! in_vectors {
 }
 
 in_vectors! {
-    f32: __m256, __m512 of f32, Some(narrow_avx2::<f32, S, WEIGHTED>);
-    f64: __m256d, __m512d of f64, Some(narrow_avx2::<f64, S, WEIGHTED>);
+    f32: __m256, __m512 of f32, |level| Some(level.entry::<Narrow<f32, S, WEIGHTED>>());
+    f64: __m256d, __m512d of f64, |level| Some(level.entry::<Narrow<f64, S, WEIGHTED>>());
     #[cfg(feature = "half")]
-    half::f16: __m256, __m512 of f32, None;
+    half::f16: __m256, __m512 of f32, |_level| None;
     #[cfg(feature = "half")]
-    half::bf16: __m256, __m512 of f32, None;
+    half::bf16: __m256, __m512 of f32, |_level| None;
 }
-
-/// A step on the vectors of both levels.
-pub(in crate::kernels::reduce) trait BothSteps<T: InVectors>:
-    InVector<T::Of256> + InVector<T::Of512>
-{
-}
-
-impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>> BothSteps<T> for S {}
 
 /// Sums of bags, with weights too: in memory by `A`.
 pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Accumulate<Item = T>>() -> BagFns {
@@ -120,156 +113,161 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
 }
 
 /// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
-const fn fns<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
-    // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
-    unsafe { by_level!(scalar::<InMemory<M, WEIGHTED>>, avx2::<T, S, M, WEIGHTED>, avx512::<T, S, M, WEIGHTED>) }
+const fn fns<
+    T: InVectors,
+    S: InVector<T::Of256> + InVector<T::Of512>,
+    M: Accumulate<Item = T>,
+    const WEIGHTED: bool,
+>() -> ByLevel<CompiledBagFn> {
+    by_level!(fn InMemory<M, WEIGHTED>, fn WithAvx2<T, S, M, WEIGHTED>, fn WithAvx512<T, S, M, WEIGHTED>)
 }
 
 /// The AVX2 level of a reduction.
-#[target_feature(enable = "avx2,fma,f16c")]
-fn avx2<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    if bag.elements() > 2 * T::Of256::N {
-        return columns_avx2::<T, S, WEIGHTED>(bag);
-    }
-    if bag.elements() >= T::Of256::N {
-        return two_avx2::<T, S, WEIGHTED>(bag);
-    }
-    match T::narrow::<S, WEIGHTED>() {
-        // SAFETY: the function is that of this level.
-        Some(narrow) => unsafe { narrow(bag) },
-        // The scalar level has shorter vectors.
-        None => scalar::<InMemory<M, WEIGHTED>>(bag),
+struct WithAvx2<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
+
+impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
+    for WithAvx2<T, S, M, WEIGHTED>
+{
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        if bag.elements() > 2 * T::Of256::N {
+            return level.run::<Wide<T, S, T::Of256, WEIGHTED, 14>>(bag);
+        }
+        if bag.elements() >= T::Of256::N {
+            return level.run::<OneOrTwo<T, S, T::Of256, WEIGHTED>>(bag);
+        }
+        match T::narrow::<S, WEIGHTED>(level) {
+            Some(narrow) => narrow(bag),
+            // The scalar level has shorter vectors.
+            None => scalar::<InMemory<M, WEIGHTED>>(bag),
+        }
     }
 }
 
 /// The AVX-512 level of a reduction.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn avx512<T: InVectors, S: BothSteps<T>, M: Accumulate<Item = T>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    if bag.elements() < T::Of512::N {
-        return avx2::<T, S, M, WEIGHTED>(bag);
-    }
-    if bag.elements() <= 2 * T::Of512::N {
-        return two_avx512::<T, S, WEIGHTED>(bag);
-    }
-    columns_avx512::<T, S, WEIGHTED>(bag);
-}
+struct WithAvx512<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
-/// [`reduce_columns`] compiled for AVX2.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn columns_avx2<T: InVectors, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    reduce_columns::<S, T, T::Of256, WEIGHTED, 14>(Avx2::here(), bag);
-}
+impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
+    for WithAvx512<T, S, M, WEIGHTED>
+{
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
 
-/// [`reduce_two`] compiled for AVX2.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn two_avx2<T: InVectors, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    reduce_two::<S, T, T::Of256, WEIGHTED>(Avx2::here(), bag);
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        let Some(level) = here.avx512() else { unreachable!("the function of AVX-512") };
+        if bag.elements() < T::Of512::N {
+            return level.run::<WithAvx2<T, S, M, WEIGHTED>>(bag);
+        }
+        let reduce: BagFn = if bag.elements() <= 2 * T::Of512::N {
+            level.entry_of_its_own::<OneOrTwo<T, S, T::Of512, WEIGHTED>>()
+        } else {
+            level.entry_of_its_own::<Wide<T, S, T::Of512, WEIGHTED, 16>>()
+        };
+        reduce(bag);
+    }
 }
 
 /// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    bag.debug_check(WEIGHTED);
-    let (level, columns) = (Avx2::here(), bag.elements());
-    let lanes = T::Of256::first(level, columns);
-    let panel =
-        Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1> { level, columns, before: 0, lanes, types: PhantomData };
-    panel.reduce(bag, &(0..columns));
-}
+struct Narrow<T, S, const WEIGHTED: bool>(PhantomData<(T, S)>);
 
-/// [`reduce_columns`] compiled for AVX-512.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn columns_avx512<T: InVectors, S: InVector<T::Of512>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    reduce_columns::<S, T, T::Of512, WEIGHTED, 16>(Avx512::here(), bag);
-}
+impl<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool> LevelFn
+    for Narrow<T, S, WEIGHTED>
+{
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
 
-/// [`reduce_two`] compiled for AVX-512.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn two_avx512<T: InVectors, S: InVector<T::Of512>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
-    reduce_two::<S, T, T::Of512, WEIGHTED>(Avx512::here(), bag);
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        bag.debug_check(WEIGHTED);
+        let columns = bag.elements();
+        let lanes = T::Of256::first(level, columns);
+        Panel::<S, T, T::Of256, First<_>, WEIGHTED, 1, 1>::with_lanes(level, columns, 0, lanes)
+            .reduce(bag, &(0..columns));
+    }
 }
 
 /// Reduces rows of one or two vectors of columns, which take as long as it takes to find the panel of longer ones.
-#[inline(always)]
-fn reduce_two<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool>(level: V::Level, bag: &BagRows<'_>) {
-    bag.debug_check(WEIGHTED);
-    let columns = 0..bag.elements();
-    if columns.len() == V::N {
-        Panel::<S, T, V, Full, WEIGHTED, 1, 1>::new(level, columns.len()).reduce(bag, &columns);
-    } else {
-        Panel::<S, T, V, Full, WEIGHTED, 2, 1>::new(level, columns.len()).reduce(bag, &columns);
+struct OneOrTwo<T, S, V, const WEIGHTED: bool>(PhantomData<(T, S, V)>);
+
+impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool> LevelFn for OneOrTwo<T, S, V, WEIGHTED> {
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        let Some(level) = V::level(here) else { unreachable!("the function of the vector's level") };
+        bag.debug_check(WEIGHTED);
+        let columns = 0..bag.elements();
+        if columns.len() == V::N {
+            Panel::<S, T, V, Full, WEIGHTED, 1, 1>::new(level, columns.len()).reduce(bag, &columns);
+        } else {
+            Panel::<S, T, V, Full, WEIGHTED, 2, 1>::new(level, columns.len()).reduce(bag, &columns);
+        }
     }
 }
 
 /// Reduces rows of more than two vectors of columns, in panels of up to `MOST` vectors of sums, all of about the same
 /// number.
-#[inline(always)]
-fn reduce_columns<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const MOST: usize>(
-    level: V::Level,
-    bag: &BagRows<'_>,
-) {
-    bag.debug_check(WEIGHTED);
-    let vectors = bag.elements().div_ceil(V::N);
-    // Divisions take as long as the rest of a short call.
-    let panels = if vectors <= MOST { 1 } else { vectors.div_ceil(MOST) };
-    let start = |part| if part == panels { vectors } else { start_of_part(vectors, part, panels) };
-    let mut end = 0;
-    for i in 0..panels {
-        let first = end;
-        end = start(i + 1);
-        let columns = first * V::N..(end * V::N).min(bag.elements());
-        macro_rules! panel {
-            ($vectors:literal, $ending:literal) => {
-                Panel::<S, T, V, Full, WEIGHTED, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
-            };
-        }
-        // Where there are several panels, each has a vector or more, and only the last may end inside one.
-        match end - first {
-            3..=4 => panel!(4, 2),
-            5..=8 => panel!(8, 4),
-            9..=12 => panel!(12, 4),
-            13..=14 if const { MOST == 14 } => panel!(14, 2),
-            13..=16 if const { MOST == 16 } => panel!(16, 4),
-            _ => unreachable!("more vectors than a panel has"),
+struct Wide<T, S, V, const WEIGHTED: bool, const MOST: usize>(PhantomData<(T, S, V)>);
+
+impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOST: usize> LevelFn
+    for Wide<T, S, V, WEIGHTED, MOST>
+{
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    fn call<Here: Token>(here: Here, bag: &BagRows<'_>) {
+        let Some(level) = V::level(here) else { unreachable!("the function of the vector's level") };
+        bag.debug_check(WEIGHTED);
+        let vectors = bag.elements().div_ceil(V::N);
+        // Divisions take as long as the rest of a short call.
+        let panels = if vectors <= MOST { 1 } else { vectors.div_ceil(MOST) };
+        let start = |part| if part == panels { vectors } else { start_of_part(vectors, part, panels) };
+        let mut end = 0;
+        for i in 0..panels {
+            let first = end;
+            end = start(i + 1);
+            let columns = first * V::N..(end * V::N).min(bag.elements());
+            macro_rules! panel {
+                ($vectors:literal, $ending:literal) => {
+                    Panel::<S, T, V, Full, WEIGHTED, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
+                };
+            }
+            // Where there are several panels, each has a vector or more, and only the last may end inside one.
+            match end - first {
+                3..=4 => panel!(4, 2),
+                5..=8 => panel!(8, 4),
+                9..=12 => panel!(12, 4),
+                13..=14 if const { MOST == 14 } => panel!(14, 2),
+                13..=16 if const { MOST == 16 } => panel!(16, 4),
+                _ => unreachable!("more vectors than a panel has"),
+            }
         }
     }
-}
-
-/// The sums of a panel.
-struct InPanel<
-    S: InVector<V>,
-    T: Stored<V>,
-    V: SumVector,
-    L: BothLanes<T, V>,
-    const WEIGHTED: bool,
-    const N: usize,
-    const ENDING: usize,
-> {
-    panel: Panel<S, T, V, L, WEIGHTED, N, ENDING>,
-    sums: [V; N],
-    divides: bool,
 }
 
 impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> AddRows for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
+> AddRows for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     /// All lines of the columns, of which the last one may be one more than those of the vectors.
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
-        let at = |vector| later.cast::<T>().wrapping_add(self.panel.column(vector)).cast::<u8>();
+        let at = |vector| later.cast::<T>().wrapping_add(self.column(vector)).cast::<u8>();
         for vector in 0..N {
             if vector.is_multiple_of(per_line) {
                 prefetch(at(vector), 1);
@@ -280,12 +278,13 @@ impl<
 
     #[inline(always)]
     fn add(&mut self, row: BagRow<'_>) {
-        let Panel { level, lanes, .. } = self.panel;
-        let (weight, elements) = (self.panel.weight(row), row.elements::<T>());
-        for (vector, sum) in self.sums.iter_mut().enumerate() {
-            let row = lanes.read(level, self.panel.part(elements, vector));
+        let Panel { level, lanes, mut sums, .. } = *self;
+        let (weight, elements) = (self.weight(row), row.elements::<T>());
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            let row = lanes.read(level, self.part(elements, vector));
             *sum = S::add_to(*sum, if WEIGHTED { row.times(weight) } else { row });
         }
+        self.sums = sums;
     }
 }
 
@@ -293,31 +292,31 @@ impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
-> ReduceBags for InPanel<S, T, V, L, WEIGHTED, N, ENDING>
+> ReduceBags for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
         self.sums = match bag.begin() {
-            Begin::Row => [V::splat(self.panel.level, S::START); N],
-            Begin::Carried => self.panel.read(bag.carried()),
+            Begin::Row => [V::splat(self.level, S::START); N],
+            Begin::Carried => self.read(bag.carried()),
         };
     }
 
     #[inline(always)]
     fn end(&mut self, bag: &mut Bag<'_>) {
         match bag.count() {
-            Some(count) => self.panel.end(&self.sums, bag.output().elements(), self.divides.then_some(count)),
-            None => self.panel.write::<V::Item>(&self.sums, bag.carry()),
+            Some(count) => self.finish(&self.sums, bag.output().elements(), self.divides.then_some(count)),
+            None => self.write::<V::Item>(&self.sums, bag.carry()),
         }
     }
 
     #[inline(always)]
     fn without_rows(&mut self, bag: &mut Bag<'_>) {
-        self.panel.write::<T>(&[V::splat(self.panel.level, V::Item::ZERO); N], bag.output().elements());
+        self.write::<T>(&[V::splat(self.level, V::Item::ZERO); N], bag.output().elements());
     }
 }
 
@@ -371,18 +370,13 @@ impl<V: Masked> Lanes<V::Item, V> for First<V> {
     }
 }
 
-/// Lanes of elements `T`, and of sums.
-trait BothLanes<T: Stored<V>, V: SumVector>: Lanes<T, V> + Lanes<V::Item, V> {}
-
-impl<T: Stored<V>, V: SumVector, L: Lanes<T, V> + Lanes<V::Item, V>> BothLanes<T, V> for L {}
-
 /// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
 /// all lanes of a vector are columns of the panel.
 struct Panel<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
@@ -392,6 +386,8 @@ struct Panel<
     /// Columns before the last `ENDING` vectors.
     before: usize,
     lanes: L,
+    sums: [V; N],
+    divides: bool,
     types: PhantomData<(S, T)>,
 }
 
@@ -403,7 +399,7 @@ impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: 
     #[inline(always)]
     fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel { level, columns, before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
+        Panel::with_lanes(level, columns, columns - ENDING * V::N, Full)
     }
 }
 
@@ -411,12 +407,19 @@ impl<
     S: InVector<V>,
     T: Stored<V>,
     V: SumVector,
-    L: BothLanes<T, V>,
+    L: Lanes<T, V> + Lanes<V::Item, V>,
     const WEIGHTED: bool,
     const N: usize,
     const ENDING: usize,
 > Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
+    /// A panel without rows, whose vectors have `lanes`.
+    #[inline(always)]
+    fn with_lanes(level: V::Level, columns: usize, before: usize, lanes: L) -> Self {
+        let sums = [V::splat(level, S::START); N];
+        Panel { level, columns, before, lanes, sums, divides: false, types: PhantomData }
+    }
+
     /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
@@ -425,15 +428,15 @@ impl<
 
     /// Reduces these columns of the rows of all bags, as many as those of the panel.
     #[inline(always)]
-    fn reduce(self, bag: &BagRows<'_>, columns: &Range<usize>) {
+    fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
-        let sums = [V::splat(self.level, S::START); N];
-        columns.reduce(&mut InPanel { panel: self, sums, divides: columns.divides() });
+        self.divides = columns.divides();
+        columns.reduce(&mut self);
     }
 
     /// Writes sums, divided by how many rows count where they are to be.
     #[inline(always)]
-    fn end(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
+    fn finish(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
         let mut sums = *sums;
         if let Some(count) = count {
             for sum in &mut sums {

@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
+use crate::kernels::nest::plane::Indices;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::element::Unaligned;
 use crate::types::index::{Index, IndexType, by_compiled_index};
@@ -177,50 +178,31 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
             let (now, rest) = left.split_at_mut(more.min(left.len()));
             first += now.len();
             // SAFETY: K3: from that index of the run on, as many as are left of it, and not more than `n` in all.
-            let from = unsafe { IndexRun::<I>::new(from, runs.step, now.len()) };
-            bad |= resolve_run(rule, &from, now);
+            let from = unsafe { Indices::new(from, runs.step, now.len()) };
+            bad |= resolve_run::<I>(rule, from, now);
             left = rest;
         }
         bad
     }
 }
 
-/// Some indices of one run.
-struct IndexRun<I> {
-    from: *const u8,
-    step: isize,
-    n: usize,
-    index: PhantomData<I>,
-}
-
-impl<I: Index> IndexRun<I> {
-    /// # Safety
-    /// `n` values of `I` may be read, at any alignment, `step` bytes apart.
-    #[inline(always)]
-    unsafe fn new(from: *const u8, step: isize, n: usize) -> Self {
-        IndexRun { from, step, n, index: PhantomData }
+/// Makes a position of each index; returns whether one was out of range.
+#[inline(always)]
+fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
+    debug_assert!(indices.n() == out.len(), "a position for each index");
+    // As wide as positions, so that vectors of both have as many elements.
+    let mut missed = 0;
+    for (i, out) in out.iter_mut().enumerate() {
+        let (position, is_missed) = position(indices.read(i));
+        missed |= i64::from(is_missed);
+        out.write(position);
     }
-
-    /// Makes a position of each index, `step` bytes apart; returns whether one was out of range.
-    #[inline(always)]
-    fn each(&self, step: isize, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
-        debug_assert!(self.n == out.len() && step == self.step, "a position for each index");
-        // As wide as positions, so that vectors of both have as many elements.
-        let mut missed = 0;
-        for (i, out) in out.iter_mut().enumerate() {
-            let at = self.from.wrapping_offset(step.wrapping_mul(i as isize));
-            // SAFETY: an index of the run, as there are `n`.
-            let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
-            missed |= i64::from(is_missed);
-            out.write(position);
-        }
-        missed != 0
-    }
+    missed != 0
 }
 
 /// Resolves indices of one run.
 #[inline(always)]
-fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit<i64>]) -> bool {
+fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>]) -> bool {
     let &BagRule { dim, policy, padding, skips_negative, .. } = by;
     let rule = IndexRule::new(policy, dim);
     let (otherwise, is_bad) = match policy.missing {
@@ -243,15 +225,13 @@ fn resolve_run<I: Index>(by: &BagRule, run: &IndexRun<I>, out: &mut [MaybeUninit
         )
     };
     // A step that is a constant leaves a loop that compilers vectorise.
-    let missed = match size_of::<I>() as isize {
-        size if policy.remap.is_none() && run.step == size => {
-            run.each(size, out, |value| or_left_out(value, rule.check(value)))
-        }
-        _ => run.each(run.step, out, |value| or_left_out(value, policy.check(value, dim))),
+    let missed = match run.contiguous(size_of::<I>()) {
+        Some(run) if policy.remap.is_none() => resolve_each(run, out, |value| or_left_out(value, rule.check(value))),
+        _ => resolve_each(run, out, |value| or_left_out(value, policy.check(value, dim))),
     };
     if let Some(padding) = padding {
         for position in out.iter_mut() {
-            // SAFETY: `each` has written all of them.
+            // SAFETY: `resolve_each` has written all of them.
             let found = unsafe { position.assume_init() };
             position.write(if found == padding { LEFT_OUT } else { found });
         }

@@ -24,8 +24,8 @@ impl LooksUp for V128 {
     }
 
     #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        V128::or(self, other)
+    fn or(_: Scalar, a: Self, b: Self) -> Self {
+        V128::or(a, b)
     }
 }
 
