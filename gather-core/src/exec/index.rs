@@ -4,7 +4,7 @@ use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels::{PanelScratch, Panelled, columns_before_line};
 use crate::exec::scratch::WorkerScratch;
-use crate::exec::threads::{PIECES, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::convert::row::DecodingJob;
 use crate::kernels::remap;
 use crate::kernels::{BLOCK, Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome};
@@ -493,7 +493,7 @@ impl<'a> IndexPart<'a> {
     /// Runs the part on up to `tasks` threads, piece by piece.
     fn run_shared(self, tasks: usize, scratch: Option<&WorkerScratch<'_>>) -> Outcome {
         let lengths = self.args.loops().iter().map(|along| along.n);
-        let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
+        let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD));
         let part = &self;
         share(tasks, cuts.pieces(), |piece, worker| {
             let mut loops = Loops::new();

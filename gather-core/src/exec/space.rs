@@ -1,7 +1,7 @@
 //! Running the plan of an operator that rearranges space.
 
 use crate::exec::cuts::Cuts;
-use crate::exec::threads::{PIECES, parallel_for, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
 use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
 use crate::plan::fold::BlockLoops;
 use crate::plan::{SpacePart, SpacePlan};
@@ -72,7 +72,7 @@ impl Task<'_> {
 
     /// Runs the loop nest on up to `tasks` threads, piece by piece.
     fn run_shared(self, tasks: usize) {
-        let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
+        let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
         let whole = &self;
         parallel_for(tasks, cuts.pieces(), |piece, _| {
             let (mut loops, mut origin) = (BlockLoops::from_slice(whole.loops), whole.origin);

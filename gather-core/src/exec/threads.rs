@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use crate::exec::helpers;
 
 /// Pieces for each task. With several, threads that come late or are held up leave more to the others.
-pub(crate) const PIECES: usize = 4;
+pub(crate) const CHUNKS_PER_THREAD: usize = 4;
 
 /// The threads of the pool that a call from here is helped by: its own.
 #[cfg(not(feature = "rayon"))]

@@ -91,7 +91,7 @@
 //!   order;
 //!   what is given is its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
 //!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
-//!   holds for the `elements` of one in data, and what is given is its `GivenRows`. Where rows are decoded first, K8
+//!   holds for the `elements` of one in data, and what is given is its `BoundRowParams`. Where rows are decoded first, K8
 //!   holds for what does so, and what is given is a `DecodingJob`, whose room this thread alone uses.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component; along the inner loop indices are contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its

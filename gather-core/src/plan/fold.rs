@@ -130,7 +130,7 @@ const SHORT: usize = 4;
 /// with one index, when other indices find their positions in the same lines; or through the output, when other loops
 /// write the rest of its lines. Where no cut divides such a loop, the longest of the others becomes the inner one.
 /// Returns whether an outer loop comes back to the inner loop's indices, which `reused` has said before.
-pub(crate) fn cut_walk(loops: &mut Loops, stride: isize, reused: bool) -> bool {
+pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool) -> bool {
     let [.., indices, inner] = loops.as_slice() else { return reused };
     let (inner, around) = (*inner, loops.len() - 2);
     let (step, far) = (inner.out.unsigned_abs(), inner.data.unsigned_abs() >= FAR);
@@ -254,7 +254,7 @@ mod tests {
         // data [8, 256] f32 transposed from [256, 8]: strides 1 and 1024 elements; axis 0, 100 indices.
         let whole = [l(100, 1024, 0, 8), l(256, 4, 4096, 0)];
         let mut loops = Loops::from_slice(&whole);
-        assert!(!cut_walk(&mut loops, 4, false));
+        assert!(!block_strided_loop(&mut loops, 4, false));
         assert_eq!(loops.as_slice(), [l(8, 128, 131_072, 0), l(100, 1024, 0, 8), l(32, 4, 4096, 0)]);
         // Positions a line apart; steps within a few lines; loops that are short, or no multiple; one that moves the
         // index.
@@ -267,7 +267,7 @@ mod tests {
             ([l(100, 1024, 4, 0), whole[1]], 4),
         ] {
             let mut kept = Loops::from_slice(&loops);
-            assert!(!cut_walk(&mut kept, stride, false));
+            assert!(!block_strided_loop(&mut kept, stride, false));
             assert_eq!(kept.as_slice(), loops);
         }
     }
@@ -276,7 +276,7 @@ mod tests {
     fn loops_with_long_steps_through_a_large_output_are_cut_or_go_outside() {
         let cut = |loops: &[Loop], reused: bool| {
             let mut loops = Loops::from_slice(loops);
-            (cut_walk(&mut loops, 16, reused), loops.to_vec())
+            (block_strided_loop(&mut loops, 16, reused), loops.to_vec())
         };
         let (slots, rows) = (l(25, 16, 0, 2), l(30_654, 400, 112, 0));
         let parts = [l(786, 15_600, 4368, 0), slots, l(39, 400, 112, 0)];

@@ -20,7 +20,7 @@ mod tasks;
 
 #[cfg(feature = "bags")]
 pub(crate) use bag::{
-    BagConversion, BagConverting, BagFused, BagPlan, BagRequest, BagSettings, Bounds, FEW, Found, MOST_CONVERTED,
+    BagConversion, BagConverting, BagFused, BagKernels, BagPlan, BagRequest, BagSettings, Bounds, FEW, MOST_CONVERTED,
     PreparedBags, index_runs,
 };
 pub use explain::Explain;
@@ -30,6 +30,6 @@ pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
 pub(crate) use nest::{Action, FreePlan, NestPlan, is_free};
 #[cfg(feature = "scatter")]
-pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Way};
+pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Strategy};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::Sealed;
-use crate::call::bag::erased::{Erased, ErasedBags, Offsets, Starts};
+use crate::call::bag::erased::{BagStarts, Erased, ErasedBags, Offsets};
 use crate::call::bag::tables::in_table;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
@@ -194,13 +194,13 @@ pub trait SaysStarts {
         Self: 's;
 
     /// Where bags without offsets begin.
-    const WITHOUT: Starts<'static>;
+    const WITHOUT: BagStarts<'static>;
 
     fn held(&self) -> Self::Held<'_>;
 
     /// # Errors
     /// [`Error::NotAnIndexType`].
-    fn starts<'s>(&self, layout: &'s Layout) -> Result<Starts<'s>, Error>;
+    fn starts<'s>(&self, layout: &'s Layout) -> Result<BagStarts<'s>, Error>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -210,7 +210,7 @@ impl<S: Source<Kind: IndexKind> + ?Sized> SaysStarts for S {
     where
         S: 's;
 
-    const WITHOUT: Starts<'static> = Starts::EachRow;
+    const WITHOUT: BagStarts<'static> = BagStarts::EachRow;
 
     #[inline(always)]
     fn held(&self) -> S::Held<'_> {
@@ -218,22 +218,22 @@ impl<S: Source<Kind: IndexKind> + ?Sized> SaysStarts for S {
     }
 
     #[inline(always)]
-    fn starts<'s>(&self, layout: &'s Layout) -> Result<Starts<'s>, Error> {
+    fn starts<'s>(&self, layout: &'s Layout) -> Result<BagStarts<'s>, Error> {
         let index = S::Kind::index(self.dtype())?;
-        Ok(Starts::At(Offsets { of: Erased { origin: self.start(), layout }, index }))
+        Ok(BagStarts::At(Offsets { of: Erased { origin: self.start(), layout }, index }))
     }
 }
 
 impl SaysStarts for AsPlanned {
     type Held<'s> = &'s Layout;
 
-    const WITHOUT: Starts<'static> = Starts::AsPlanned;
+    const WITHOUT: BagStarts<'static> = BagStarts::AsPlanned;
 
     fn held(&self) -> &Layout {
         match *self {}
     }
 
-    fn starts<'s>(&self, _: &'s Layout) -> Result<Starts<'s>, Error> {
+    fn starts<'s>(&self, _: &'s Layout) -> Result<BagStarts<'s>, Error> {
         match *self {}
     }
 }

@@ -9,7 +9,7 @@ use crate::call::checks::check_output;
 use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
 use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
-use crate::plan::{BagFused, BagPlan, BagRequest, Bounds, Found, PreparedBags};
+use crate::plan::{BagFused, BagKernels, BagPlan, BagRequest, Bounds, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -24,7 +24,7 @@ use crate::types::reduction::Reduction;
 
 const OP: Op = Op::EmbeddingBag;
 
-impl Found {
+impl BagKernels {
     /// Those of a built-in reduction of elements of a data type.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Found {
         let Some((fns, values)) = found else {
             return Err(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) });
         };
-        Ok(Found { fns, values, name: reduction.name() })
+        Ok(BagKernels { fns, values, name: reduction.name() })
     }
 }
 
@@ -56,13 +56,13 @@ pub struct Erased<'a> {
 pub struct ErasedBags<'a> {
     pub(super) indices: Erased<'a>,
     pub(super) index: IndexType,
-    pub(super) starts: Starts<'a>,
+    pub(super) starts: BagStarts<'a>,
     pub(super) weights: Option<Erased<'a>>,
 }
 
 /// Where bags begin.
 #[derive(Clone, Copy)]
-pub enum Starts<'a> {
+pub enum BagStarts<'a> {
     /// With each row of indices.
     EachRow,
     /// At offsets.
@@ -95,7 +95,7 @@ impl Offsets<'_> {
     /// # Errors
     /// Those of [`Bounds::at`].
     #[inline(never)]
-    fn read(&self, indices: usize, its_end: bool) -> Result<Bounds, Error> {
+    fn read(&self, indices: usize, last_is_end: bool) -> Result<Bounds, Error> {
         /// Reads offsets that follow one another.
         ///
         /// # Safety
@@ -103,11 +103,11 @@ impl Offsets<'_> {
         unsafe fn typed<O: Copy + Into<i128> + TryInto<usize>>(
             origin: *const u8,
             n: usize,
-            (indices, its_end): (usize, bool),
+            (indices, last_is_end): (usize, bool),
         ) -> Result<Bounds, Error> {
             // SAFETY: the caller's promise.
             let offsets = unsafe { core::slice::from_raw_parts(origin.cast::<Unaligned<O>>(), n) };
-            Bounds::at(offsets.iter().map(|offset| offset.0), indices, its_end)
+            Bounds::at(offsets.iter().map(|offset| offset.0), indices, last_is_end)
         }
         let Offsets { of: Erased { origin, layout }, index } = *self;
         let (n, &[stride]) = (layout.len(), layout.strides()) else { unreachable!("offsets are of rank 1") };
@@ -120,7 +120,7 @@ impl Offsets<'_> {
         };
         if let (Some(typed), true) = (typed, n > 0 && stride == 1) {
             // SAFETY: V1: a list of offsets of the type, one after the other.
-            return unsafe { typed(origin, n, (indices, its_end)) };
+            return unsafe { typed(origin, n, (indices, last_is_end)) };
         }
         let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
         let offset = |at: usize| {
@@ -128,7 +128,7 @@ impl Offsets<'_> {
             // SAFETY: V1: an offset of the list.
             unsafe { read(at) }
         };
-        Bounds::at((0..n).map(offset), indices, its_end)
+        Bounds::at((0..n).map(offset), indices, last_is_end)
     }
 }
 
@@ -206,15 +206,15 @@ impl<'a> ErasedBags<'a> {
     pub(super) fn bounds(&self, data: &Layout, include_last_offset: bool) -> Result<Bounds, Error> {
         let indices = self.indices.layout;
         match self.starts {
-            Starts::At(offsets) => {
+            BagStarts::At(offsets) => {
                 check_ranks(data.rank(), indices.rank(), Some(offsets.of.layout.rank()))?;
                 offsets.read(indices.len(), include_last_offset)
             }
-            Starts::EachRow => {
+            BagStarts::EachRow => {
                 check_ranks(data.rank(), indices.rank(), None)?;
                 Ok(Bounds::every(indices.shape()[1], indices.shape()[0]))
             }
-            Starts::AsPlanned => unreachable!("a plan has the bounds of its bags"),
+            BagStarts::AsPlanned => unreachable!("a plan has the bounds of its bags"),
         }
     }
 
@@ -243,7 +243,7 @@ impl<'a> BagRequest<'a> {
     #[inline(always)]
     pub(super) fn new<R>(
         op: &'a BagOperator<R>,
-        found: Found,
+        found: BagKernels,
         dtype: DType,
         (index, positions): (IndexType, &'static PositionsFns),
     ) -> Self {
@@ -264,7 +264,7 @@ impl<'a> BagRequest<'a> {
     ) -> Result<Self, Error> {
         let (format, reduction) = (row.format(), op.reduction);
         let (fns, output) = reduce::bag::fused(format, reduction).zip(output).unzip();
-        let found = Found::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
+        let found = BagKernels::built_in(fns.map(|fns| (fns, 1)), reduction, dtype)?;
         let as_it_is = reduce::bag::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
         let fused = output.map(|output| BagFused { row, output, as_it_is });
         Ok(BagRequest { fused, ..Self::new(op, found, dtype, index) })

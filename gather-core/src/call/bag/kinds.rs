@@ -17,7 +17,7 @@ use crate::call::source::reader::{Format, Reader};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::{BagFns, PositionsFns};
 use crate::kernels::reduce::reducer::Reducer;
-use crate::plan::{BagRequest, Found};
+use crate::plan::{BagKernels, BagRequest};
 use crate::tensor::output::Output;
 use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element, IsElement};
@@ -217,7 +217,7 @@ macro_rules! plain {
                 bags: &[ErasedBags<'_>],
             ) -> Result<Request<'a>, Error> {
                 let ($dtype, index, reduction) = (reader.dtype, one(bags).index, op.reduction);
-                let found = Found::built_in($reductions.bags(reduction), reduction, $dtype)?;
+                let found = BagKernels::built_in($reductions.bags(reduction), reduction, $dtype)?;
                 Ok(Request::Rows(BagRequest::new(op, found, $dtype, positions::<I>($dtype, index)?)))
             }
         }
@@ -267,7 +267,7 @@ impl<'r, T: Element> BaggedBy<&'r Reducer<T>> for T {
     ) -> Result<Request<'a>, Error> {
         const { IsElement::<T>::CHECK };
         let (index, reducer) = (one(bags).index, op.reduction);
-        let found = Found { fns: reducer.bag_fns(), values: 1, name: reducer.name() };
+        let found = BagKernels { fns: reducer.bag_fns(), values: 1, name: reducer.name() };
         Ok(Request::Rows(BagRequest::new(op, found, T::DTYPE, positions::<I>(T::DTYPE, index)?)))
     }
 }

@@ -13,7 +13,7 @@ use crate::exec::BagMap;
 use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
-use crate::plan::{Axis, BagConverting, BagPlan, BagRequest, Found, PreparedBags};
+use crate::plan::{Axis, BagConverting, BagKernels, BagPlan, BagRequest, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -39,7 +39,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     ) -> Result<Request<'a>, Error> {
         let Format::Mapped(map, _) = reader.format else { unreachable!("a source of a map") };
         let (index, reduction) = (one(bags).index, op.reduction);
-        let found = Found::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
+        let found = BagKernels::built_in(Reductions::<BagFns>::of::<U>().bags(reduction), reduction, U::DTYPE)?;
         let converting = BagConverting { decode_fns: map.decode_fns, size_in: size_of::<T>() };
         let request = BagRequest::new(op, found, U::DTYPE, positions::<I>(U::DTYPE, index)?);
         Ok(Request::Rows(BagRequest { converting: Some(converting), ..request }))

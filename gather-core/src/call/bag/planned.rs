@@ -1,6 +1,6 @@
 //! A plan of the bags of one table with the layouts that it was made for, whatever the types.
 
-use crate::call::bag::erased::{self, BagTensors, ErasedBags, Starts, one};
+use crate::call::bag::erased::{self, BagStarts, BagTensors, ErasedBags, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
 use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
@@ -29,7 +29,7 @@ impl PlannedBag {
     /// Those of [`BagRequest::plan`].
     pub(super) fn new(request: &BagRequest<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
         let (layout, indices) = (data.clone(), bags.indices.layout.clone());
-        let is_packed = matches!(bags.starts, Starts::EachRow);
+        let is_packed = matches!(bags.starts, BagStarts::EachRow);
         request.plan(data, bags, None, |plan, bags, fresh| {
             let out = fresh.expect("no output is fixed").clone();
             Ok(PlannedBag { plan: plan.clone(), bags, is_packed, indices, out, data: layout })
@@ -58,9 +58,11 @@ impl PlannedBag {
         let (data, bags) = (tensors.data().layout, one(tensors.bags()));
         check_layout(Argument::Data, &self.data, data)?;
         let are_planned = match bags.starts {
-            Starts::AsPlanned => check_layout(Argument::Indices, &self.indices, bags.indices.layout).map(|()| true)?,
-            Starts::EachRow => self.is_packed && self.indices.matches(bags.indices.layout),
-            Starts::At(_) => false,
+            BagStarts::AsPlanned => {
+                check_layout(Argument::Indices, &self.indices, bags.indices.layout).map(|()| true)?
+            }
+            BagStarts::EachRow => self.is_packed && self.indices.matches(bags.indices.layout),
+            BagStarts::At(_) => false,
         };
         let prepared = if are_planned { &self.bags } else { self.read(data, bags, read)? };
         bags.check_weights(self.plan.weighted)?;

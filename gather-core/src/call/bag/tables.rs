@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{BagTensors, ErasedBags, Starts};
+use crate::call::bag::erased::{BagStarts, BagTensors, ErasedBags};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::kinds::Positions;
 use crate::call::checks::{check_layout, check_output};
@@ -251,7 +251,7 @@ impl PlannedTables {
         if tensors.out().layout().is_some_and(|layout| !layout.is_contiguous()) {
             return Err(Error::NotRowMajor { op: Op::EmbeddingBag, argument: Argument::Output });
         }
-        let as_planned = bags.iter().all(|bags| matches!(bags.starts, Starts::AsPlanned));
+        let as_planned = bags.iter().all(|bags| matches!(bags.starts, BagStarts::AsPlanned));
         let (read, shape);
         let (prepared, shape) = if as_planned {
             for (number, ((layout, table), bags)) in self.indices.iter().zip(&self.plans.tables).zip(bags).enumerate() {

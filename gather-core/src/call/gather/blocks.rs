@@ -5,7 +5,7 @@
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
 use crate::call::gather::kinds::GatheredBy;
-use crate::call::gather::planned::Planned;
+use crate::call::gather::planned::PlanInner;
 use crate::call::source::block_shapes::{BlockShapes, check_row_major};
 use crate::call::source::kind::Blocks;
 use crate::tensor::layout::Layout;
@@ -15,11 +15,16 @@ use crate::types::op::{Argument, Op};
 
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
 
-/// Checks the layout of a plan's output for `count` indices, as [`Planned::check_inputs`] returned them.
+/// Checks the layout of a plan's output for `count` indices, as [`PlanInner::check_inputs`] returned them.
 ///
 /// # Errors
 /// Those of [`check_values`].
-pub(super) fn check_planned(blocks: &BlockShapes, planned: &Planned, out: &Layout, count: usize) -> Result<(), Error> {
+pub(super) fn check_planned(
+    blocks: &BlockShapes,
+    planned: &PlanInner,
+    out: &Layout,
+    count: usize,
+) -> Result<(), Error> {
     let mut expected = blocks.output.clone();
     if planned.is_counted() {
         expected.assign_resized(&blocks.output, count);

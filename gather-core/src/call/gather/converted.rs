@@ -10,12 +10,12 @@
 
 use alloc::boxed::Box;
 
-use crate::call::gather::Operation;
+use crate::call::gather::ErasedGather;
 use crate::call::gather::blocks::check_values;
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::call::gather::plan::GatherPlan;
-use crate::call::gather::planned::{Params, Planned};
+use crate::call::gather::planned::{Params, PlanInner};
 use crate::call::gather::rows::{RowShape, WholeRow, elements};
 use crate::call::gather::{fused, maps};
 use crate::call::source::block_shapes::{BlockShapes, with_last};
@@ -24,7 +24,7 @@ use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::map::Erased as Map;
-use crate::kernels::convert::row::{DecodedRows, Function, GivenDecoded, Placed};
+use crate::kernels::convert::row::{DecodedRowParams, DecodedRows, Function, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
@@ -55,7 +55,7 @@ pub struct Decoder {
 
 /// Kernels for indices of a type: those that move or resolve, and those that convert.
 pub(super) type ConvertingFns = (
-    fn(&Operation<'_>, DType, IndexType) -> Result<Kernels, Error>,
+    fn(&ErasedGather<'_>, DType, IndexType) -> Result<Kernels, Error>,
     fn(IndexType) -> Option<fn(Level, Method) -> IndexKernel>,
 );
 
@@ -232,7 +232,7 @@ impl<'a> Converter<'a> {
     #[inline(always)]
     fn with_request<R>(
         &self,
-        op: &Operation<'_>,
+        op: &ErasedGather<'_>,
         (kernels, converts): ConvertingFns,
         (indices, index): (&Layout, IndexType),
         run: impl FnOnce(&Request<'_>, Option<RowShape>) -> Result<R, Error>,
@@ -308,7 +308,7 @@ impl<'a> Converter<'a> {
                 let (mut decoded, rows) = (None, ConversionArgs { rows, given });
                 let args = self.first().map_or(rows, |Decoder { fns, .. }| {
                     let decode_fn = *fns.each.get(*level);
-                    ConversionArgs::decode_first(decoded.insert(GivenDecoded { rows, decode_fn, decoder }))
+                    ConversionArgs::decode_first(decoded.insert(DecodedRowParams { rows, decode_fn, decoder }))
                 });
                 run(operands.given((&raw const args).cast()))
             };
@@ -322,7 +322,7 @@ impl<'a> Converter<'a> {
 /// # Errors
 /// [`Error::BlockSizeOutOfRange`].
 #[inline(always)]
-pub(super) fn check_data(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+pub(super) fn check_data(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     if let Format::Blocks(format, _) = reader.format { format.check(op.op()) } else { Ok(()) }
 }
 
@@ -331,7 +331,7 @@ pub(super) fn check_data(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), 
 /// # Errors
 /// [`Error::QuantizedAxis`] of fused rows, too.
 #[inline(always)]
-pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     match reader.format {
         Format::Fused(_) => fused::check_axis(op, reader.layout),
         _ => check_data(op, reader),
@@ -345,7 +345,7 @@ pub(super) fn check_axis(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), 
 /// of [`Converter::write`].
 #[inline(never)]
 pub(super) fn run(
-    op: &Operation<'_>,
+    op: &ErasedGather<'_>,
     converter: &Converter<'_>,
     fns: ConvertingFns,
     operands: Operands<'_, Target<'_>>,
@@ -394,10 +394,10 @@ pub(super) fn run(
 /// Makes a plan.
 ///
 /// # Errors
-/// Those of [`Converter::with_request`], of [`Planned::new`], then those of [`Reads::new`].
+/// Those of [`Converter::with_request`], of [`PlanInner::new`], then those of [`Reads::new`].
 #[inline(never)]
 pub(super) fn plan(
-    op: &Operation<'_>,
+    op: &ErasedGather<'_>,
     converter: &Converter<'_>,
     fns: ConvertingFns,
     indices: (&Layout, IndexType),
@@ -407,7 +407,7 @@ pub(super) fn plan(
         let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
         // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
         let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
-        let mut planned = Planned::new(request, of)?;
+        let mut planned = PlanInner::new(request, of)?;
         planned.change(|plan| converter.complete(shape.as_ref(), plan));
         let reads = Reads::new(converter, planned.plan(), shape, out)?;
         Ok(GatherPlan { planned, dtype: converter.reader.dtype, index: indices.1, reads })

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::checks::mismatch;
-use crate::call::gather::Operation;
+use crate::call::gather::ErasedGather;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -11,7 +11,7 @@ use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::Argument;
 
 /// Checks that rows lie along the axis: axis 0.
-pub(super) fn check_axis(op: &Operation<'_>, data: &Layout) -> Result<(), Error> {
+pub(super) fn check_axis(op: &ErasedGather<'_>, data: &Layout) -> Result<(), Error> {
     match op.attributes.dims_before_row(data)? {
         1 => Ok(()),
         dims => Err(Error::QuantizedAxis { op: op.op(), axis: dims - 1 }),

@@ -6,8 +6,8 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::gather::converted::{self, Converter, Decoder, Reads};
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::GatherPlan;
-use crate::call::gather::planned::Planned;
-use crate::call::gather::{IndexOperator, Operation};
+use crate::call::gather::planned::PlanInner;
+use crate::call::gather::{ErasedGather, IndexOperator};
 use crate::call::source::Source;
 use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Unconverted, not_compiled};
 use crate::call::source::reader::{Format, Reader};
@@ -31,7 +31,7 @@ pub trait Gathered: Kind {
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`].
     #[doc(hidden)]
-    fn kernels<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
+    fn kernels<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
         I::gathers::<()>(index).ok_or_else(not_compiled(op.op(), dtype, index))
     }
 
@@ -140,7 +140,7 @@ where
 /// Those of [`Gathered::kernels`].
 #[inline(always)]
 fn request<K: Gathered, I: IndexKind>(
-    op: &Operation<'_>,
+    op: &ErasedGather<'_>,
     dtype: DType,
     index: IndexType,
 ) -> Result<IndexRequest, Error> {
@@ -153,7 +153,7 @@ fn request<K: Gathered, I: IndexKind>(
 /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
 #[inline(always)]
 pub(super) fn run<K: Gathered, I: IndexKind>(
-    op: &Operation<'_>,
+    op: &ErasedGather<'_>,
     reader: &Reader<'_>,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
@@ -172,7 +172,7 @@ pub(super) fn run<K: Gathered, I: IndexKind>(
 /// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of the outputs.
 #[inline(always)]
 pub(super) fn plan<K: Gathered, I: IndexKind>(
-    op: &Operation<'_>,
+    op: &ErasedGather<'_>,
     reader: &Reader<'_>,
     (indices, index): (&Layout, IndexType),
     outputs: Outputs<'_>,
@@ -181,7 +181,7 @@ pub(super) fn plan<K: Gathered, I: IndexKind>(
     if K::IS_PLAIN {
         let planned = request::<K, I>(op, dtype, index)?;
         let request = Request { attributes: op.attributes, planned: &planned, data: reader.layout, indices };
-        return Ok(GatherPlan { planned: Planned::new(&request, outputs)?, dtype, index, reads: Reads::PLAIN });
+        return Ok(GatherPlan { planned: PlanInner::new(&request, outputs)?, dtype, index, reads: Reads::PLAIN });
     }
     converted::check_axis(op, reader)?;
     let converter = Converter::new(reader, K::decoder(reader)?);
@@ -213,7 +213,7 @@ pub(super) fn run_plan<K: Gathered>(
 /// # Errors
 /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
 #[inline(always)]
-pub(super) fn check_data<K: Gathered>(op: &Operation<'_>, reader: &Reader<'_>) -> Result<(), Error> {
+pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     if K::IS_PLAIN {
         return K::kernels::<i32>(op, reader.dtype, i32::TYPE).map(drop);
     }
@@ -236,7 +236,7 @@ macro_rules! plain {
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
             #[inline(always)]
-            fn kernels<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
+            fn kernels<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
                 let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
                 let call = (op.op(), dtype, Some(index));
                 <$Kind as Unconverted>::kernels(op.registry.0, call, || I::gathers::<$Kind>(index), found)

@@ -59,9 +59,9 @@ impl<A> IndexOperator<A> {
 }
 
 /// An operator on data and indices, without the type of its attributes.
-pub(crate) type Operation<'a> = IndexOperator<&'a dyn IndexAttributes>;
+pub(crate) type ErasedGather<'a> = IndexOperator<&'a dyn IndexAttributes>;
 
-impl Operation<'_> {
+impl ErasedGather<'_> {
     #[inline(always)]
     fn op(&self) -> Op {
         self.attributes.op()
@@ -75,16 +75,16 @@ impl Operation<'_> {
         dtype: DType,
         converting: Option<Converting>,
     ) -> IndexRequest {
-        let Operation { policy, options, .. } = *self;
+        let ErasedGather { policy, options, .. } = *self;
         IndexRequest { op: self.op(), kernels, dtype, index, policy: policy.lower(), options, converting }
     }
 }
 
 impl<A: IndexAttributes> IndexOperator<A> {
     #[inline(always)]
-    fn erased(&self) -> Operation<'_> {
+    fn erased(&self) -> ErasedGather<'_> {
         let IndexOperator { ref attributes, policy, options, registry } = *self;
-        Operation { attributes, policy, options, registry }
+        ErasedGather { attributes, policy, options, registry }
     }
 
     /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.

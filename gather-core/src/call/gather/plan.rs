@@ -7,7 +7,7 @@ use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks;
 use crate::call::gather::converted::Reads;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
-use crate::call::gather::planned::Planned;
+use crate::call::gather::planned::PlanInner;
 use crate::call::gather::{IndexOperator, kinds, will_need};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
@@ -77,7 +77,7 @@ plan_type!(Plan<K, I>: plan);
 /// A plan without its kinds.
 #[derive(Clone)]
 pub(in crate::call) struct GatherPlan {
-    pub(super) planned: Planned,
+    pub(super) planned: PlanInner,
     /// The data type of results.
     pub(super) dtype: DType,
     pub(super) index: IndexType,
@@ -85,7 +85,7 @@ pub(in crate::call) struct GatherPlan {
 }
 
 impl GatherPlan {
-    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    /// Checks the layout of an output for `count` indices, as [`PlanInner::check_inputs`] returned them.
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         match self.reads.blocks() {
             Some(blocks) => blocks::check_planned(blocks, &self.planned, out, count),

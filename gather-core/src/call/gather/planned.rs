@@ -18,7 +18,7 @@ use crate::types::op::Argument;
 pub(in crate::call) type Params = &'static [&'static str];
 
 #[derive(Clone)]
-pub(super) struct Planned {
+pub(super) struct PlanInner {
     prepared: Prepared,
     pub(super) data: Layout,
     pub(super) indices: Layout,
@@ -27,7 +27,7 @@ pub(super) struct Planned {
     contiguous: bool,
 }
 
-impl Planned {
+impl PlanInner {
     /// A plan for outputs.
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
         let (prepared, out) = match outputs {
@@ -39,7 +39,7 @@ impl Planned {
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if prepared.dynamic().is_some() { indices.is_row_major() } else { indices.is_contiguous() };
         let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
-        Ok(Planned { prepared, data, indices, out, contiguous })
+        Ok(PlanInner { prepared, data, indices, out, contiguous })
     }
 
     /// A gather whose calls choose the size of the first dimension of indices, and its output.
@@ -121,7 +121,7 @@ impl Planned {
         Ok(0)
     }
 
-    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    /// Checks the layout of an output for `count` indices, as [`PlanInner::check_inputs`] returned them.
     #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         if self.is_counted() {
@@ -135,7 +135,7 @@ impl Planned {
         check_layout(Argument::Output, &self.out, out)
     }
 
-    /// Checks the lengths of slices, in the order data, indices, output; returns what [`Planned::check_inputs`] does.
+    /// Checks the lengths of slices, in the order data, indices, output; returns what [`PlanInner::check_inputs`] does.
     #[inline]
     pub(super) fn check_lens(&self, data: usize, indices: usize, out: usize) -> Result<usize, Error> {
         if !self.contiguous || data != self.data.len() {
@@ -154,19 +154,19 @@ impl Planned {
         Ok(count)
     }
 
-    /// Shape and elements of a fresh output for `count` indices, as [`Planned::check_inputs`] returned them. A shape
+    /// Shape and elements of a fresh output for `count` indices, as [`PlanInner::check_inputs`] returned them. A shape
     /// that is not the plan's is made in `buffer`.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major, then those of
-    /// [`Planned::output_of`].
+    /// [`PlanInner::output_of`].
     #[inline(always)]
     pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
         self.output_of(count, buffer)
     }
 
-    /// Shape and elements of an output for `count` indices, as [`Planned::check_inputs`] returned them. A shape that is
+    /// Shape and elements of an output for `count` indices, as [`PlanInner::check_inputs`] returned them. A shape that is
     /// not the plan's is made in `buffer`.
     ///
     /// # Errors
@@ -197,7 +197,7 @@ impl Planned {
         unsafe { self.run_given(operands, |_| Ok(core::ptr::null())) }
     }
 
-    /// [`Planned::check_inputs`] of operands, which are of the planned types.
+    /// [`PlanInner::check_inputs`] of operands, which are of the planned types.
     #[inline(always)]
     pub(super) fn check_operands<O>(&self, operands: &Operands<'_, O>) -> Result<usize, Error> {
         let (indices, of) = operands.indices();
@@ -205,7 +205,7 @@ impl Planned {
         self.check_inputs(operands.data().1, indices)
     }
 
-    /// As [`Planned::run`], with what `given` gives to what converts data of a layout, once layouts have been checked.
+    /// As [`PlanInner::run`], with what `given` gives to what converts data of a layout, once layouts have been checked.
     ///
     /// # Errors
     /// Those of `given` before those of a run.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::IndexOperator;
 use crate::call::gather::kinds::GatheredBy;
-use crate::call::gather::planned::Planned;
+use crate::call::gather::planned::PlanInner;
 use crate::call::source::Source;
 use crate::call::source::kind::IndexKind;
 use crate::exec::Ids;
@@ -58,7 +58,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
 
 /// Asks for the pages that a plan touches on data and indices of its types; for none where their layouts are not its
 /// own. Of data no byte is read.
-pub(super) fn advise(planned: &Planned, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
+pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
     if !planned.matches_inputs(layout, ids.layout()) {
         return WillNeed::default();
     }

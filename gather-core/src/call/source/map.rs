@@ -6,7 +6,7 @@ use crate::call::source::Sealed;
 use crate::call::source::reader::Format;
 use crate::call::source::spec::Spec;
 use crate::kernels::convert::ErasedParams;
-use crate::kernels::convert::map::{Count, GivenParams, Map, Params};
+use crate::kernels::convert::map::{BoundParams, Count, Map, Params};
 use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 
@@ -20,13 +20,13 @@ pub(in crate::call) trait MapArgs {
     fn erased(&self) -> (ErasedParams<'_>, bool);
 }
 
-impl<P: Params> MapArgs for GivenParams<'_, P> {
+impl<P: Params> MapArgs for BoundParams<'_, P> {
     fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)> {
         P::misfit(&self.lookups, fits)
     }
 
     fn erased(&self) -> (ErasedParams<'_>, bool) {
-        let (params, are_for_all) = (GivenParams::erased(self), P::are_for_all(&self.lookups));
+        let (params, are_for_all) = (BoundParams::erased(self), P::are_for_all(&self.lookups));
         (ErasedParams { ahead: params.ahead.filter(|_| !are_for_all), ..params }, are_for_all)
     }
 }
@@ -67,7 +67,7 @@ impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
 pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) data: &'a View<'a, T>,
     pub(super) map: Map<T, U, P>,
-    pub(super) params: GivenParams<'p, P>,
+    pub(super) params: BoundParams<'p, P>,
 }
 
 impl<T, U, P: Params> Clone for MappedView<'_, '_, T, U, P> {
@@ -153,7 +153,7 @@ impl<T: Element> View<'_, T> {
         map: &M,
         params: <M::Params as Params>::Given<'p>,
     ) -> MappedView<'a, 'p, T, M::Out, M::Params> {
-        MappedView { data: self, map: map.map(), params: GivenParams::new(params, self.origin().addr()) }
+        MappedView { data: self, map: map.map(), params: BoundParams::new(params, self.origin().addr()) }
     }
 }
 
@@ -169,7 +169,7 @@ impl<T: Element> Spec<T> {
 #[inline(always)]
 pub(super) fn format<'s, T: Element, U: Element, P: Params>(
     map: Map<T, U, P>,
-    args: Option<&'s GivenParams<'_, P>>,
+    args: Option<&'s BoundParams<'_, P>>,
 ) -> Format<'s> {
     const { IsElement::<T>::CHECK };
     const { IsElement::<U>::CHECK };

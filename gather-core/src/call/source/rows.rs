@@ -8,7 +8,7 @@ use crate::call::source::fused::FusedView;
 use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::spec::Spec;
 use crate::kernels::convert::map::Params;
-use crate::kernels::convert::row::{GivenRows, Misfit, Placed, RowFunction, RowParams, RowShapes};
+use crate::kernels::convert::row::{BoundRowParams, Misfit, Placed, RowFunction, RowParams, RowShapes};
 use crate::tensor::view::View;
 use crate::types::codes::Float;
 use crate::types::element::Element;
@@ -44,7 +44,7 @@ impl<P: RowParams> RowArgs for RowsParams<'_, P> {
         let lookups = P::lookups(&self.0, shapes)?;
         let by_index = P::by_index(&lookups);
         let placed = Placed { out: 0, out_step: 1, by_index };
-        let mut rows = GivenRows::<P> { lookups, placed, elements: shapes.row };
+        let mut rows = BoundRowParams::<P> { lookups, placed, elements: shapes.row };
         Ok(run(by_index, &mut |placed| {
             rows.placed = placed;
             (&raw const rows).cast()

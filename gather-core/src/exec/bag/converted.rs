@@ -14,7 +14,7 @@ use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
 use crate::kernels::prefetch_row;
-use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, Part, SPARE};
+use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, PartialBag, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
 /// Rows that are converted by one call, if their bytes are at most `SHORT_ROWS`.
@@ -75,7 +75,7 @@ impl<'a> Converted<'a> {
                 out: rows.out.wrapping_add(start),
                 elements: elements * plan.values,
                 zeros: rows.zeros.map(|zeros| zeros.wrapping_add(start)),
-                part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
+                part: rows.part.map(|part| PartialBag { carried: after(part.carried), ..part }),
                 ..*rows
             };
             // SAFETY: B1: the rows have just been converted, those that are not left out, in the order of their

@@ -26,9 +26,11 @@ use crate::exec::bag::scratch::{Scratch, sums_of_run};
 use crate::exec::bag::short::Short;
 use crate::exec::bag::window::{AHEAD, PART, Room, Window};
 use crate::exec::first_bad_index::{self, IndexCheck};
-use crate::exec::threads::{PIECES, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
-use crate::kernels::reduce::bag::{BagArgs, BagFn, BagIndices, BagRows, Begin, IndexRuns, LEFT_OUT, Lengths, Part};
+use crate::kernels::reduce::bag::{
+    BagArgs, BagFn, BagIndices, BagLengths, BagRows, IndexRuns, PartialBag, SKIP, Start,
+};
 use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, Axis, BagConversion, BagPlan, PreparedBags, index_runs};
 use crate::tensor::layout::Layout;
@@ -131,15 +133,15 @@ impl<'a> BagCall<'a> {
     /// [`Error::AllocationFailed`], before anything is written.
     fn in_windows(&self) -> Result<Outcome, Error> {
         let near = scratch::near();
-        let scratch = Scratch::new(self, &BagCut::ONE, 1, &near)?;
+        let scratch = Scratch::new(self, &BagPartition::ONE, 1, &near)?;
         // SAFETY: all bags and columns of the call, and its one worker.
-        Ok(unsafe { Piece::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
+        Ok(unsafe { Chunk::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
     /// The rows of a stretch, all columns of them: where position 0 of data has the run that they belong to, and the
     /// output of the first bag. There are as many columns as elements of a map.
     #[inline(always)]
-    fn args<'p>(&'p self, stretch: &Stretch<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
+    fn args<'p>(&'p self, stretch: &BagRun<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
         let plan = self.plan;
         let (weights, weight_step) = match self.weights() {
             None => (core::ptr::null(), 0),
@@ -249,33 +251,33 @@ const MANY_EMPTY: usize = 8;
 const SHORT_BAGS: usize = 64;
 
 /// How the work is cut for threads.
-enum BagCut {
+enum BagPartition {
     /// Into parts of the bags, this number of them.
     Bags(usize),
     /// Into ranges of columns, this number of them.
     Columns(usize),
 }
 
-impl BagCut {
+impl BagPartition {
     /// All bags.
-    const ONE: BagCut = BagCut::Bags(1);
+    const ONE: BagPartition = BagPartition::Bags(1);
 
     fn new(call: &BagCall<'_>, tasks: usize) -> Self {
         let (plan, bounds, elements) = (call.plan, &call.bags.bounds, call.plan.elements);
         if tasks == 1 {
-            return BagCut::Bags(1);
+            return BagPartition::Bags(1);
         }
         let uneven = bounds.longest() > bounds.used() / tasks;
         let wide = elements >= tasks && elements.saturating_mul(plan.size) / tasks >= 2 * LINE;
         if uneven && wide && plan.runs == 1 {
-            return BagCut::Columns(tasks);
+            return BagPartition::Columns(tasks);
         }
-        BagCut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
+        BagPartition::Bags(tasks.saturating_mul(CHUNKS_PER_THREAD).min(bounds.bags()).max(1))
     }
 
     fn pieces(&self) -> usize {
         match *self {
-            BagCut::Bags(parts) | BagCut::Columns(parts) => parts,
+            BagPartition::Bags(parts) | BagPartition::Columns(parts) => parts,
         }
     }
 
@@ -288,10 +290,10 @@ impl BagCut {
     fn piece(&self, call: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
         let (bounds, bags, columns) = (&call.bags.bounds, call.bags.bounds.bags(), call.plan.elements);
         match *self {
-            BagCut::Bags(1) => (0..bags, 0..columns),
-            BagCut::Bags(parts) => (bounds.part(piece, parts)..bounds.part(piece + 1, parts), 0..columns),
-            BagCut::Columns(parts) => {
-                let unit = BagCut::unit(call.plan);
+            BagPartition::Bags(1) => (0..bags, 0..columns),
+            BagPartition::Bags(parts) => (bounds.part(piece, parts)..bounds.part(piece + 1, parts), 0..columns),
+            BagPartition::Columns(parts) => {
+                let unit = BagPartition::unit(call.plan);
                 let end = |part: usize| {
                     if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };
@@ -302,15 +304,15 @@ impl BagCut {
 }
 
 /// Rows that follow one another: those of whole bags from `bag` on, which all count, or a part of that bag.
-struct Stretch<'p> {
+struct BagRun<'p> {
     bag: usize,
     /// The index of the first row.
     at: usize,
     rows: usize,
     /// Those of the rows, then of others.
     positions: &'p [i64],
-    lengths: Lengths<'p>,
-    part: Option<Part>,
+    lengths: BagLengths<'p>,
+    part: Option<PartialBag>,
 }
 
 // SAFETY: threads run different pieces, which write different elements of the output (X2). They read shared memory
@@ -318,7 +320,7 @@ struct Stretch<'p> {
 unsafe impl Sync for BagCall<'_> {}
 
 /// Bags and columns of a call, which one worker has to itself.
-struct Piece<'a> {
+struct Chunk<'a> {
     call: &'a BagCall<'a>,
     scratch: &'a Scratch<'a>,
     bags: Range<usize>,
@@ -328,7 +330,7 @@ struct Piece<'a> {
     converted: Option<Converted<'a>>,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> Chunk<'a> {
     /// A piece of a call, with a scratch that was made for it.
     ///
     /// # Safety
@@ -343,7 +345,7 @@ impl<'a> Piece<'a> {
     ) -> Self {
         // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
         let converted = call.map.map(|map| unsafe { Converted::new(call, map, scratch, worker) });
-        Piece { call, scratch, bags, columns, worker, converted }
+        Chunk { call, scratch, bags, columns, worker, converted }
     }
 
     /// Reduces the bags, the columns of the piece.
@@ -372,18 +374,18 @@ impl<'a> Piece<'a> {
                 let most = if self.converted.is_some() { most.min(part) } else { most };
                 counted = counted.max(if all_count { start + most } else { start });
                 if let Some(more) = positions[..most].get(counted - start..) {
-                    counted += more.iter().position(|&row| row == LEFT_OUT).unwrap_or(more.len());
+                    counted += more.iter().position(|&row| row == SKIP).unwrap_or(more.len());
                 }
                 if counted >= end {
                     let lengths = bounds.first_of(bag..last, most.min(counted - start), may_be_empty);
                     done = lengths.bags();
                     let rows = bounds.start(bag + done) - start;
                     // All rows of bags count.
-                    self.reduce(&Stretch { bag, at: start, rows, positions, lengths, part: None });
+                    self.reduce(&BagRun { bag, at: start, rows, positions, lengths, part: None });
                 }
             }
             if done == 0 {
-                done = self.without_left_out(bag, &mut window);
+                done = self.compact_skipped(bag, &mut window);
             }
             if done == 0 {
                 self.one(bag, &mut window);
@@ -397,7 +399,7 @@ impl<'a> Piece<'a> {
     /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;
     /// returns how many: none where a bag is long, or rows have weights or a map. One in which nothing counts ends
     /// them, unless it is zeros.
-    fn without_left_out(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
+    fn compact_skipped(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);
         if call.weights.is_some() || self.converted.is_some() || bounds.of(bag).len() > PART {
@@ -416,7 +418,7 @@ impl<'a> Piece<'a> {
             for &row in &window.rows(first, end - first)[..end - first] {
                 // Written in any case, and kept if it counts.
                 positions[counted] = row;
-                counted += usize::from(row != LEFT_OUT);
+                counted += usize::from(row != SKIP);
             }
             if counted == before && !call.plan.fills_zeros {
                 break;
@@ -427,9 +429,9 @@ impl<'a> Piece<'a> {
         counted = ends[done];
         if done > 0 {
             positions[counted..counted + distance].fill(0);
-            let (positions, lengths) = (&positions[..counted + distance], Lengths::Between(&ends[..=done]));
+            let (positions, lengths) = (&positions[..counted + distance], BagLengths::Between(&ends[..=done]));
             // All rows of bags count.
-            self.reduce(&Stretch { bag, at: start, rows: counted, positions, lengths, part: None });
+            self.reduce(&BagRun { bag, at: start, rows: counted, positions, lengths, part: None });
         }
         done
     }
@@ -442,8 +444,8 @@ impl<'a> Piece<'a> {
         loop {
             let n = (end - at).min(part);
             let positions = window.rows(at, n);
-            let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
-            let (begin, ends) = (if counted == 0 { Begin::Row } else { Begin::Carried }, at + n == end);
+            let count = positions[..n].iter().filter(|&&row| row != SKIP).count();
+            let (begin, ends) = (if counted == 0 { Start::Row } else { Start::Carried }, at + n == end);
             counted += count;
             if counted == 0 {
                 if ends {
@@ -451,9 +453,9 @@ impl<'a> Piece<'a> {
                 }
             } else if count > 0 || ends {
                 // A part that begins has a row that counts.
-                let part = Part { counted, begin, ends, carried: self.scratch.sums(self.worker) };
-                let lengths = Lengths::Every { len: n, bags: 1 };
-                self.reduce(&Stretch { bag, at, rows: n, positions, lengths, part: Some(part) });
+                let part = PartialBag { counted, begin, ends, carried: self.scratch.sums(self.worker) };
+                let lengths = BagLengths::Every { len: n, bags: 1 };
+                self.reduce(&BagRun { bag, at, rows: n, positions, lengths, part: Some(part) });
             }
             at += n;
             if at == end {
@@ -464,8 +466,8 @@ impl<'a> Piece<'a> {
 
     /// Reduces rows of bags of the piece, which are converted first where there is a map. All rows count, or there is a
     /// part of one bag; if that begins, one of its rows counts.
-    fn reduce(&mut self, stretch: &Stretch<'_>) {
-        let Piece { call, columns, bags, converted, .. } = self;
+    fn reduce(&mut self, stretch: &BagRun<'_>) {
+        let Chunk { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
         let plan = call.plan;
         // Too many to count are only where nothing is carried.
@@ -475,7 +477,7 @@ impl<'a> Piece<'a> {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
             let args = call.args(stretch, data, out.wrapping_add(columns.start * plan.size));
-            let part = stretch.part.map(|part| Part { carried: after(part.carried), ..part });
+            let part = stretch.part.map(|part| PartialBag { carried: after(part.carried), ..part });
             let args = BagArgs { elements: columns.len(), part, ..args };
             let args = match args.fused {
                 // The first column is found in the row.
@@ -516,14 +518,14 @@ impl<'a> Piece<'a> {
 
     /// Writes what stands for a bag of the piece in which nothing counts.
     fn fill_one(&mut self, bag: usize) {
-        let Piece { call, columns, converted, .. } = self;
+        let Chunk { call, columns, converted, .. } = self;
         let (plan, size) = (call.plan, call.plan.size);
         let (start, bytes) = (columns.start * size, columns.len() * size);
         call.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
             if let (Some(row), Some((fused, as_it_is))) = (plan.default, &plan.fused) {
-                let (positions, lengths) = ([row as i64], Lengths::Every { len: 1, bags: 1 });
-                let stretch = Stretch { bag, at: 0, rows: 1, positions: &positions, lengths, part: None };
+                let (positions, lengths) = ([row as i64], BagLengths::Every { len: 1, bags: 1 });
+                let stretch = BagRun { bag, at: 0, rows: 1, positions: &positions, lengths, part: None };
                 let (weights, fused) = (core::ptr::null(), Some((fused, columns.start)));
                 let (elements, distance, divides, zeros) = (columns.len(), 0, false, None);
                 let args = call.args(&stretch, data, out);

@@ -4,7 +4,7 @@
 
 use core::ptr;
 
-use crate::exec::bag::{BagCall, BagCut};
+use crate::exec::bag::{BagCall, BagPartition};
 use crate::exec::scratch::{Line, WorkerScratch};
 use crate::kernels::reduce::bag::SPARE;
 use crate::types::error::Error;
@@ -32,7 +32,7 @@ impl<'a> Scratch<'a> {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(call: &BagCall<'_>, cut: &BagCut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
+    pub(super) fn new(call: &BagCall<'_>, cut: &BagPartition, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
         let rows = call.map.map_or(0, |map| map.conversion.bytes());
         let sums = sums(call, cut);
         Ok(Scratch { memory: WorkerScratch::new(rows.saturating_add(sums), workers, near)?, rows, sums })
@@ -40,7 +40,7 @@ impl<'a> Scratch<'a> {
 
     /// Whether a call that runs on one thread finds its scratch near.
     pub(super) fn is_near(call: &BagCall<'_>) -> bool {
-        call.map.is_none() && sums(call, &BagCut::ONE) <= size_of::<Near>()
+        call.map.is_none() && sums(call, &BagPartition::ONE) <= size_of::<Near>()
     }
 
     /// R1: the rows of a worker.
@@ -55,15 +55,15 @@ impl<'a> Scratch<'a> {
 }
 
 /// Bytes of the sums of a worker; 0 where no bag has several parts.
-fn sums(call: &BagCall<'_>, cut: &BagCut) -> usize {
+fn sums(call: &BagCall<'_>, cut: &BagPartition) -> usize {
     let plan = call.plan;
     if call.bags.bounds.longest() <= call.part() {
         return 0;
     }
     let elements = match *cut {
-        BagCut::Bags(_) => plan.elements,
+        BagPartition::Bags(_) => plan.elements,
         // Ends are moved by less than a unit.
-        BagCut::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagCut::unit(plan)),
+        BagPartition::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagPartition::unit(plan)),
     };
     sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.fns.sum)
 }

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::short::Short;
-use crate::exec::bag::{BagCall, BagCut, Piece, at_most_the_pool};
+use crate::exec::bag::{BagCall, BagPartition, Chunk, at_most_the_pool};
 use crate::exec::cuts::share;
-use crate::exec::threads::{PIECES, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::Outcome;
 use crate::plan::{Action, Work};
 use crate::types::error::Error;
@@ -88,7 +88,7 @@ pub(crate) unsafe fn run_all<'a>(
 /// As for [`run_all`].
 unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Result<(), (usize, Error)> {
     let runs = |call: &BagCall<'_>| call.action() == Action::Run;
-    let cuts: Vec<BagCut> = calls.iter().map(|call| BagCut::of_several(call, tasks, work)).collect();
+    let cuts: Vec<BagPartition> = calls.iter().map(|call| BagPartition::of_several(call, tasks, work)).collect();
     let mut pieces = 0;
     let ends = calls.iter().zip(&cuts).map(|(call, cut)| {
         pieces += if runs(call) { cut.pieces() } else { 0 };
@@ -96,7 +96,7 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
     });
     let ends: Vec<usize> = ends.collect();
     let workers = tasks.min(pieces);
-    let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagCut))| {
+    let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagPartition))| {
         Scratch::new(call, cut, if runs(call) { workers } else { 0 }, &[]).map_err(|error| (number, error))
     };
     let scratches = calls.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
@@ -106,7 +106,7 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
         let (bags, columns) = cuts[number].piece(&calls[number], piece - before);
         // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
         // own.
-        unsafe { Piece::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
+        unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
     if share(tasks, pieces, run).is_complete() {
         return Ok(());
@@ -117,7 +117,7 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
     unreachable!("the indices have changed while they were read")
 }
 
-impl BagCut {
+impl BagPartition {
     /// For a call of several, of so much work together: its share of the pieces.
     fn of_several(call: &BagCall<'_>, tasks: usize, work: Work) -> Self {
         let share = |pieces: usize| {
@@ -125,10 +125,10 @@ impl BagCut {
             usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
         };
         match share(tasks) {
-            0 | 1 => {
-                BagCut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(call.bags.bounds.bags()).max(1))
-            }
-            tasks => BagCut::new(call, tasks),
+            0 | 1 => BagPartition::Bags(
+                if tasks == 1 { 1 } else { share(tasks * CHUNKS_PER_THREAD) }.min(call.bags.bounds.bags()).max(1),
+            ),
+            tasks => BagPartition::new(call, tasks),
         }
     }
 }

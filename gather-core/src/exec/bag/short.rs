@@ -5,7 +5,7 @@
 use core::mem::MaybeUninit;
 
 use crate::exec::bag::window::{AHEAD, PLACEHOLDER};
-use crate::exec::bag::{BagCall, Stretch};
+use crate::exec::bag::{BagCall, BagRun};
 use crate::kernels::reduce::bag::{BagArgs, BagRows};
 use crate::kernels::{Outcome, prefetch};
 use crate::plan::FEW;
@@ -47,10 +47,10 @@ impl Short {
         let (plan, rows) = (call.plan, call.bags.rows);
         let distance = if plan.prefetch_distance < rows { plan.prefetch_distance } else { 0 };
         let (positions, lengths) = (self.rows(rows, distance), call.bags.bounds.lengths());
-        let stretch = Stretch { bag: 0, at: 0, rows, positions, lengths, part: None };
+        let stretch = BagRun { bag: 0, at: 0, rows, positions, lengths, part: None };
         let args = call.args(&stretch, call.data, call.out);
         let args = BagArgs { distance, elements: plan.elements * plan.values, ..args };
-        // SAFETY: X1 gives the contract of bags, as for `Piece::reduce`: all bags and columns, of which the caller has
+        // SAFETY: X1 gives the contract of bags, as for `Chunk::reduce`: all bags and columns, of which the caller has
         // the output to itself; B4, as each bag has a row or is zeros, and all rows count; B6: as many positions were
         // written.
         (call.reduce_fn())(&unsafe { BagRows::new(args) });

@@ -24,9 +24,9 @@ use smallvec::SmallVec;
 use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::scratch::WorkerScratch;
-use crate::exec::threads::{PIECES, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, COUNT, Elements, RecordedRows, RowsJob, ScatterFns, Take, begin_rows, count,
+    AccumulatorFns, COUNT, Consume, Elements, RecordedRows, RowsJob, ScatterFns, begin_rows, count,
 };
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::fold::{Loops, for_each, merge_into};
@@ -42,7 +42,8 @@ const WINDOW: usize = 256 << 10;
 /// # Errors
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Scratch, Error> {
-    let pieces = (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+    let pieces =
+        (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
     let cut = ScatterCut::new(plan, tasks, pieces);
     let axes = plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
     let free = rows_of_a_piece(plan, &cut)
@@ -136,7 +137,7 @@ impl<'a> Records<'a> {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
         let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
-        let take = Take::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
+        let take = Consume::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
         // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
         let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
@@ -157,7 +158,7 @@ impl<'a> Records<'a> {
         let index = plan.index().size();
         let by_index =
             if self.components.len() == 1 && index >= 4 { (rows.by_index)(Elements::one(COUNT), index) } else { None };
-        let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
+        let take = Consume::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);
         let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
@@ -188,7 +189,7 @@ impl<'a> Records<'a> {
         spec: KernelSpec,
         loops: &[Loop],
         (out, elements): (*mut u8, usize),
-        take: Take<'_>,
+        take: Consume<'_>,
     ) -> Outcome {
         let spec = KernelSpec { components: self.components.clone(), ..spec };
         let origin = Cursor { out, data: self.first, ..*self.part.origin() };

@@ -1,7 +1,7 @@
 //! Copying the tensor that a scatter begins with.
 
 use crate::exec::index::{self, Operands, Written};
-use crate::exec::threads::{PIECES, parallel_for, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
 use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, IndexPlan, IndexRequest, Work};
 use crate::tensor::layout::{Layout, Shape};
@@ -82,7 +82,7 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
         // SAFETY: both ends reach as many bytes.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
-    let piece = bytes.div_ceil(tasks.saturating_mul(PIECES)).next_multiple_of(4096);
+    let piece = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
     let ends = CopyEnds(from, to);
     parallel_for(tasks, bytes.div_ceil(piece), |number, _| {
         let CopyEnds(from, to) = &ends;

@@ -12,9 +12,9 @@ use core::cell::Cell;
 use crate::exec::scatter::part::{ScatterPart, Scratch};
 use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
 use crate::exec::scratch::WorkerScratch;
-use crate::exec::threads::{PIECES, parallel_for, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
 use crate::kernels::reduce::scatter::{
-    AccumulatorFns, Ends, Entry, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, Take, begin_rows,
+    AccumulatorFns, Consume, Ends, Entry, RecordedRows, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, begin_rows,
     part_of, sort,
 };
 use crate::kernels::{Outcome, prefetch};
@@ -33,7 +33,7 @@ const ENTRIES: usize = 2 * size_of::<Entry>();
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error> {
     let rows = plan.work().rows;
-    let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+    let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
     let cut = ScatterCut::new(plan, tasks, pieces);
     let rows = rows_of_a_piece(plan, &cut);
     // No more threads help than the pool has, however many tasks there are to be.
@@ -61,7 +61,7 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
         if !outcome.is_complete() {
             return outcome;
         }
-        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         parallel_for(tasks, parts, |part, worker| {
             // No two parts have rows of one destination.
             run.reduce(part_of(sorted, part, parts), worker);
@@ -98,7 +98,7 @@ impl GroupRun<'_> {
         // SAFETY: R1: lines of this worker, which need not be initialised, and which nothing else uses.
         let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
         // SAFETY: S3: rows are written down, and none is touched, whatever its type.
-        let outcome = unsafe { part.call(Take::collect(list, &n, self.destination, self.updates)) };
+        let outcome = unsafe { part.call(Consume::collect(list, &n, self.destination, self.updates)) };
         // SAFETY: R1: as many spare entries as have been written down.
         unsafe { spare.write_bytes(0, n.get()) };
         // SAFETY: `n` entries each, which have been written, apart from one another.

@@ -30,10 +30,10 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels;
 use crate::exec::scatter::part::{ScatterPart, Scratch};
-use crate::exec::threads::{PIECES, pool_threads};
+use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::{Cursor, LINE, Loop, Loops};
 use crate::plan::fold::{merge_into, put_inside};
-use crate::plan::{Action, FewUpdates, ReducePlan, Way, is_free};
+use crate::plan::{Action, FewUpdates, ReducePlan, Strategy, is_free};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::declare::accessors;
@@ -183,12 +183,12 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
         return Ok(());
     }
     let scratch = match &plan.way {
-        Way::RowByRow | Way::Panels(_) => None,
-        Way::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
-        Way::Sorted => Some(grouped::scratch(plan, tasks)?),
+        Strategy::InPlace | Strategy::Panels(_) => None,
+        Strategy::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
+        Strategy::Sorted => Some(grouped::scratch(plan, tasks)?),
     };
     let panels = match &plan.way {
-        Way::Panels(panels) => Some(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
+        Strategy::Panels(panels) => Some(panels::PanelScratch::new(plan, plan.loops(), panels, tasks, 0)?),
         _ => None,
     };
     let (is_kept, is_copy) = (operands.out.layout().is_some(), operands.original.is_some());
@@ -203,7 +203,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     }
     operands.begin(destination)?;
     let reduce = || match (&plan.way, scratch, panels) {
-        (Way::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
+        (Strategy::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
         (_, Some(scratch), _) => grouped::run(&whole, scratch),
         // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
         (_, _, Some(scratch)) => unsafe { whole.run_panels(scratch) },
@@ -307,8 +307,8 @@ impl ScatterCut {
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
         let inner = plan.loops().len() - 1;
         // Records of pieces: the inner loop stays long, unless threads are to share it.
-        let least = if matches!(plan.way, Way::Accumulated(_)) { LEAST_INNER } else { 1 };
-        let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        let least = if matches!(plan.way, Strategy::Accumulated(_)) { LEAST_INNER } else { 1 };
+        let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         let lengths = plan.loops().iter().enumerate().map(|(d, along)| match is_free(along) {
             true if d == inner => (along.n / least).max(along.n.min(shared)),
             true => along.n,
@@ -325,7 +325,7 @@ impl ScatterCut {
         match cuts {
             Some(cuts) => ScatterCut::Free(cuts),
             // Threads share what has been sorted.
-            None if matches!(plan.way, Way::Sorted) => ScatterCut::Free(cut(1)),
+            None if matches!(plan.way, Strategy::Sorted) => ScatterCut::Free(cut(1)),
             None if columns => ScatterCut::Columns(tasks),
             None => ScatterCut::Free(cut(1)),
         }

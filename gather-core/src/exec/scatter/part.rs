@@ -8,11 +8,11 @@ use crate::exec::panels::{self, Panelled};
 use crate::exec::scatter::few::COUNTING;
 use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_piece, few_bytes, loops_of_indices};
 use crate::exec::scratch::WorkerScratch;
-use crate::exec::threads::PIECES;
-use crate::kernels::reduce::scatter::{Sink, Take};
+use crate::exec::threads::CHUNKS_PER_THREAD;
+use crate::kernels::reduce::scatter::{Consume, RowConsumer};
 use crate::kernels::remap;
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome, fits_i32, start_of_part};
-use crate::plan::{ReducePlan, Way, is_free};
+use crate::plan::{ReducePlan, Strategy, is_free};
 use crate::types::method::Method;
 
 /// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for the sink that rows
@@ -61,8 +61,8 @@ impl<'a> ScatterPart<'a> {
     ///
     /// # Safety
     /// S3 and S4: `take` reduces elements of the type of the updates, in rows of as many, into what the loops reach.
-    pub(super) unsafe fn call(&self, take: Take<'_>) -> Outcome {
-        let sink = Sink { take, elements: self.elements };
+    pub(super) unsafe fn call(&self, take: Consume<'_>) -> Outcome {
+        let sink = RowConsumer { take, elements: self.elements };
         // SAFETY: the caller says S3 and S4; the sink outlives the call, and this thread has it.
         let args = unsafe { self.args.given((&raw const sink).cast()) };
         // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
@@ -75,8 +75,8 @@ impl<'a> ScatterPart<'a> {
     /// The scratch was made for these loops and the panels of the plan.
     pub(super) unsafe fn run_panels(&self, scratch: panels::PanelScratch) -> Outcome {
         let ScatterPart { plan, elements, .. } = *self;
-        let Way::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
-        let sink = Sink { take: reducing(plan, plan.spec().row), elements };
+        let Strategy::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
+        let sink = RowConsumer { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
         let (loops, origin) = (self.loops(), *self.origin());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: true, scratch };
@@ -121,11 +121,11 @@ impl<'a> ScatterPart<'a> {
         // SAFETY: these loops reach the indices of the part's, and are as many; no row is touched.
         let part = unsafe { ScatterPart::new((self.plan, self.elements), spec, origin, &loops, self.stride()) };
         // SAFETY: no row is taken.
-        let check = |part: &ScatterPart<'_>| unsafe { part.call(Take::Nothing) };
+        let check = |part: &ScatterPart<'_>| unsafe { part.call(Consume::Nothing) };
         if tasks == 1 {
             return check(&part);
         }
-        let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
+        let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
         share(tasks, cuts.pieces(), |piece, _| part.with_ranges(&cuts, piece, check))
     }
 
@@ -150,7 +150,9 @@ impl<'a> ScatterPart<'a> {
         if tasks == 1 {
             return self.reduce();
         }
-        self.share(&ScatterCut::new(self.plan, tasks, tasks.saturating_mul(PIECES)), tasks, |part, _| part.reduce())
+        self.share(&ScatterCut::new(self.plan, tasks, tasks.saturating_mul(CHUNKS_PER_THREAD)), tasks, |part, _| {
+            part.reduce()
+        })
     }
 
     /// Calls `run` on the whole, and puts back what the destination held if an index is out of range. There are `bytes`
@@ -230,7 +232,7 @@ impl Scratch {
 }
 
 /// Reduces the rows of a plan, of some bytes, one by one.
-fn reducing(plan: &ReducePlan, row: usize) -> Take<'static> {
+fn reducing(plan: &ReducePlan, row: usize) -> Consume<'static> {
     let rows = plan.reducer.rows.expect("a plan that groups no rows reduces them one by one");
-    Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index)
+    Consume::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index)
 }

@@ -12,12 +12,12 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::exec::scatter::part::ScatterPart;
-use crate::exec::threads::{PIECES, parallel_for};
+use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for};
 use crate::kernels::reduce::scatter;
-use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
+use crate::kernels::reduce::scatter::{Ends, FEW_ELEMENTS, Run, RunFns, SegmentsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
 use crate::plan::fold::{Loops, for_each};
-use crate::plan::{Way, is_free};
+use crate::plan::{Strategy, is_free};
 use crate::types::element::Unaligned;
 
 /// A plan, for one thread, whose indices ascend and are all in range.
@@ -32,7 +32,7 @@ pub(super) struct AscendingUpdates<'a> {
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
-struct RunIndex<'a>(scatter::Ascending<'a>);
+struct RunIndex<'a>(scatter::SortedIndices<'a>);
 
 /// The fewest indices that are looked at.
 const LEAST: usize = 32;
@@ -61,24 +61,24 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     let index = match size {
         // SAFETY: K3: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
-        4 => scatter::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        4 => scatter::SortedIndices::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         // SAFETY: K3: as many indices of 8 bytes follow one another, at any alignment.
-        8 => scatter::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        8 => scatter::SortedIndices::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };
     // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
     // several short rows.
     let short = plan.elements <= FEW_ELEMENTS;
     let (least, unique) = match &plan.way {
-        Way::RowByRow | Way::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
-        Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
+        Strategy::InPlace | Strategy::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
+        Strategy::Accumulated(_) | Strategy::Sorted => (if short { LONG_RUN } else { 1 }, true),
     };
     let ascends = match index {
-        scatter::Ascending::Short(list) => {
+        scatter::SortedIndices::Short(list) => {
             let below = |any: i32, one: Unaligned<i32>, next: Unaligned<i32>| any | next.0 | next.0.wrapping_sub(one.0);
             ascend(list, |index| i64::from(index.0), below, component.dim, (least, unique))
         }
-        scatter::Ascending::Long(list) => {
+        scatter::SortedIndices::Long(list) => {
             let below = |any: i64, one: Unaligned<i64>, next: Unaligned<i64>| any | next.0 | next.0.wrapping_sub(one.0);
             ascend(list, |index| index.0, below, component.dim, (least, unique))
         }
@@ -123,24 +123,24 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
 impl<'a> RunIndex<'a> {
     fn len(&self) -> usize {
         match self.0 {
-            scatter::Ascending::Short(list) => list.len(),
-            scatter::Ascending::Long(list) => list.len(),
+            scatter::SortedIndices::Short(list) => list.len(),
+            scatter::SortedIndices::Long(list) => list.len(),
         }
     }
 
     #[inline(always)]
     fn get(&self, at: usize) -> i64 {
         match self.0 {
-            scatter::Ascending::Short(list) => i64::from(list[at].0),
-            scatter::Ascending::Long(list) => list[at].0,
+            scatter::SortedIndices::Short(list) => i64::from(list[at].0),
+            scatter::SortedIndices::Long(list) => list[at].0,
         }
     }
 
     /// Some of the indices.
-    fn part(&self, range: Range<usize>) -> scatter::Ascending<'a> {
+    fn part(&self, range: Range<usize>) -> scatter::SortedIndices<'a> {
         match self.0 {
-            scatter::Ascending::Short(list) => scatter::Ascending::Short(&list[range]),
-            scatter::Ascending::Long(list) => scatter::Ascending::Long(&list[range]),
+            scatter::SortedIndices::Short(list) => scatter::SortedIndices::Short(&list[range]),
+            scatter::SortedIndices::Long(list) => scatter::SortedIndices::Long(&list[range]),
         }
     }
 
@@ -168,7 +168,7 @@ const RUNS: usize = 64;
 impl AscendingUpdates<'_> {
     /// Reduces every update into its row.
     pub(super) fn run(&self, tasks: usize) {
-        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         parallel_for(tasks, parts, |part, _| {
             let range = self.index.begin(part, parts)..self.index.begin(part + 1, parts);
             let step = |at: Cursor, along: &Loop| at.step(along);
@@ -194,7 +194,7 @@ impl AscendingUpdates<'_> {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole runs.
-            function(&unsafe { RunsJob::new(runs, along.out, elements, include_self) });
+            function(&unsafe { SegmentsJob::new(runs, along.out, elements, include_self) });
         };
         let mut at = range.start;
         while at < range.end {
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn parts_begin_with_runs() {
         let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
-        let index = RunIndex(scatter::Ascending::Short(&list));
+        let index = RunIndex(scatter::SortedIndices::Short(&list));
         for parts in 1..20 {
             let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
             assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");

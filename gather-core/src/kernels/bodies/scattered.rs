@@ -1,4 +1,4 @@
-//! The bodies of scatters: indices are resolved as for a gather, then their rows go to a [`Sink`].
+//! The bodies of scatters: indices are resolved as for a gather, then their rows go to a [`RowConsumer`].
 //!
 //! ```text
 //! take single elements by their indices, where there is a function that does; else
@@ -21,7 +21,7 @@ use crate::kernels::nest::positions::{BLOCK, Block, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
-    Chosen, Ends, IndexedElements, IndexedFns, IndexedJob, STREAM_AHEAD, Sink, SteppedRows, Which,
+    Chosen, Ends, FusedScatterFns, IndexedElements, IndexedJob, RowConsumer, STREAM_AHEAD, SelectedRows, StridedUpdates,
 };
 use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -67,7 +67,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
         }
         return by_tuple(state, plane, resolver, by_index);
     }
-    let (outer, inner, mut which, mut missed) = (args.outer(), args.inner(), Which::new(), false);
+    let (outer, inner, mut which, mut missed) = (args.outer(), args.inner(), SelectedRows::new(), false);
     let ahead = spec.outer_prefetch_distance;
     for strip in plane.strips() {
         if ahead != 0 {
@@ -129,7 +129,7 @@ const CHUNK_OF_SCATTERS: usize = 128;
 /// Takes the elements of a plane whose inner loop stays at one tuple of indices: the tuple is resolved, and all of the
 /// loop has its position (S4).
 #[inline(never)]
-fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &IndexedFns) {
+fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &FusedScatterFns) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());
     debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
@@ -141,7 +141,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
                 // SAFETY: S1 to S4 for the elements of the inner loop, all of which the tuple reaches.
-                by_index.reduce_stepped(unsafe { SteppedRows::new(first, [inner.out, inner.data], inner.n) });
+                by_index.reduce_stepped(unsafe { StridedUpdates::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
         } else {
@@ -178,7 +178,7 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     }
     let State { positions, block, .. } = state;
     let (mut other_positions, mut other_block, mut missed) = (Positions::new(), Block::new(), false);
-    let (mut which, mut other_which) = (Which::new(), Which::new());
+    let (mut which, mut other_which) = (SelectedRows::new(), SelectedRows::new());
     let mut these = ScatterRound { positions, block, which: &mut which };
     let mut next = ScatterRound { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for strip in plane.strips() {
@@ -191,13 +191,13 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
 struct ScatterRound<'a> {
     positions: &'a mut Positions,
     block: &'a mut Block,
-    which: &'a mut Which,
+    which: &'a mut SelectedRows,
 }
 
 /// Runs the inner loop in rounds; returns whether an index was out of range.
 #[inline(always)]
 fn rounds<'a>(
-    sink: &Sink,
+    sink: &RowConsumer,
     mut left: Strip<'_>,
     fns: ResolveFns,
     these: &mut ScatterRound<'a>,
@@ -225,7 +225,7 @@ fn rounds<'a>(
 
 /// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
 #[inline(always)]
-fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Which) -> Chosen<'a> {
+fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> Chosen<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
         None
     } else if spec.policy.fails() {
@@ -297,7 +297,7 @@ fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
 
 /// Takes the first row of a strip, whose position is in range.
 #[inline(never)]
-fn take_row(sink: &Sink<'_>, strip: &Strip<'_>, position: i64) {
+fn take_row(sink: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
     let zero = 0;
     // SAFETY: the position has just been resolved, and is in range.
     let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
@@ -307,7 +307,7 @@ fn take_row(sink: &Sink<'_>, strip: &Strip<'_>, position: i64) {
 
 /// The sink of a scatter.
 #[inline(always)]
-fn sink<'a>(plane: Plane<'a>) -> &'a Sink<'a> {
+fn sink<'a>(plane: Plane<'a>) -> &'a RowConsumer<'a> {
     // SAFETY: S3: the arguments of a scatter have a sink, which outlives the call.
-    unsafe { &*plane.args().params().cast::<Sink>() }
+    unsafe { &*plane.args().params().cast::<RowConsumer>() }
 }

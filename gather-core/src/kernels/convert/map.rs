@@ -163,7 +163,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
 
 /// The parameters of a map, as its kernel takes them.
 #[derive(Clone, Copy)]
-pub(crate) struct GivenParams<'a, P: Params> {
+pub(crate) struct BoundParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
     /// The address of the first element of data.
     data: usize,
@@ -171,12 +171,12 @@ pub(crate) struct GivenParams<'a, P: Params> {
     by_element: bool,
 }
 
-impl<'a, P: Params> GivenParams<'a, P> {
+impl<'a, P: Params> BoundParams<'a, P> {
     /// For calls on data that begins at an address.
     #[inline(always)]
     pub(crate) fn new(given: P::Given<'a>, data: usize) -> Self {
         let lookups = P::lookups(given);
-        GivenParams { by_element: P::by_element(&lookups), lookups, data }
+        BoundParams { by_element: P::by_element(&lookups), lookups, data }
     }
 
     /// The values for an element.
@@ -191,13 +191,13 @@ impl<'a, P: Params> GivenParams<'a, P> {
 
     /// Without its types.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
-        let GivenParams { data, by_element, .. } = *self;
+        let BoundParams { data, by_element, .. } = *self;
         let given = (&raw const *self).cast();
         ErasedParams { given, data, by_element, ahead: if P::COUNT == 0 { None } else { Some(self) } }
     }
 }
 
-impl<P: Params> PrefetchGiven for GivenParams<'_, P> {
+impl<P: Params> PrefetchGiven for BoundParams<'_, P> {
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
         P::prefetch(&self.lookups, row, element, elements);
     }
@@ -338,14 +338,14 @@ struct EachElement<C>(PhantomData<C>);
 impl<C: Convert> Decode for EachElement<C> {
     type In = C::In;
     type Out = C::Out;
-    type Given<'a> = GivenParams<'a, C::Params>;
+    type Given<'a> = BoundParams<'a, C::Params>;
 
     #[inline(always)]
     unsafe fn decode(
         level: impl Token,
         from: &[C::In],
         to: &mut [MaybeUninit<C::Out>],
-        given: &GivenParams<'_, C::Params>,
+        given: &BoundParams<'_, C::Params>,
         place: Place,
     ) {
         debug_assert_eq!(from.len(), to.len());
@@ -370,7 +370,7 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 
     #[inline(always)]
-    fn erased<'g>(given: &'g GivenParams<'_, C::Params>) -> ErasedParams<'g> {
+    fn erased<'g>(given: &'g BoundParams<'_, C::Params>) -> ErasedParams<'g> {
         given.erased()
     }
 }

@@ -119,8 +119,8 @@ fn conversion(args: &IndexArgs<'_>) -> Conversion {
 pub(crate) struct ConversionArgs {
     /// The map, or the row function, at the plan's level; or what decodes rows for one.
     pub(crate) rows: MoveFn,
-    /// The arguments of the function: a `Decode::Given`, a `GivenRows`, or a `DecodingJob`, of which a call gives the
-    /// `GivenDecoded` and each worker makes a job.
+    /// The arguments of the function: a `Decode::Given`, a `BoundRowParams`, or a `DecodingJob`, of which a call gives the
+    /// `DecodedRowParams` and each worker makes a job.
     pub(crate) given: *const (),
 }
 

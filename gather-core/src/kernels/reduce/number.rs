@@ -156,7 +156,7 @@ impl<T: Average> Accumulate for Mean<T> {
 }
 
 /// The mean of fewer numbers than 32 bits count.
-pub(super) struct MeanOfFew<T>(PhantomData<T>);
+pub(super) struct NarrowMean<T>(PhantomData<T>);
 
 /// Integers whose sums take fewer bits where there are few.
 pub(super) trait Few: Average {
@@ -173,7 +173,7 @@ pub(super) trait Few: Average {
     fn of(mean: i64) -> Self;
 }
 
-impl<T: Few> Accumulate for MeanOfFew<T> {
+impl<T: Few> Accumulate for NarrowMean<T> {
     type Item = T;
     type Sum = T::Short;
     const DIVIDES: bool = true;
@@ -600,8 +600,8 @@ mod tests {
         let long = numbers().fold(T::Sum::NOTHING, |sum, new| sum.plus(new.widen()));
         assert_eq!(T::long(short, count), long, "{kinds:?}, {count}");
         let mean = T::divide(long, count);
-        assert_eq!(MeanOfFew::<T>::end(short, count), mean, "{kinds:?}, {count}");
-        let chunk = MeanOfFew::<T>::end_chunk(Scalar, &[short, T::NONE, short], count);
+        assert_eq!(NarrowMean::<T>::end(short, count), mean, "{kinds:?}, {count}");
+        let chunk = NarrowMean::<T>::end_chunk(Scalar, &[short, T::NONE, short], count);
         assert_eq!([chunk[0].0, chunk[2].0], [mean; 2], "{kinds:?}, {count}");
     }
 

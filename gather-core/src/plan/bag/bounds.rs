@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::reduce::bag::{IndexRuns, Lengths};
+use crate::kernels::reduce::bag::{BagLengths, IndexRuns};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::types::error::Error;
@@ -34,16 +34,16 @@ impl Bounds {
     }
 
     /// Bags that begin at offsets into `indices` indices. The last one ends with the indices, or at the last offset
-    /// where that is `its_end`.
+    /// where that is `last_is_end`.
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`].
     pub(crate) fn at<O: Copy + Into<i128> + TryInto<usize>>(
         offsets: impl ExactSizeIterator<Item = O> + Clone,
         indices: usize,
-        its_end: bool,
+        last_is_end: bool,
     ) -> Result<Self, Error> {
-        if its_end && offsets.len() == 0 {
+        if last_is_end && offsets.len() == 0 {
             return Err(Error::NoOffsets);
         }
         let mut bounds = memory::reserve::<usize>(offsets.len().saturating_add(1))?;
@@ -55,19 +55,19 @@ impl Bounds {
             (last, most) = (bound, most.max(bound));
             bound
         }));
-        let bounds = if most <= indices { Self::ascending(bounds, longest, indices, its_end) } else { None };
+        let bounds = if most <= indices { Self::ascending(bounds, longest, indices, last_is_end) } else { None };
         bounds.ok_or_else(|| out_of_range(&mut offsets.map(Into::into), indices))
     }
 
     /// The bags that begin at `bounds`, each at most `indices`, with the greatest difference between one and the next;
     /// `None` if they do not ascend from 0.
     #[inline(never)]
-    fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, its_end: bool) -> Option<Self> {
+    fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, last_is_end: bool) -> Option<Self> {
         let mut last = bounds.last().copied().unwrap_or(0);
         if longest > indices || bounds.first().is_some_and(|&first| first != 0) {
             return None;
         }
-        if !its_end || bounds.is_empty() {
+        if !last_is_end || bounds.is_empty() {
             // Without bags there are no indices in any.
             let end = if bounds.is_empty() { 0 } else { indices };
             longest = longest.max(end - last);
@@ -106,17 +106,17 @@ impl Bounds {
 
     /// `bags`, from the first on, up to those that have `most` rows together. A bag without rows ends them, unless
     /// they `may_be_empty`.
-    pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> Lengths<'_> {
+    pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> BagLengths<'_> {
         match &self.kind {
             &BoundsKind::Every { len, .. } => {
                 let all = if may_be_empty { bags.len() } else { 0 };
-                Lengths::Every { len, bags: most.checked_div(len).map_or(all, |most| bags.len().min(most)) }
+                BagLengths::Every { len, bags: most.checked_div(len).map_or(all, |most| bags.len().min(most)) }
             }
             BoundsKind::At(bounds) => {
                 let bounds = &bounds[bags.start..=bags.end];
                 let most = bounds[0] + most;
                 let fits = |pair: &&[usize]| pair[0] < pair[1] && pair[1] <= most;
-                Lengths::Between(match may_be_empty {
+                BagLengths::Between(match may_be_empty {
                     true => &bounds[..bounds.partition_point(|&bound| bound <= most)],
                     false => &bounds[..=bounds.windows(2).take_while(fits).count()],
                 })
@@ -126,10 +126,10 @@ impl Bounds {
 
     /// The lengths of all bags.
     #[inline]
-    pub(crate) fn lengths(&self) -> Lengths<'_> {
+    pub(crate) fn lengths(&self) -> BagLengths<'_> {
         match &self.kind {
-            &BoundsKind::Every { len, bags } => Lengths::Every { len, bags },
-            BoundsKind::At(bounds) => Lengths::Between(bounds),
+            &BoundsKind::Every { len, bags } => BagLengths::Every { len, bags },
+            BoundsKind::At(bounds) => BagLengths::Between(bounds),
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn offsets_are_checked_in_order() {
-        let error = |offsets: &[i128], its_end| Bounds::at(offsets.iter().copied(), 10, its_end).err();
+        let error = |offsets: &[i128], last_is_end| Bounds::at(offsets.iter().copied(), 10, last_is_end).err();
         let out_of_range = |position, offset, min, max| Some(Error::BagOffsetOutOfRange { position, offset, min, max });
         assert_eq!(error(&[1, 2], false), out_of_range(0, 1, 0, 0));
         assert_eq!(error(&[-1], false), out_of_range(0, -1, 0, 0));
@@ -235,8 +235,8 @@ mod tests {
         // No two neighbours are further apart than there are indices, also modulo `usize::MAX + 1`.
         let most = isize::MAX as usize;
         for offsets in [[0, most, usize::MAX - 1, 1], [0, most, most + 2, 0]] {
-            for its_end in [false, true] {
-                let refused = Bounds::at(offsets.map(|offset| offset as u64).into_iter(), most, its_end).err();
+            for last_is_end in [false, true] {
+                let refused = Bounds::at(offsets.map(|offset| offset as u64).into_iter(), most, last_is_end).err();
                 let (offset, max) = (offsets[2] as i128, most);
                 let expected = Error::BagOffsetOutOfRange { position: 2, offset, min: max, max };
                 assert_eq!(refused, Some(expected), "{offsets:?}");

@@ -51,14 +51,14 @@ pub struct BagRequest<'a> {
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) positions: &'static PositionsFns,
-    pub(crate) found: Found,
+    pub(crate) found: BagKernels,
     pub(crate) converting: Option<BagConverting>,
     pub(crate) fused: Option<BagFused>,
 }
 
 /// The functions of a reduction.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct BagKernels {
     pub(crate) fns: &'static BagFns,
     /// Numbers of an element of the output, each of which is reduced.
     pub(crate) values: usize,
@@ -246,7 +246,7 @@ impl BagPlan {
             Some(fused) => Some(Arc::new(repeated(&[0], fused.row.bytes())?)),
             None => Some(Arc::new(repeated(&zero, elements)?)),
         };
-        let &Found { fns, values, name } = found;
+        let &BagKernels { fns, values, name } = found;
         Ok(BagPlan(BagFacts {
             dtype,
             index,

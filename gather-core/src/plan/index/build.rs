@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::{BLOCK, Conversion, FEW, MOST_PREFETCHED, RowSize};
-use crate::plan::fold::{arrange, cut_walk};
+use crate::plan::fold::{arrange, block_strided_loop};
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Nest, arrange_panels, has_adjacent_tuples, stays};
@@ -128,7 +128,7 @@ impl IndexPlan {
     ) -> Result<(), Error> {
         let (row, level) = (self.nest.spec.row, self.nest.spec.level);
         let stride = self.stride;
-        let reused = cut_walk(&mut self.nest.loops, stride, reused);
+        let reused = block_strided_loop(&mut self.nest.loops, stride, reused);
         let reach = reach(&lowered.axes, size_in);
         let row_in = self.nest.spec.conversion.map_or(row, |conversion| conversion.bytes_in());
         let is_far = is_far(row_in, reach);

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use crate::plan::explain::{Explain, name_of, write_nest};
-use crate::plan::reduce::{Accumulators, ReducePlan, Way};
+use crate::plan::reduce::{Accumulators, ReducePlan, Strategy};
 use crate::tensor::layout::Layout;
 
 impl<'a> Explain<'a> {
@@ -29,7 +29,7 @@ impl<'a> Explain<'a> {
         if let Some(block) = plan.block {
             write!(f, ", in blocks of {block}")?;
         }
-        if let Way::Accumulated(Accumulators { bytes, record, .. }) = &plan.way {
+        if let Strategy::Accumulated(Accumulators { bytes, record, .. }) = &plan.way {
             write!(f, " by {}, {record} bytes a row of the output, {bytes} in all", spec.method)?;
         }
         self.write_end(f, "takes", (spec.row, spec.prefetch_distance, *spec.level))

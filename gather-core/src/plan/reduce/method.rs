@@ -8,7 +8,7 @@ use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels};
 use crate::plan::nest::is_free;
 use crate::plan::reduce::accumulators::Accumulators;
-use crate::plan::reduce::{ReduceRequest, Way};
+use crate::plan::reduce::{ReduceRequest, Strategy};
 use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -36,7 +36,7 @@ impl ScatterNest<'_> {
         fits: bool,
         panels: Option<Panels>,
         [records, counts]: [Option<Accumulators>; 2],
-    ) -> Result<(Method, Way), Error> {
+    ) -> Result<(Method, Strategy), Error> {
         let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
         let one_by_one = request.is_in_place();
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
@@ -64,21 +64,21 @@ impl ScatterNest<'_> {
                 Some(_) if self.takes(Method::Chunks) => Method::Chunks,
                 Some(_) => Method::Blocks,
             };
-            Ok((method, Way::Accumulated(accumulators)))
+            Ok((method, Strategy::Accumulated(accumulators)))
         };
         match (request.options.method, panels, accumulators) {
             (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops, self.row) => {
                 beside(accumulators)
             }
-            (None, ..) if !one_by_one => Ok((own, Way::Sorted)),
-            (None, Some(panels), _) if pays(&panels) => Ok((own, Way::Panels(panels))),
-            (None, ..) if fits => Ok((self.row_by_row(), Way::RowByRow)),
-            (None, ..) => Ok((own, Way::RowByRow)),
-            (Some(Method::Grouped), ..) => Ok((own, Way::Sorted)),
+            (None, ..) if !one_by_one => Ok((own, Strategy::Sorted)),
+            (None, Some(panels), _) if pays(&panels) => Ok((own, Strategy::Panels(panels))),
+            (None, ..) if fits => Ok((self.row_by_row(), Strategy::InPlace)),
+            (None, ..) => Ok((own, Strategy::InPlace)),
+            (Some(Method::Grouped), ..) => Ok((own, Strategy::Sorted)),
             (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
-            (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Way::Panels(panels))),
-            (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Way::RowByRow)),
-            (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Way::RowByRow)),
+            (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Strategy::Panels(panels))),
+            (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Strategy::InPlace)),
+            (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Strategy::InPlace)),
             (Some(method), ..) => Err(Error::MethodUnavailable { op, method }),
         }
     }

@@ -18,7 +18,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::scatter::{Elements, IndexedFns, ScatterFns};
+use crate::kernels::reduce::scatter::{Elements, FusedScatterFns, ScatterFns};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, count, put_inside};
@@ -72,9 +72,9 @@ impl ReduceRequest {
 
 /// How a plan gets at the destination.
 #[derive(Clone)]
-pub(crate) enum Way {
+pub(crate) enum Strategy {
     /// Rows are reduced one by one where they lie.
-    RowByRow,
+    InPlace,
     /// The same in panels that the destination is packed into.
     Panels(Panels),
     /// Rows are reduced into accumulators beside the destination; or, where these are counts, as row by row.
@@ -105,7 +105,7 @@ pub(crate) struct ReducePlan {
     pub(crate) panel_kernel: IndexKernel,
     pub(crate) reducer: &'static ScatterFns,
     /// P3.
-    pub(crate) by_index: Option<&'static IndexedFns>,
+    pub(crate) by_index: Option<&'static FusedScatterFns>,
     pub(crate) include_self: bool,
     /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
     pub(crate) skips_negative: bool,
@@ -117,7 +117,7 @@ pub(crate) struct ReducePlan {
     pub(crate) elements: usize,
     /// Bytes of an element of updates.
     size: usize,
-    pub(crate) way: Way,
+    pub(crate) way: Strategy,
     /// Iterations of the inner loop that all outer loops are run for before the next ones; `None` for all. No element
     /// meets its updates in another order then.
     pub(crate) block: Option<NonZero<usize>>,
@@ -164,7 +164,7 @@ impl ReducePlan {
             few: None,
             elements: 0,
             size,
-            way: Way::RowByRow,
+            way: Strategy::InPlace,
             block: None,
         };
         let plan = &mut made.nest;
@@ -223,15 +223,15 @@ impl ReducePlan {
         let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, *level);
         let whole = kernel_of(loops.len());
-        let panels = if let Way::Panels(panels) = &way { Some(panels) } else { None };
+        let panels = if let Strategy::Panels(panels) = &way { Some(panels) } else { None };
         let entry = panels.map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
         let (prefetch_distance, next_slice_bytes) = match &way {
-            Way::Panels(_) => (0, nest.next_slice_bytes(method)),
+            Strategy::Panels(_) => (0, nest.next_slice_bytes(method)),
             // Records lie elsewhere.
-            Way::Accumulated(Accumulators { reach, record, records: Some(_), .. }) => {
+            Strategy::Accumulated(Accumulators { reach, record, records: Some(_), .. }) => {
                 (ScatterNest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
             }
-            Way::RowByRow | Way::Accumulated(_) | Way::Sorted => {
+            Strategy::InPlace | Strategy::Accumulated(_) | Strategy::Sorted => {
                 (nest.prefetch_distance(method), nest.next_slice_bytes(method))
             }
         };
@@ -239,11 +239,11 @@ impl ReducePlan {
         let takes_by_index = index_size > 0 && nest.takes_by_index(method, request.index);
         let by_index = match (&way, rows) {
             _ if !takes_by_index => None,
-            (Way::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
-            (Way::RowByRow | Way::Accumulated(_), Some(rows)) => (rows.by_index)(few, index_size),
+            (Strategy::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
+            (Strategy::InPlace | Strategy::Accumulated(_), Some(rows)) => (rows.by_index)(few, index_size),
             _ => None,
         };
-        let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));
+        let in_place = matches!(way, Strategy::InPlace | Strategy::Accumulated(Accumulators { records: None, .. }));
         made.block = NonZero::new(nest.block()).filter(|_| in_place && by_index.is_none());
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
@@ -267,10 +267,10 @@ impl ReducePlan {
     /// How the plan gets at the destination.
     pub(crate) fn method(&self) -> Method {
         match self.way {
-            Way::RowByRow => self.spec.method,
-            Way::Panels(_) => Method::Panels,
-            Way::Accumulated(_) => Method::Accumulated,
-            Way::Sorted => Method::Grouped,
+            Strategy::InPlace => self.spec.method,
+            Strategy::Panels(_) => Method::Panels,
+            Strategy::Accumulated(_) => Method::Accumulated,
+            Strategy::Sorted => Method::Grouped,
         }
     }
 }

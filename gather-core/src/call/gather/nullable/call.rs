@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::call::checks::check_output;
-use crate::call::gather::Operation;
+use crate::call::gather::ErasedGather;
 use crate::call::gather::kinds::{self, Gathered};
 use crate::call::gather::nullable::plan::NullablePlanned;
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
@@ -36,8 +36,8 @@ pub(super) struct Facts {
 
 impl Facts {
     #[inline(always)]
-    pub(super) fn of<I: IndexKind>(op: &Operation<'_>, dtype: DType, index: IndexType) -> Result<Self, Error> {
-        let Operation { policy, options, .. } = *op;
+    pub(super) fn of<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Self, Error> {
+        let ErasedGather { policy, options, .. } = *op;
         let resolvers = I::resolvers(index).ok_or_else(not_compiled(op.op(), dtype, index))?;
         Ok(Facts { op: op.op(), policy: policy.lower(), level: options.level, index, resolvers })
     }
@@ -54,13 +54,13 @@ pub(super) struct Call<'a> {
 /// How a call runs: by the functions of [`kinds`](crate::call::gather::kinds) for the kind of data.
 pub(super) enum Runs<'a> {
     /// It makes plans on its way.
-    Once(Operation<'a>, OnceFns),
+    Once(ErasedGather<'a>, OnceFns),
     /// By plans for the layouts of its inputs.
-    Planned(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
+    PlanInner(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
 }
 
 /// Runs an operator on data of a kind, by indices of a kind.
-type RunFn = fn(&Operation<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
+type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
 
 /// The functions that run an operator on data of a kind, and say the shape of results.
 #[derive(Clone, Copy)]
@@ -156,7 +156,7 @@ impl Call<'_> {
                 }
                 (&*lowered, sizes, is_empty)
             }
-            Runs::Planned(plan, _) => {
+            Runs::PlanInner(plan, _) => {
                 let free = plan.check(data, indices, out)?;
                 let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
                 let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes)?);
@@ -205,7 +205,7 @@ impl Call<'_> {
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
             Runs::Once(op, fns) => (fns.by[0])(op, self.reader, operands),
-            Runs::Planned(plan, run) => run(&plan.plan, self.reader, operands),
+            Runs::PlanInner(plan, run) => run(&plan.plan, self.reader, operands),
         }
     }
 
@@ -257,7 +257,7 @@ impl Call<'_> {
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };
                 run(&by_position.call(*op, missing), self.reader, operands.by(places))?;
             }
-            Runs::Planned(plan, run) => {
+            Runs::PlanInner(plan, run) => {
                 let first = numbers.shape().first().filter(|_| plan.is_counted());
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());

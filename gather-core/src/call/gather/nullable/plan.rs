@@ -4,7 +4,7 @@
 
 use core::marker::PhantomData;
 
-use crate::call::gather::Operation;
+use crate::call::gather::ErasedGather;
 use crate::call::gather::kinds::{self, Gathered, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
@@ -62,7 +62,7 @@ pub(super) struct NullablePlanned {
 
 impl NullablePlanned {
     fn new<K: Gathered, I: IndexKind>(
-        op: Operation<'_>,
+        op: ErasedGather<'_>,
         reader: &Reader<'_>,
         (indices, index): (&Layout, IndexType),
         outputs: Outputs<'_>,
@@ -121,7 +121,7 @@ impl NullablePlanned {
 
 impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     pub(super) fn new(
-        op: Operation<'_>,
+        op: ErasedGather<'_>,
         reader: &Reader<'_>,
         indices: (&Layout, IndexType),
         outputs: Outputs<'_>,
@@ -203,7 +203,7 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         K::Out::check(plan.dtype, data.dtype())?;
         I::Out::check(plan.index.dtype(), indices.dtype())?;
         with_operands(data, indices, out, |reader, operands| {
-            let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
+            let runs = Runs::PlanInner(&self.planned, kinds::run_plan::<K>);
             run(&Call { facts, nulls, reader, runs }, operands)
         })
     }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::Operation;
+use crate::call::gather::ErasedGather;
 use crate::plan::{Axis, IndexLowered, LeadingAxes};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
@@ -113,10 +113,10 @@ impl<'a> ByPosition<'a> {
     }
 
     /// A call of this operator in place of another. Positions may be missing; every other one is in range.
-    pub(super) fn call(&'a self, op: Operation<'a>, missing: bool) -> Operation<'a> {
+    pub(super) fn call(&'a self, op: ErasedGather<'a>, missing: bool) -> ErasedGather<'a> {
         let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
         let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
-        Operation { attributes: self, policy, ..op }
+        ErasedGather { attributes: self, policy, ..op }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::kernels::prefetch::{LINE, prefetch};
 
 /// The row function of a run and what decodes its rows, at the plan's level, with the parameters of both.
 #[derive(Clone, Copy)]
-pub(crate) struct GivenDecoded<'a> {
+pub(crate) struct DecodedRowParams<'a> {
     pub(crate) rows: ConversionArgs,
     pub(crate) decode_fn: DecodeFn,
     pub(crate) decoder: ErasedParams<'a>,
@@ -50,7 +50,7 @@ impl DecodedRows {
 
 /// The parameters of a kernel that decodes rows, which one worker has.
 pub(crate) struct DecodingJob<'a> {
-    given: GivenDecoded<'a>,
+    given: DecodedRowParams<'a>,
     decoded: DecodedRows,
     /// Memory for the rows that are decoded at a time.
     room: *mut u8,
@@ -60,12 +60,12 @@ impl<'a> DecodingJob<'a> {
     /// The job of a worker for a part of a plan whose rows are decoded thus.
     ///
     /// # Safety
-    /// K8: `args` are those of the plan, with a `GivenDecoded` for what is given. The room has memory for `decoded`, is
+    /// K8: `args` are those of the plan, with a `DecodedRowParams` for what is given. The room has memory for `decoded`, is
     /// aligned to a line, and nothing else uses it.
     #[inline(always)]
     pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, room: *mut u8) -> Self {
         // SAFETY: K8: what is given where rows are decoded.
-        let given = unsafe { *conversion_args(args).given.cast::<GivenDecoded<'a>>() };
+        let given = unsafe { *conversion_args(args).given.cast::<DecodedRowParams<'a>>() };
         DecodingJob { given, decoded, room }
     }
 
@@ -78,7 +78,7 @@ impl<'a> DecodingJob<'a> {
 
 impl ConversionArgs {
     /// The parameters of a run whose rows are decoded first, of which each worker makes a [`DecodingJob`].
-    pub(crate) fn decode_first(given: &GivenDecoded<'_>) -> Self {
+    pub(crate) fn decode_first(given: &DecodedRowParams<'_>) -> Self {
         ConversionArgs { rows: decode_first, given: (&raw const *given).cast() }
     }
 }
@@ -88,7 +88,7 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
     // SAFETY: K8: the parameters where rows are decoded.
     let DecodingJob { given, decoded, room } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
-    let (GivenDecoded { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
+    let (DecodedRowParams { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: the parameters of the row function.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n).step_by(most) {

@@ -20,8 +20,8 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion_args;
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::{DecodedRows, DecodingJob, GivenDecoded};
-pub(crate) use crate::kernels::convert::row::params::GivenRows;
+pub(crate) use crate::kernels::convert::row::decoded::{DecodedRowParams, DecodedRows, DecodingJob};
+pub(crate) use crate::kernels::convert::row::params::BoundRowParams;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
 pub(crate) use crate::kernels::convert::row::params::{Misfit, Placed, RowShapes};
@@ -229,7 +229,7 @@ levels! {
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: what is given for this row function's parameters.
-    let given = unsafe { *conversion_args(args).given.cast::<GivenRows<'_, R::Params>>() };
+    let given = unsafe { *conversion_args(args).given.cast::<BoundRowParams<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
@@ -283,7 +283,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
 
 /// The rows of a job.
 struct JobRows<'a, R: Rowwise> {
-    given: GivenRows<'a, R::Params>,
+    given: BoundRowParams<'a, R::Params>,
     /// The arguments of every row, where they are the same.
     args: Option<<R::Params as RowParams>::Args<'a>>,
     job: MoveJob<'a>,

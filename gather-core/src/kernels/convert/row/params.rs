@@ -357,7 +357,7 @@ macro_rules! params {
 for_tuples!(params);
 
 /// The parameters of a row function, as its kernel takes them.
-pub(crate) struct GivenRows<'a, P: RowParams> {
+pub(crate) struct BoundRowParams<'a, P: RowParams> {
     pub(crate) lookups: P::Lookups<'a>,
     pub(crate) placed: Placed,
     /// Elements of a row that the function reads: those of data, or the numbers that they are decoded to.
@@ -374,10 +374,10 @@ pub(crate) struct Placed {
     pub(crate) by_index: bool,
 }
 
-impl<P: RowParams> Clone for GivenRows<'_, P> {
+impl<P: RowParams> Clone for BoundRowParams<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P: RowParams> Copy for GivenRows<'_, P> {}
+impl<P: RowParams> Copy for BoundRowParams<'_, P> {}

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::reduce::bag::{Begin, rows};
+use crate::kernels::reduce::bag::{Start, rows};
 use crate::types::element::Unaligned;
 
 /// Rows of one bag that follow one another.
@@ -17,7 +17,7 @@ use crate::types::element::Unaligned;
 #[derive(Clone, Copy)]
 pub(super) struct Batch<'a> {
     rows: &'a [BatchRow],
-    begin: Begin,
+    begin: Start,
     columns: usize,
     sums: *mut u8,
     out: *mut u8,
@@ -59,13 +59,13 @@ impl<'a> Batch<'a> {
     #[inline(always)]
     pub(super) unsafe fn new(
         rows: &'a [BatchRow],
-        begin: Begin,
+        begin: Start,
         columns: usize,
         sums: *mut u8,
         out: *mut u8,
         count: Option<usize>,
     ) -> Self {
-        debug_assert!(begin == Begin::Carried || !rows.is_empty(), "M4: no row counts");
+        debug_assert!(begin == Start::Carried || !rows.is_empty(), "M4: no row counts");
         Batch { rows, begin, columns, sums, out, count }
     }
 
@@ -83,9 +83,9 @@ impl<'a> Batch<'a> {
     #[inline(always)]
     pub(super) fn rows(&self) -> (Option<BatchRow>, &'a [BatchRow]) {
         match (self.begin, self.rows) {
-            (Begin::Row, &[first, ref others @ ..]) => (Some(first), others),
-            (Begin::Row, []) => unreachable!("M4: no row counts"),
-            (Begin::Carried, rows) => (None, rows),
+            (Start::Row, &[first, ref others @ ..]) => (Some(first), others),
+            (Start::Row, []) => unreachable!("M4: no row counts"),
+            (Start::Carried, rows) => (None, rows),
         }
     }
 
@@ -109,16 +109,16 @@ impl<'a> Batch<'a> {
     /// # Safety
     /// The sums that it is asked for have begun: this batch has made them, or the bag has begun before it.
     #[inline(always)]
-    pub(super) unsafe fn begun(self) -> Begun<'a> {
-        Begun(self)
+    pub(super) unsafe fn begun(self) -> PendingBatch<'a> {
+        PendingBatch(self)
     }
 }
 
 /// A batch whose sums have begun, those that it is asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Begun<'a>(Batch<'a>);
+pub(super) struct PendingBatch<'a>(Batch<'a>);
 
-impl Begun<'_> {
+impl PendingBatch<'_> {
     /// `n` sums, from number `first` on.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [Unaligned<S>] {

@@ -20,7 +20,7 @@
 //!
 //! - **B7** There is `fused`. Each position of a row that is not negative reaches `row.bytes()` bytes that may be read,
 //!   `stride` bytes apart from one position to the next; so do `zeros` where there are positions of
-//!   [`ZEROS`](super::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
+//!   [`ZERO_ROW`](super::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
 //!   no multiple of eight themselves, they end with the row. `end` writes elements of the output. Where rows are
 //!   weighted, there is an `f32` for each, `weight_step` bytes apart.
 
@@ -35,7 +35,7 @@ use crate::kernels::reduce::accumulate::Combine;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::SumsInRegisters;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
-use crate::kernels::reduce::bag::{BagFns, BagRows, Begin, CompiledBagFn};
+use crate::kernels::reduce::bag::{BagFns, BagRows, CompiledBagFn, Start};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::types::codes::{Float, by_scale};
 use crate::types::element::{DType, Unaligned};
@@ -250,7 +250,7 @@ impl AddRows for Decoded<'_> {
 impl ReduceBags for Decoded<'_> {
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
-        self.has_begun = bag.begin() == Begin::Carried;
+        self.has_begun = bag.begin() == Start::Carried;
         if self.has_begun {
             self.sums.iter_mut().zip(bag.carried()).for_each(|(sum, carried)| *sum = carried.0);
         }

@@ -14,7 +14,7 @@ use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::{BagArgs, BagRows, Begin, Lengths, Part};
+use crate::kernels::reduce::bag::{BagArgs, BagLengths, BagRows, PartialBag, Start};
 use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
@@ -66,7 +66,7 @@ fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
         let n = columns.len();
         let rows = all.fused_columns(&columns);
         let mut bags = rows.bags();
-        let part = args.part.map(|part| Part { carried: rows.carried(), ..part });
+        let part = args.part.map(|part| PartialBag { carried: rows.carried(), ..part });
         for some in args.bags.some((ROOM / n).max(1)) {
             // SAFETY: some columns (B7) of some bags, with their positions and weights (B6, B7), and what is carried
             // (B4). `room` has an `f32` for each column of each of the bags (B2).
@@ -109,19 +109,19 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
             let (Range { start, end }, mut begin, count) = (bag.rows(), bag.begin(), bag.count());
             let out = bag.output().start().wrapping_sub(first * size_of::<f32>());
             let carried = match args.part {
-                Some(Part { carried, .. }) if !carried.is_null() => carried,
+                Some(PartialBag { carried, .. }) if !carried.is_null() => carried,
                 _ => own,
             };
             let mut at = start;
             loop {
                 let stop = end.min(at + BLOCK);
                 let ends = stop == end && count.is_some();
-                let part = Some(Part { counted: count.unwrap_or(0), begin, ends, carried });
+                let part = Some(PartialBag { counted: count.unwrap_or(0), begin, ends, carried });
                 // SAFETY: some rows of the bag, with their positions and weights (B6, B7), and the output of the bag
                 // (B2). Where sums are carried, they are those of the bag (B4), or `room` has them for these columns,
                 // and only these are reduced.
                 let block = unsafe {
-                    let bags = Lengths::Every { len: stop - at, bags: 1 };
+                    let bags = BagLengths::Every { len: stop - at, bags: 1 };
                     BagRows::new(BagArgs { out, part, ..args.of_rows(at..stop, bags) })
                 };
                 for first in columns.clone().step_by(WIDE) {
@@ -130,7 +130,7 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
                 if stop == end {
                     break;
                 }
-                (at, begin) = (stop, Begin::Carried);
+                (at, begin) = (stop, Start::Carried);
             }
         }
     }
@@ -298,7 +298,7 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> Reduce
         for vector in 0..N {
             self.sums[vector] = __m256::splat(self.level, 0.0);
         }
-        if bag.begin() == Begin::Carried {
+        if bag.begin() == Start::Carried {
             let carried = bag.carried();
             for vector in 0..N {
                 self.sums[vector] = match self.part(carried, vector) {

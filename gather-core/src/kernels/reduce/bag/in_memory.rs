@@ -21,9 +21,9 @@ use crate::kernels::level_fn::{LevelFn, Token, scalar};
 use crate::kernels::nest::args::start_of_part;
 use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::{Accumulate, between_ends, weigh};
-use crate::kernels::reduce::bag::batch::{Batch, BatchRow, Begun};
+use crate::kernels::reduce::bag::batch::{Batch, BatchRow, PendingBatch};
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::{BagRows, Begin, CompiledBagFn};
+use crate::kernels::reduce::bag::{BagRows, CompiledBagFn, Start};
 use crate::types::element::{Element, Unaligned};
 use crate::types::level::Level;
 
@@ -109,7 +109,7 @@ impl ByStep {
         let columns = bag.columns(columns, self.item, self.sum);
         let sums = if columns.carried().is_null() { room.sums } else { columns.carried() };
         let (rows, n) = ([BatchRow::NONE; ROWS], 0);
-        let (out, begin, columns_of_rows) = (core::ptr::null_mut(), Begin::Row, columns.columns());
+        let (out, begin, columns_of_rows) = (core::ptr::null_mut(), Start::Row, columns.columns());
         columns.reduce(&mut InBatches { by: *self, columns: columns_of_rows, sums, out, begin, rows, n });
     }
 }
@@ -122,7 +122,7 @@ struct InBatches {
     sums: *mut u8,
     /// The output of the bag.
     out: *mut u8,
-    begin: Begin,
+    begin: Start,
     /// The first `n` are rows of the bag.
     rows: [BatchRow; ROWS],
     n: usize,
@@ -139,7 +139,7 @@ impl InBatches {
         // first batch has one.
         let batch = unsafe { Batch::new(&rows[..n], begin, columns, sums, out, count) };
         (by.reduce)(&batch);
-        (self.begin, self.n) = (Begin::Carried, 0);
+        (self.begin, self.n) = (Start::Carried, 0);
     }
 }
 
@@ -314,7 +314,7 @@ fn make<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(batc
 #[inline(always)]
 fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
     batch: &Batch<'_>,
-    begun: &mut Begun<'_>,
+    begun: &mut PendingBatch<'_>,
     row: BatchRow,
 ) {
     let weight = A::widen(weight::<A, WEIGHTED>(row));
@@ -332,7 +332,7 @@ fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
 
 /// Writes what sums become, where the bag ends.
 #[inline(always)]
-fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut Begun<'_>, count: usize) {
+fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut PendingBatch<'_>, count: usize) {
     for (at, column) in vectors::<N>(columns) {
         let (sums, out) = begun.ended::<A::Sum, A::Item>(at, column, N);
         let sums: [_; N] = array(sums);

@@ -19,7 +19,7 @@ use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::kernels::reduce::bag::in_memory::InMemory;
 use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, ReduceBags};
-use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, CompiledBagFn};
+use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, CompiledBagFn, Start};
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::x86::{__m256, __m256d, __m512, __m512d};
@@ -301,8 +301,8 @@ impl<
     #[inline(always)]
     fn begin(&mut self, bag: &Bag<'_>) {
         self.sums = match bag.begin() {
-            Begin::Row => [V::splat(self.level, S::START); N],
-            Begin::Carried => self.read(bag.carried()),
+            Start::Row => [V::splat(self.level, S::START); N],
+            Start::Carried => self.read(bag.carried()),
         };
     }
 

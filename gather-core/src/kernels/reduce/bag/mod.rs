@@ -23,7 +23,7 @@
 //!
 //! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes
 //!   apart from one position to the next, at any alignment. They are values of the type that is reduced, or it takes
-//!   any bytes. So do `zeros` where there are positions of [`ZEROS`]. Only what is made for that type is given the
+//!   any bytes. So do `zeros` where there are positions of [`ZERO_ROW`]. Only what is made for that type is given the
 //!   rows: functions that reduce it, or a map of it (`exec/bag/converted.rs`).
 //! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the
 //!   next, which nothing else uses meanwhile.
@@ -49,7 +49,7 @@ mod rows;
 
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use positions::{BagIndices, BagRule, IndexRuns, PositionsFn, PositionsFns};
-pub(crate) use rows::{BagArgs, BagRows, Begin, Lengths, Part};
+pub(crate) use rows::{BagArgs, BagLengths, BagRows, PartialBag, Start};
 
 use crate::kernels::by_level::{ByLevel, level_pointers};
 use crate::kernels::reduce::accumulate::Accumulate;
@@ -58,9 +58,9 @@ use crate::types::element::Element;
 /// Sums for which there is room besides those of all columns, where sums are carried.
 pub(crate) const SPARE: usize = 32;
 /// The position of a row that is left out, and does not count.
-pub(crate) const LEFT_OUT: i64 = -1;
+pub(crate) const SKIP: i64 = -1;
 /// The position of a row of zeros, which counts.
-pub(crate) const ZEROS: i64 = -2;
+pub(crate) const ZERO_ROW: i64 = -2;
 
 /// Reduces rows of bags.
 pub(crate) type BagFn = fn(&BagRows<'_>);

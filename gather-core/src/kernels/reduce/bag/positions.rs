@@ -7,7 +7,7 @@ use crate::kernels::by_level::{ByLevel, by_level, level_pointers};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::plane::Indices;
-use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
+use crate::kernels::reduce::bag::{SKIP, ZERO_ROW};
 use crate::types::element::Unaligned;
 use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
@@ -206,16 +206,16 @@ fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>
     let &BagRule { dim, policy, padding, skips_negative, .. } = by;
     let rule = IndexRule::new(policy, dim);
     let (otherwise, is_bad) = match policy.missing {
-        Missing::Fill => (ZEROS, false),
-        Missing::Skip => (LEFT_OUT, false),
+        Missing::Fill => (ZERO_ROW, false),
+        Missing::Skip => (SKIP, false),
         // Position 0, which every axis has that has any.
-        Missing::Fail => (if dim == 0 { LEFT_OUT } else { 0 }, true),
+        Missing::Fail => (if dim == 0 { SKIP } else { 0 }, true),
     };
     let or_left_out = |value: I, (x, inside): (i64, bool)| {
         let is_left_out = I::TYPE.is_signed() && skips_negative && value.widen() < 0;
         (
             if is_left_out {
-                LEFT_OUT
+                SKIP
             } else if inside {
                 x
             } else {
@@ -233,7 +233,7 @@ fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>
         for position in out.iter_mut() {
             // SAFETY: `resolve_each` has written all of them.
             let found = unsafe { position.assume_init() };
-            position.write(if found == padding { LEFT_OUT } else { found });
+            position.write(if found == padding { SKIP } else { found });
         }
     }
     missed && is_bad

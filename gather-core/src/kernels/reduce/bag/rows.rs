@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::reduce::bag::ZEROS;
+use crate::kernels::reduce::bag::ZERO_ROW;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::types::element::Unaligned;
 
@@ -18,9 +18,9 @@ pub(crate) struct BagArgs<'a> {
     pub(crate) data: *const u8,
     /// Bytes from one position to the next.
     pub(crate) stride: isize,
-    /// The positions of the rows, in order, or [`LEFT_OUT`](super::LEFT_OUT), or [`ZEROS`]; then those of rows to prefetch.
+    /// The positions of the rows, in order, or [`SKIP`](super::LEFT_OUT), or [`ZERO_ROW`]; then those of rows to prefetch.
     pub(crate) positions: &'a [i64],
-    pub(crate) bags: Lengths<'a>,
+    pub(crate) bags: BagLengths<'a>,
     /// How many rows ahead of their use rows are prefetched; 0 for none.
     pub(crate) distance: usize,
     /// The weight of the first row; null without weights.
@@ -33,7 +33,7 @@ pub(crate) struct BagArgs<'a> {
     pub(crate) divides: bool,
     /// A row of zeros, where there may be positions for one.
     pub(crate) zeros: Option<*const u8>,
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<PartialBag>,
     /// The format of fused rows, and the first of their columns to reduce; `None` for others.
     pub(crate) fused: Option<(&'a FusedBag, usize)>,
 }
@@ -43,10 +43,10 @@ pub(crate) struct BagRows<'a>(BagArgs<'a>);
 
 /// Facts about the one bag that the rows belong to. Without them, all rows of all bags count.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct PartialBag {
     /// How many rows count, of these and of those before.
     pub(crate) counted: usize,
-    pub(crate) begin: Begin,
+    pub(crate) begin: Start,
     /// Whether the bag ends with these.
     pub(crate) ends: bool,
     /// Sums of this bag; null where the rows are all of it.
@@ -55,7 +55,7 @@ pub(crate) struct Part {
 
 /// The value that a part of a bag begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begin {
+pub(crate) enum Start {
     /// Its first row that counts.
     Row,
     /// The sums of the part before it.
@@ -64,20 +64,20 @@ pub(crate) enum Begin {
 
 /// How many rows each bag has.
 #[derive(Clone, Copy)]
-pub(crate) enum Lengths<'a> {
+pub(crate) enum BagLengths<'a> {
     /// `len` for each of `bags` bags.
     Every { len: usize, bags: usize },
     /// Bag `b` has as many as entry `b + 1` is more than entry `b`. There is at least one.
     Between(&'a [usize]),
 }
 
-impl Lengths<'_> {
+impl BagLengths<'_> {
     /// The number of bags.
     #[inline(always)]
     pub(crate) fn bags(self) -> usize {
         match self {
-            Lengths::Every { bags, .. } => bags,
-            Lengths::Between(bounds) => bounds.len() - 1,
+            BagLengths::Every { bags, .. } => bags,
+            BagLengths::Between(bounds) => bounds.len() - 1,
         }
     }
 
@@ -85,32 +85,32 @@ impl Lengths<'_> {
     #[inline(always)]
     fn end(self, bag: usize) -> usize {
         match self {
-            Lengths::Every { len, .. } => len * (bag + 1),
-            Lengths::Between(bounds) => bounds[bag + 1] - bounds[0],
+            BagLengths::Every { len, .. } => len * (bag + 1),
+            BagLengths::Between(bounds) => bounds[bag + 1] - bounds[0],
         }
     }
 }
 
 /// Some bags that follow one another.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::kernels::reduce) struct SomeBags<'a> {
-    pub(in crate::kernels::reduce) lengths: Lengths<'a>,
+pub(in crate::kernels::reduce) struct BagChunk<'a> {
+    pub(in crate::kernels::reduce) lengths: BagLengths<'a>,
     /// The numbers of their rows, among those of all bags.
     pub(in crate::kernels::reduce) rows: Range<usize>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<'a> Lengths<'a> {
+impl<'a> BagLengths<'a> {
     /// All bags, `most` at a time or fewer.
-    pub(in crate::kernels::reduce) fn some(self, most: usize) -> impl Iterator<Item = SomeBags<'a>> {
+    pub(in crate::kernels::reduce) fn some(self, most: usize) -> impl Iterator<Item = BagChunk<'a>> {
         (0..self.bags()).step_by(most).map(move |first| {
             let bags = most.min(self.bags() - first);
             let lengths = match self {
-                Lengths::Every { len, .. } => Lengths::Every { len, bags },
-                Lengths::Between(bounds) => Lengths::Between(&bounds[first..=first + bags]),
+                BagLengths::Every { len, .. } => BagLengths::Every { len, bags },
+                BagLengths::Between(bounds) => BagLengths::Between(&bounds[first..=first + bags]),
             };
             let start = if first == 0 { 0 } else { self.end(first - 1) };
-            SomeBags { lengths, rows: start..self.end(first + bags - 1) }
+            BagChunk { lengths, rows: start..self.end(first + bags - 1) }
         })
     }
 }
@@ -118,7 +118,7 @@ impl<'a> Lengths<'a> {
 #[cfg(target_arch = "x86_64")]
 impl<'a> BagArgs<'a> {
     /// The same with some of the rows, which are those of `bags`: with their positions and their weights.
-    pub(in crate::kernels::reduce) fn of_rows(self, rows: Range<usize>, bags: Lengths<'a>) -> Self {
+    pub(in crate::kernels::reduce) fn of_rows(self, rows: Range<usize>, bags: BagLengths<'a>) -> Self {
         let weights = self.weights.wrapping_offset(self.weight_step.wrapping_mul(rows.start as isize));
         BagArgs { positions: &self.positions[rows.start..rows.end + self.distance], bags, weights, ..self }
     }
@@ -299,7 +299,7 @@ impl<'a> Columns<'a> {
             }
             let at = match position {
                 0.. => at(position),
-                ZEROS => zeros,
+                ZERO_ROW => zeros,
                 _ => continue,
             };
             by.add(BagRow {
@@ -357,8 +357,8 @@ impl<'a> Bag<'a> {
 
     /// The value that it begins with.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn begin(&self) -> Begin {
-        self.columns.bag.part.map_or(Begin::Row, |part| part.begin)
+    pub(in crate::kernels::reduce) fn begin(&self) -> Start {
+        self.columns.bag.part.map_or(Start::Row, |part| part.begin)
     }
 
     /// How many rows count, where the bag ends with these.
@@ -373,7 +373,7 @@ impl<'a> Bag<'a> {
     /// Sums that the part before has left, which this one goes on with.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &[Unaligned<S>] {
-        debug_assert!(self.begin() == Begin::Carried && !self.columns.carried.is_null(), "B4");
+        debug_assert!(self.begin() == Start::Carried && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
         // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function

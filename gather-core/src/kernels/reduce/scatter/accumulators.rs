@@ -28,7 +28,7 @@ use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::{Accumulate, between_ends};
 use crate::kernels::reduce::scatter::IndexedJob;
 use crate::kernels::reduce::scatter::by_index::{
-    self, CONTIGUOUS, Elements, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements,
+    self, CONTIGUOUS, Elements, FastPath, FusedScatterFns, GROUP, STREAM_AHEAD, TakeFew, elements,
 };
 use crate::kernels::reduce::scatter::read::{Exact, FourOrEight, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceJob, Row, SCALAR_CHUNK, TakeRow};
@@ -42,7 +42,7 @@ pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
     pub(crate) take: ByLevel<unsafe fn(&ReduceJob<'_>)>,
     /// The same for short rows, by indices of a size.
-    pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
+    pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static FusedScatterFns>,
     /// Makes records of rows of the destination.
     pub(crate) begin: ByLevel<CompiledRowsFn>,
     /// Makes rows of the destination of records that updates have met.
@@ -109,7 +109,7 @@ impl AccumulatorFns {
 }
 
 /// No functions for short rows.
-fn none(_: usize, _: usize) -> Option<&'static IndexedFns> {
+fn none(_: usize, _: usize) -> Option<&'static FusedScatterFns> {
     None
 }
 
@@ -130,7 +130,7 @@ const COUNT: usize = 4;
 pub(super) const UNNOTED: usize = 0;
 
 /// Updates into rows where they lie.
-pub(super) type InPlace<C> = Noted<C, Scalar, UNNOTED, 1>;
+pub(super) type InPlace<C> = AccumulateRow<C, Scalar, UNNOTED, 1>;
 
 /// The note of a row that has begun with the destination. That of a row that has not begun is 0.
 const KEPT: u32 = 1;
@@ -393,9 +393,9 @@ impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, N
 }
 
 /// Reduces a row of the given number of elements into its record at a level, `BYTES` bytes of sums at a time.
-pub(super) struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
+pub(super) struct AccumulateRow<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
-impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
+impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for AccumulateRow<A, L, NOTE, BYTES> {
     #[inline(always)]
     fn take(&self, row: RowPair) {
         let record = row.into();
@@ -424,12 +424,12 @@ impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for
     }
 }
 
-impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, Scalar, NOTE, BYTES> {
+impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for AccumulateRow<A, Scalar, NOTE, BYTES> {
     const BYTES: usize = size_of::<A::Item>();
 
     #[inline(always)]
     fn of(elements: usize) -> Self {
-        Noted(elements, Scalar, PhantomData)
+        AccumulateRow(elements, Scalar, PhantomData)
     }
 }
 
@@ -445,15 +445,18 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<
         let row = job.row();
         debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
         if row.elements == 1 {
-            return job.each(&Noted::<A, Here, NOTE, 1>(1, level, PhantomData));
+            return job.each(&AccumulateRow::<A, Here, NOTE, 1>(1, level, PhantomData));
         }
-        job.each(&Noted::<A, Here, NOTE, BYTES>(row.elements, level, PhantomData));
+        job.each(&AccumulateRow::<A, Here, NOTE, BYTES>(row.elements, level, PhantomData));
     }
 }
 
 /// Reduces rows of a few elements into records by indices of a size. Rows in place have one loop for both sizes, and
 /// rows of one element have others.
-pub(super) fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<&'static IndexedFns> {
+pub(super) fn choose<A: Accumulate, const NOTE: usize>(
+    index: usize,
+    elements: usize,
+) -> Option<&'static FusedScatterFns> {
     macro_rules! fixed {
         ($R:ty, $($elements:literal)*) => {
             match elements {
@@ -477,13 +480,13 @@ pub(crate) const FEW_ELEMENTS: usize = 4;
 /// Elements that are widened at a time.
 const WIDENED: usize = 64;
 
-const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> IndexedFns {
+const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> FusedScatterFns {
     let (quick, bytes) = (quick::<A, R, NOTE, ELEMENTS>, ELEMENTS * size_of::<A::Item>());
-    IndexedFns {
-        quick: Some(Quick {
+    FusedScatterFns {
+        quick: Some(FastPath {
             any: quick,
             packed: quick,
-            stepped: Some(one_by_one::<Noted<A, Scalar, NOTE, 1>>),
+            stepped: Some(one_by_one::<AccumulateRow<A, Scalar, NOTE, 1>>),
             step: bytes as isize,
             any_steps: false,
         }),
@@ -496,7 +499,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
 /// size of `R`.
 fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
-        return by_index::quick::<Noted<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
+        return by_index::quick::<AccumulateRow<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
     }
     for plane in 0..job.outer.n {
         let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1));
@@ -510,7 +513,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
 /// As [`quick`] for one inner loop, with some updates widened at a time.
 fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (bytes, wide) = (ELEMENTS * size_of::<A::Item>(), Elements { n: ELEMENTS, size: size_of::<A::Sum>() });
-    let (mut done, row) = (0, Noted::<Widened<A>, Scalar, NOTE, SCALAR_CHUNK>(ELEMENTS, Scalar, PhantomData));
+    let (mut done, row) = (0, AccumulateRow::<Widened<A>, Scalar, NOTE, SCALAR_CHUNK>(ELEMENTS, Scalar, PhantomData));
     let job = job.contiguous(R::bytes(job.index_bytes), bytes);
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);

@@ -11,7 +11,7 @@
 //! another one (`stepped`), which knows what such an index stands for, and then the quick one goes on. Gathers have the
 //! same loop (`moves/gather_positions.rs`).
 //!
-//! A reduction has the loops over elements ([`IndexedFns`]). What happens between them stands once, here.
+//! A reduction has the loops over elements ([`FusedScatterFns`]). What happens between them stands once, here.
 
 use core::num::NonZero;
 
@@ -23,17 +23,17 @@ use crate::kernels::reduce::scatter::accumulators::{InPlace, TakeRows, UNNOTED, 
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow};
-use crate::kernels::reduce::scatter::stepped::{SteppedFn, SteppedRows, one_by_one, stepped, written_down};
+use crate::kernels::reduce::scatter::stepped::{SteppedFn, StridedUpdates, one_by_one, stepped, written_down};
 
 /// Reduces the elements of a plane, in their order, up to the first index that is negative or out of range; returns how
-/// many. The elements lie as the function takes them ([`Quick::packed`], [`Quick::any_steps`]).
+/// many. The elements lie as the function takes them ([`FastPath::packed`], [`FastPath::any_steps`]).
 pub(crate) type QuickFn = fn(&IndexedJob) -> usize;
 
 /// The functions that reduce rows of a few elements by indices of a size.
 #[derive(Clone, Copy)]
-pub(crate) struct IndexedFns {
+pub(crate) struct FusedScatterFns {
     /// The loops of a reduction that is hot.
-    pub(in crate::kernels::reduce) quick: Option<Quick>,
+    pub(in crate::kernels::reduce) quick: Option<FastPath>,
     /// Rows anywhere.
     pub(in crate::kernels::reduce) rows: ReduceFn,
     /// The rows of all of these.
@@ -42,7 +42,7 @@ pub(crate) struct IndexedFns {
 
 /// The loops over elements of a reduction that is hot, for indices of a size.
 #[derive(Clone, Copy)]
-pub(in crate::kernels::reduce) struct Quick {
+pub(in crate::kernels::reduce) struct FastPath {
     /// At any steps, or only contiguous ones, as `any_steps` says.
     pub(in crate::kernels::reduce) any: QuickFn,
     /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
@@ -57,7 +57,7 @@ pub(in crate::kernels::reduce) struct Quick {
 }
 
 /// Chooses the functions that reduce rows of elements by indices of a size, in bytes; `None` where nothing does.
-pub(crate) type ChooseByIndex = fn(row: Elements, index: usize) -> Option<&'static IndexedFns>;
+pub(crate) type ChooseFused = fn(row: Elements, index: usize) -> Option<&'static FusedScatterFns>;
 
 /// Elements of a row.
 #[derive(Clone, Copy, Debug)]
@@ -83,31 +83,32 @@ pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
     fn of(elements: usize) -> Self;
 }
 
-impl IndexedFns {
+impl FusedScatterFns {
     /// The functions for rows of an element, those anywhere by `rows`. With `COUNTS`, one update of all elements has a
     /// loop of its own: a histogram.
     pub(in crate::kernels::reduce) const fn hot<T: TakeFew, R: ReadIndex, const COUNTS: bool>(rows: ReduceFn) -> Self {
-        let quick = Quick {
+        let quick = FastPath {
             any: at_any_steps::<T, R, COUNTS>,
             packed: quick::<T, R, PACKED, 1>,
             stepped: Some(one_by_one::<T>),
             step: T::BYTES as isize,
             any_steps: true,
         };
-        IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
+        FusedScatterFns { quick: Some(quick), ..Self::cold::<T>(rows) }
     }
 
     /// The same without loops of their own, for indices of any size.
     pub(in crate::kernels::reduce) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
         let row = Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES };
-        IndexedFns { quick: None, rows, row }
+        FusedScatterFns { quick: None, rows, row }
     }
 
     /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
     #[inline(always)]
     pub(crate) fn reduce(&self, job: &IndexedJob) -> bool {
-        let contiguous = |quick: &Quick| job.index_step == job.index_bytes as isize && job.updates_step == quick.step;
-        let takes = |quick: &&Quick| job.index_step != 0 && (quick.any_steps || contiguous(quick));
+        let contiguous =
+            |quick: &FastPath| job.index_step == job.index_bytes as isize && job.updates_step == quick.step;
+        let takes = |quick: &&FastPath| job.index_step != 0 && (quick.any_steps || contiguous(quick));
         let Some(quick) = self.quick.as_ref().filter(takes) else {
             return stepped(job, self);
         };
@@ -136,7 +137,7 @@ impl IndexedFns {
 
     /// Reduces rows a step apart: those of one index.
     #[inline(always)]
-    pub(crate) fn reduce_stepped(&self, rows: SteppedRows) {
+    pub(crate) fn reduce_stepped(&self, rows: StridedUpdates) {
         match self.quick.as_ref().and_then(|quick| quick.stepped) {
             Some(stepped) => stepped(rows, self.row),
             None => written_down(self, rows),
@@ -166,26 +167,26 @@ pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
     level_fn::scalar::<TakeRows<C, UNNOTED, SCALAR_CHUNK>>(job);
 }
 
-/// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
+/// The [`ChooseFused`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
 /// are prefetched.
-pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) -> Option<&'static IndexedFns> {
+pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
     }
-    Some(const { &IndexedFns::cold::<InPlace<C>>(in_place::<C>) })
+    Some(const { &FusedScatterFns::cold::<InPlace<C>>(in_place::<C>) })
 }
 
-/// The [`ChooseByIndex`] of a reduction that is hot; with `COUNTS`, of one that histograms are made by. All other indices
+/// The [`ChooseFused`] of a reduction that is hot; with `COUNTS`, of one that histograms are made by. All other indices
 /// of 1 and 2 bytes are resolved some at a time.
 pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
     row: Elements,
     index: usize,
-) -> Option<&'static IndexedFns> {
+) -> Option<&'static FusedScatterFns> {
     match (row.n, index) {
-        (1, 1) if COUNTS => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<1>, COUNTS>(in_place::<C>) }),
-        (1, 4) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<4>, COUNTS>(in_place::<C>) }),
-        (1, 8) => Some(const { &IndexedFns::hot::<InPlace<C>, Exact<8>, COUNTS>(in_place::<C>) }),
+        (1, 1) if COUNTS => Some(const { &FusedScatterFns::hot::<InPlace<C>, Exact<1>, COUNTS>(in_place::<C>) }),
+        (1, 4) => Some(const { &FusedScatterFns::hot::<InPlace<C>, Exact<4>, COUNTS>(in_place::<C>) }),
+        (1, 8) => Some(const { &FusedScatterFns::hot::<InPlace<C>, Exact<8>, COUNTS>(in_place::<C>) }),
         (2..=4, 4 | 8) => choose::<C, UNNOTED>(index, row.n),
         _ => cold::<C>(row, index),
     }

@@ -6,13 +6,13 @@
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::kernels::reduce::builtin::{Finder, Reductions, reductions};
 use crate::kernels::reduce::number::{
-    Add, And, Average, Few, Max, Mean, MeanOfFew, Min, Mul, Number, Or, Ordered, Sub,
+    Add, And, Average, Few, Max, Mean, Min, Mul, NarrowMean, Number, Or, Ordered, Sub,
 };
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::scatter::accumulators::AccumulatorFns;
 use crate::kernels::reduce::scatter::store::STORE;
-use crate::kernels::reduce::scatter::{BesideFns, ScatterFns, counts, runs};
+use crate::kernels::reduce::scatter::{ScatterFns, SeparateFns, counts, runs};
 use crate::types::element::{BuiltIn, DType, Element};
 use crate::types::reduction::Reduction;
 
@@ -29,7 +29,7 @@ impl Reductions<ScatterFns> {
 
 /// Rows that are reduced beside the destination alone.
 const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorFns>) -> ScatterFns {
-    ScatterFns { beside: Some(BesideFns { noted, begun }), ..ScatterFns::NONE }
+    ScatterFns { beside: Some(SeparateFns { noted, begun }), ..ScatterFns::NONE }
 }
 
 /// A hot mean whose sums are no elements.
@@ -45,7 +45,7 @@ const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
     } else {
         None
     };
-    ScatterFns { of_many, ..beside::<MeanOfFew<S>>(noted, None) }
+    ScatterFns { of_many, ..beside::<NarrowMean<S>>(noted, None) }
 }
 
 /// A mean whose sums are elements: a sum that is divided.
@@ -68,8 +68,8 @@ fn integer<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction
         Reduction::Max => Some(const { &ScatterFns::hot::<Max<S>>() }),
         Reduction::Mean => Some(
             const {
-                let noted = AccumulatorFns::hot::<MeanOfFew<S>>();
-                &ScatterFns { runs: Some(runs::fns::<MeanOfFew<S>>()), ..integer_mean::<S>(noted) }
+                let noted = AccumulatorFns::hot::<NarrowMean<S>>();
+                &ScatterFns { runs: Some(runs::fns::<NarrowMean<S>>()), ..integer_mean::<S>(noted) }
             },
         ),
         Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
@@ -84,7 +84,7 @@ fn rare<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction) -
         Reduction::Add => Some(const { &ScatterFns::cold::<Add<U>>() }),
         Reduction::Min => Some(const { &ScatterFns::cold::<Min<S>>() }),
         Reduction::Max => Some(const { &ScatterFns::cold::<Max<S>>() }),
-        Reduction::Mean => Some(const { &integer_mean::<S>(AccumulatorFns::cold::<MeanOfFew<S>>()) }),
+        Reduction::Mean => Some(const { &integer_mean::<S>(AccumulatorFns::cold::<NarrowMean<S>>()) }),
         Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
     }
 }

@@ -6,7 +6,7 @@ use crate::kernels::nest::args::Loop;
 use crate::kernels::prefetch::NextSlice;
 use crate::kernels::reduce::scatter::read::ReadIndex;
 use crate::kernels::reduce::scatter::rows::Ends;
-use crate::kernels::reduce::scatter::stepped::SteppedRows;
+use crate::kernels::reduce::scatter::stepped::StridedUpdates;
 use crate::kernels::reduce::scatter::values::RowPair;
 use crate::types::element::Unaligned;
 use crate::types::policy::KernelPolicy;
@@ -138,11 +138,11 @@ impl IndexedJob {
 
     /// The rows of all elements of the first inner loop, where they have one index, at its position.
     #[inline(always)]
-    pub(super) fn stepped(&self, position: Position) -> SteppedRows {
+    pub(super) fn stepped(&self, position: Position) -> StridedUpdates {
         debug_assert!(self.index_step == 0 && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
         let steps = [self.updates_step, self.destination_step];
         // SAFETY: S1, S2 and K4 for `n` elements of the job, whose position is in range.
-        unsafe { SteppedRows::new(self.ends(0, position.0), steps, self.n) }
+        unsafe { StridedUpdates::new(self.ends(0, position.0), steps, self.n) }
     }
 
     /// The index of element `at` of the first inner loop, as an unsigned number.

@@ -7,7 +7,7 @@
 //! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
 //! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
 //! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index
-//! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`Sink`], which
+//! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`RowConsumer`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise; single elements by their indices (`by_index`). Where rows are divided or begin
@@ -33,7 +33,7 @@
 //! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's
 //!   threads share: each row that begins at another place shares no byte with it, and the rows that one thread is given
 //!   are given to no other.
-//! - **S3** `params` is a [`Sink`] that outlives the call. The `row` bytes are `elements` elements of the type that it
+//! - **S3** `params` is a [`RowConsumer`] that outlives the call. The `row` bytes are `elements` elements of the type that it
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
@@ -55,19 +55,19 @@ pub(in crate::kernels::reduce) mod store;
 mod values;
 
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
-pub(crate) use by_index::{Elements, IndexedFns, STREAM_AHEAD};
+pub(crate) use by_index::{Elements, FusedScatterFns, STREAM_AHEAD};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entry, part_of, sort};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
-pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
-pub(crate) use sink::{Sink, Take, Which};
-pub(crate) use stepped::SteppedRows;
+pub(crate) use runs::{Run, RunFns, SegmentsJob, SinglesJob, SortedIndices};
+pub(crate) use sink::{Consume, RowConsumer, SelectedRows};
+pub(crate) use stepped::StridedUpdates;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::accumulate::Combine;
-use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
+use crate::kernels::reduce::scatter::by_index::ChooseFused;
 
 /// The functions of a scatter that reduce elements of a type.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ pub struct ScatterFns {
     /// Divides rows by how many updates they have met, and 1 if they count themselves.
     pub(crate) divide: Option<RowsFn>,
     /// Rows that are reduced beside the destination.
-    pub(crate) beside: Option<BesideFns>,
+    pub(crate) beside: Option<SeparateFns>,
     /// Updates that follow one another and go to one row.
     pub(crate) runs: Option<RunFns>,
     /// The same reduction for more updates than 32 bits count, where sums take more bits then.
@@ -90,14 +90,14 @@ pub struct ScatterFns {
 
 /// Reduces rows beside the destination, in records.
 #[derive(Clone, Copy)]
-pub(crate) struct BesideFns {
+pub(crate) struct SeparateFns {
     /// Of rows that count themselves or do not.
     pub(in crate::kernels::reduce) noted: AccumulatorFns,
     /// Of rows that count themselves, where that takes less.
     pub(in crate::kernels::reduce) begun: Option<AccumulatorFns>,
 }
 
-impl BesideFns {
+impl SeparateFns {
     /// The functions for rows that count themselves, or do not.
     pub(crate) fn records(&self, include_self: bool) -> &AccumulatorFns {
         self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
@@ -132,14 +132,14 @@ impl ScatterFns {
         if C::IDENTITY.is_some() {
             return ScatterFns { rows, identity: Some(counts::identity::<C>), ..Self::NONE };
         }
-        let beside = BesideFns { noted: AccumulatorFns::cold::<C>(), begun: None };
+        let beside = SeparateFns { noted: AccumulatorFns::cold::<C>(), begun: None };
         ScatterFns { rows, beside: Some(beside), ..Self::NONE }
     }
 
     /// The same with loops of its own: also for short rows that do not count themselves, into records.
     pub(in crate::kernels::reduce) const fn hot<C: Combine>() -> Self {
         let rows = Some(rows::reduce::<C>(by_index::hot::<C, false>));
-        let beside = Some(BesideFns { noted: AccumulatorFns::hot::<C>(), begun: None });
+        let beside = Some(SeparateFns { noted: AccumulatorFns::hot::<C>(), begun: None });
         ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
     }
 
@@ -155,5 +155,5 @@ pub(crate) struct RowFns {
     /// Rows whose indices have been resolved.
     pub(crate) resolved: ByLevel<unsafe fn(&ReduceJob<'_>)>,
     /// A few elements, by their indices: the same for all levels, of which none does better.
-    pub(crate) by_index: ChooseByIndex,
+    pub(crate) by_index: ChooseFused,
 }

@@ -20,7 +20,7 @@ use crate::kernels::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::scatter::RowFns;
 use crate::kernels::reduce::scatter::accumulators::{TakeRows, UNNOTED};
-use crate::kernels::reduce::scatter::by_index::ChooseByIndex;
+use crate::kernels::reduce::scatter::by_index::ChooseFused;
 use crate::kernels::reduce::scatter::values::RowPair;
 
 /// A row, for the functions that take rows.
@@ -128,7 +128,7 @@ impl<'a> Chosen<'a> {
 }
 
 /// The functions of a reduction, with those for elements by their indices.
-pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
+pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseFused) -> RowFns {
     RowFns { resolved: by_level!(fn TakeRows<C, UNNOTED, SCALAR_CHUNK>, fn TakeRows<C, UNNOTED, LINE>), by_index }
 }
 

@@ -38,14 +38,14 @@ pub(crate) struct Run {
 
 /// Runs to be reduced.
 #[derive(Clone, Copy)]
-pub(crate) struct RunsJob<'a> {
+pub(crate) struct SegmentsJob<'a> {
     runs: &'a [Run],
     step: isize,
     elements: usize,
     include_self: bool,
 }
 
-impl<'a> RunsJob<'a> {
+impl<'a> SegmentsJob<'a> {
     /// Runs of updates that are `step` bytes apart, in rows of `elements` elements; and whether what the destination
     /// holds counts.
     ///
@@ -53,16 +53,16 @@ impl<'a> RunsJob<'a> {
     /// A2. The job is given to functions that reduce elements of the type of its rows alone.
     pub(crate) unsafe fn new(runs: &'a [Run], step: isize, elements: usize, include_self: bool) -> Self {
         debug_assert!(runs.iter().all(|run| run.n > 0), "A2");
-        RunsJob { runs, step, elements, include_self }
+        SegmentsJob { runs, step, elements, include_self }
     }
 }
 
 // What reduces runs into their destinations.
-level_pointers! { fn(&RunsJob<'_>); }
+level_pointers! { fn(&SegmentsJob<'_>); }
 
 /// Positions that ascend, at any alignment.
 #[derive(Clone, Copy)]
-pub(crate) enum Ascending<'a> {
+pub(crate) enum SortedIndices<'a> {
     Short(&'a [Unaligned<i32>]),
     Long(&'a [Unaligned<i64>]),
 }
@@ -70,7 +70,7 @@ pub(crate) enum Ascending<'a> {
 /// Updates of one element, and the positions that they go to.
 #[derive(Clone, Copy)]
 pub(crate) struct SinglesJob<'a> {
-    positions: Ascending<'a>,
+    positions: SortedIndices<'a>,
     first: Ends,
     steps: [isize; 2],
     include_self: bool,
@@ -82,7 +82,7 @@ impl<'a> SinglesJob<'a> {
     ///
     /// # Safety
     /// A2. The job is given to a function that reduces elements of the type of its rows.
-    pub(crate) unsafe fn new(positions: Ascending<'a>, first: Ends, steps: [isize; 2], include_self: bool) -> Self {
+    pub(crate) unsafe fn new(positions: SortedIndices<'a>, first: Ends, steps: [isize; 2], include_self: bool) -> Self {
         SinglesJob { positions, first, steps, include_self }
     }
 }
@@ -91,7 +91,7 @@ impl<'a> SinglesJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct RunFns {
     /// Rows of several elements.
-    pub(crate) rows: ByLevel<unsafe fn(&RunsJob<'_>)>,
+    pub(crate) rows: ByLevel<unsafe fn(&SegmentsJob<'_>)>,
     /// Rows of one element: the same for all levels, of which none does better.
     pub(crate) singles: fn(&SinglesJob<'_>),
 }
@@ -110,8 +110,8 @@ pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
 /// Reduces updates of one element into their destinations.
 fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     match job.positions {
-        Ascending::Short(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
-        Ascending::Long(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
+        SortedIndices::Short(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
+        SortedIndices::Long(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
     }
 }
 
@@ -144,11 +144,11 @@ fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position
 struct Runs<A, const BYTES: usize>(PhantomData<A>);
 
 impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
-    type Args<'a> = &'a RunsJob<'a>;
+    type Args<'a> = &'a SegmentsJob<'a>;
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(level: Here, job: &RunsJob<'_>) {
+    fn call<Here: Token>(level: Here, job: &SegmentsJob<'_>) {
         for run in job.runs {
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
                 reduce_run::<A, _, WIDTH>(level, job, run, column)
@@ -159,7 +159,7 @@ impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
 
 /// Reduces `N` columns of a run of the job.
 #[inline(always)]
-fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &RunsJob<'_>, run: &Run, column: usize) {
+fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &SegmentsJob<'_>, run: &Run, column: usize) {
     debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
     let columns = |row: *const u8| {
         let columns = row.cast::<Unaligned<A::Item>>().wrapping_add(column).cast::<[Unaligned<A::Item>; N]>();

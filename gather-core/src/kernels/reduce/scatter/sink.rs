@@ -7,22 +7,22 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
-use crate::kernels::reduce::scatter::by_index::IndexedFns;
+use crate::kernels::reduce::scatter::by_index::FusedScatterFns;
 use crate::kernels::reduce::scatter::entries::Entry;
 use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
 
 /// How a kernel uses the rows that it resolves.
-pub(crate) struct Sink<'a> {
-    pub(crate) take: Take<'a>,
+pub(crate) struct RowConsumer<'a> {
+    pub(crate) take: Consume<'a>,
     /// Elements of a row.
     pub(crate) elements: usize,
 }
 
 /// How rows are taken.
-pub(crate) enum Take<'a> {
+pub(crate) enum Consume<'a> {
     /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan
     /// says so, by their indices.
-    Reduce(ReduceFn, usize, Option<&'static IndexedFns>),
+    Reduce(ReduceFn, usize, Option<&'static FusedScatterFns>),
     /// They are written down.
     Collect(Collector<'a>),
     /// Nothing: their indices are checked.
@@ -38,7 +38,7 @@ pub(crate) struct Collector<'a> {
     from: *const u8,
 }
 
-impl<'a> Take<'a> {
+impl<'a> Consume<'a> {
     /// Writes entries down, counted from the first rows of destination and updates, and their number. There are enough
     /// for all rows, or the call panics.
     pub(crate) fn collect(
@@ -47,20 +47,20 @@ impl<'a> Take<'a> {
         to: *const u8,
         from: *const u8,
     ) -> Self {
-        Take::Collect(Collector { entries: Cell::new(entries), n, to, from })
+        Consume::Collect(Collector { entries: Cell::new(entries), n, to, from })
     }
 }
 
 /// Some of the rows of a block, in their order.
-pub(crate) struct Which {
+pub(crate) struct SelectedRows {
     rows: [u16; BLOCK],
     n: usize,
 }
 
-impl Which {
+impl SelectedRows {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Which { rows: [0; BLOCK], n: 0 }
+        SelectedRows { rows: [0; BLOCK], n: 0 }
     }
 
     /// Chooses the rows whose indices are in range.
@@ -82,18 +82,18 @@ impl Which {
     }
 }
 
-impl Sink<'_> {
+impl RowConsumer<'_> {
     /// Whether nothing is done with rows but to check their indices.
     #[inline(always)]
     pub(crate) fn only_checks(&self) -> bool {
-        matches!(self.take, Take::Nothing)
+        matches!(self.take, Consume::Nothing)
     }
 
     /// The functions that reduce elements by their indices.
     #[inline(always)]
-    pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
+    pub(crate) fn by_index(&self) -> Option<&'static FusedScatterFns> {
         match self.take {
-            Take::Reduce(_, _, by_index) => by_index,
+            Consume::Reduce(_, _, by_index) => by_index,
             _ => None,
         }
     }
@@ -102,12 +102,12 @@ impl Sink<'_> {
     #[inline(always)]
     pub(crate) fn take(&self, these: Chosen<'_>, later: Option<Chosen<'_>>) {
         match &self.take {
-            &Take::Reduce(reduce, destination_bytes, _) => {
+            &Consume::Reduce(reduce, destination_bytes, _) => {
                 let row = Row { elements: self.elements, bytes: these.row_bytes(), destination_bytes };
                 reduce_rows(reduce, row, these, later);
             }
-            Take::Collect(collector) => collector.collect(these),
-            Take::Nothing => {}
+            Consume::Collect(collector) => collector.collect(these),
+            Consume::Nothing => {}
         }
     }
 }

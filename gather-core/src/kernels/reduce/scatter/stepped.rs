@@ -13,31 +13,31 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::scatter::by_index::{GROUP, IndexedFns, STREAM_AHEAD, TakeFew};
+use crate::kernels::reduce::scatter::by_index::{FusedScatterFns, GROUP, STREAM_AHEAD, TakeFew};
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{Ends, ReduceJob, Row};
 use crate::kernels::reduce::scatter::values::RowPair;
 
 /// Rows of updates and of the destination, at steps of bytes at each.
-pub(crate) struct SteppedRows {
+pub(crate) struct StridedUpdates {
     next: Ends,
     steps: [isize; 2],
     n: usize,
 }
 
-impl SteppedRows {
+impl StridedUpdates {
     /// `n` rows, from the first ends on.
     ///
     /// # Safety
     /// S1, S2, S3 and K4 for the rows. They are given to functions that reduce such rows alone (S4).
     #[inline(always)]
     pub(crate) unsafe fn new(first: Ends, steps: [isize; 2], n: usize) -> Self {
-        SteppedRows { next: first, steps, n }
+        StridedUpdates { next: first, steps, n }
     }
 }
 
-impl Iterator for SteppedRows {
+impl Iterator for StridedUpdates {
     type Item = Ends;
 
     #[inline(always)]
@@ -51,10 +51,10 @@ impl Iterator for SteppedRows {
 }
 
 /// Reduces rows one by one.
-pub(crate) type SteppedFn = fn(SteppedRows, Row);
+pub(crate) type SteppedFn = fn(StridedUpdates, Row);
 
 /// [`SteppedFn`] for rows that `T` takes.
-pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: SteppedRows, row: Row) {
+pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: StridedUpdates, row: Row) {
     let take = T::of(row.elements);
     for Ends { updates, destination } in rows {
         // SAFETY: S1, S2 and K4 for one of the rows, which have the elements that `T` takes (S4).
@@ -65,7 +65,7 @@ pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: SteppedRows, row:
 
 /// Reduces rows, some of which are written down at a time.
 #[inline(never)]
-pub(in crate::kernels::reduce) fn written_down(fns: &IndexedFns, steps: SteppedRows) {
+pub(in crate::kernels::reduce) fn written_down(fns: &FusedScatterFns, steps: StridedUpdates) {
     let mut rows = WrittenDownRows::NONE;
     for ends in steps {
         rows.ends[rows.n].write(ends);
@@ -80,7 +80,7 @@ pub(in crate::kernels::reduce) fn written_down(fns: &IndexedFns, steps: SteppedR
 /// Rows that are written down before they are reduced.
 const ROWS: usize = 64;
 
-/// Rows that have been written down: the first `n` of the ends, which are those of [`SteppedRows`] or of elements whose
+/// Rows that have been written down: the first `n` of the ends, which are those of [`StridedUpdates`] or of elements whose
 /// positions are in range.
 struct WrittenDownRows {
     ends: [MaybeUninit<Ends>; ROWS],
@@ -92,7 +92,7 @@ impl WrittenDownRows {
 
     /// Reduces the rows, of which there are none then.
     #[inline(always)]
-    fn reduce(&mut self, fns: &IndexedFns) {
+    fn reduce(&mut self, fns: &FusedScatterFns) {
         debug_assert!(self.n <= ROWS);
         // SAFETY: the first `n` have been written.
         let rows = unsafe { core::slice::from_raw_parts(self.ends.as_ptr().cast::<Ends>(), self.n) };
@@ -104,7 +104,7 @@ impl WrittenDownRows {
 }
 
 /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
-pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &IndexedFns) -> bool {
+pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     match job.index_bytes {
         1 => by_size::<Exact<1>>(job, fns),
         2 => by_size::<Exact<2>>(job, fns),
@@ -114,13 +114,13 @@ pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &IndexedFns) ->
 }
 
 /// As [`stepped`], for indices of a size.
-fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &IndexedFns) -> bool {
+fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     if job.is_signed && job.policy.from_end { counting::<R, true>(job, fns) } else { counting::<R, false>(job, fns) }
 }
 
 /// As [`by_size`], with indices that may count `FROM_END`, or none that does.
 #[inline(always)]
-fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &IndexedFns) -> bool {
+fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     let dim = job.dim;
     // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
     let (sign, below) = if FROM_END { (1 << (8 * R::BYTES - 1), dim) } else { (0, 0) };

@@ -5,7 +5,7 @@
 use crate::kernels::by_level::by_level;
 use crate::kernels::level_fn::{self, LevelFn, Token};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::scatter::by_index::{Elements, IndexedFns, TakeFew};
+use crate::kernels::reduce::scatter::by_index::{Elements, FusedScatterFns, TakeFew};
 use crate::kernels::reduce::scatter::read::Exact;
 use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow};
 use crate::kernels::reduce::scatter::values::RowPair;
@@ -19,12 +19,12 @@ pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
 };
 
 /// The functions that store rows of some bytes by indices of a size.
-fn choose(row: Elements, index: usize) -> Option<&'static IndexedFns> {
+fn choose(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (row.n * row.size, index) {
-                $(($bytes, 4) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<4>, false>(level_fn::scalar::<StoreRows>) }),
-                ($bytes, 8) => Some(const { &IndexedFns::hot::<StoredElement<$bytes>, Exact<8>, false>(level_fn::scalar::<StoreRows>) }),)*
+                $(($bytes, 4) => Some(const { &FusedScatterFns::hot::<StoredElement<$bytes>, Exact<4>, false>(level_fn::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &FusedScatterFns::hot::<StoredElement<$bytes>, Exact<8>, false>(level_fn::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
@@ -57,7 +57,7 @@ impl LevelFn for StoreRows {
             ($($bytes:literal)*) => {
                 match row.bytes {
                     $($bytes => job.each(&StoredAs(Exactly::<$bytes>)),)*
-                    _ => by_size!(RowSize::of(row.bytes), |Way| job.each(&StoredAs(Way::of(row.bytes)))),
+                    _ => by_size!(RowSize::of(row.bytes), |Strategy| job.each(&StoredAs(Strategy::of(row.bytes)))),
                 }
             };
         }
