@@ -345,12 +345,23 @@ pub(super) unsafe fn run(
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let BagTensors { data, bags, out } = tensors;
-    let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
     // SAFETY: X1: the plan is one of these tensors, whose weights its reduction takes; memory that is not fixed is
     // fresh and row-major.
-    let write = |out| exec::run_bags(unsafe { one(bags).call(plan, data, map, out) });
-    // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised all of its output (X3).
-    unsafe { out.write(shape, write) }
+    let call = |out| unsafe { one(bags).call(plan, data, map, out) };
+    // Not by `Target::write`: its closure would be called, not inlined.
+    let (start, resized) = match out {
+        Target::Fixed(start, _) => (start, None),
+        Target::Resized(out) => {
+            let layout = fresh.expect("the layout of fresh memory");
+            (out.clear(layout.len())?, Some((out, layout)))
+        }
+    };
+    exec::run_bags(call(start))?;
+    if let Some((out, layout)) = resized {
+        // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised all of its output (X3).
+        unsafe { out.assume_init(layout.shape(), layout.len()) };
+    }
+    Ok(())
 }
 
 /// Whether a shape is that of the result.

@@ -107,7 +107,8 @@ impl PlannedBag {
         map: Option<&BagMap<'_>>,
     ) -> Result<(), Error> {
         let other;
-        let layout = if bags.bounds.bags() == self.out.shape()[0] {
+        // The planned bags need no count.
+        let layout = if core::ptr::eq(bags, &self.bags) || bags.bounds.bags() == self.out.shape()[0] {
             &self.out
         } else {
             other = erased::output(&self.data, bags.bounds.bags())?;

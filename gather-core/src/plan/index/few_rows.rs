@@ -53,8 +53,7 @@ impl LeadingAxes {
     pub(crate) fn fits_output(self, out: &Layout, data: &Layout, indices: &Layout) -> bool {
         let [outer, inner] = self.output(data, indices);
         let Some((first, last)) = out.shape().split_at_checked(outer.len()) else { return false };
-        let equal = |a: &[usize], b: &[usize]| a.len() == b.len() && (0..a.len()).all(|d| a[d] == b[d]);
-        out.is_row_major() && equal(first, outer) && equal(last, inner)
+        out.is_row_major() && first.iter().eq(outer) && last.iter().eq(inner)
     }
 }
 

@@ -333,25 +333,18 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     /// are zeroed together, if they are contiguous: `memset` takes as long as a short row.
     #[inline(always)]
     fn each<const LEN: usize>(&self, first: usize) {
-        let job = &self.job;
-        let at_once = match LEN {
-            0 if job.out_step == job.row as isize => (ZEROED_AT_ONCE / job.row.max(1)).max(1),
-            0 => 1,
-            _ => job.n,
-        };
-        let mut first = first;
-        while first < job.n {
-            let end = job.n.min(first.saturating_add(at_once));
-            if LEN == 0 {
-                // SAFETY: K1 and K8: rows of the output, aligned, and contiguous if they are several.
-                unsafe { self.zero(job.target(first), end - first) };
+        let (job, mut zeroed) = (&self.job, first);
+        let at_once = if job.out_step == job.row as isize { (ZEROED_AT_ONCE / job.row.max(1)).max(1) } else { 1 };
+        for i in first..job.n {
+            if const { LEN == 0 && !R::ONE } && i == zeroed {
+                let rows = at_once.min(job.n - i);
+                // SAFETY: K1 and K8: rows `i..i + rows` of the output, aligned, and contiguous if they are several.
+                unsafe { self.zero(job.target(i), rows) };
+                zeroed += rows;
             }
-            for i in first..end {
-                // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, which holds
-                // zeros if `LEN` is 0.
-                unsafe { self.run::<LEN>(i, job.target(i)) };
-            }
-            first = end;
+            // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, which holds zeros if
+            // `LEN` is 0.
+            unsafe { self.run::<LEN>(i, job.target(i)) };
         }
     }
 
