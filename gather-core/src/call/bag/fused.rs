@@ -20,8 +20,8 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// Implements both traits for fused rows and for several tables of them, whose sums an output rounds to a data type:
-/// `None` where it is no [`Float`].
+/// Implements both traits for fused rows and for several tables. The output rounds their sums to a data type; it is
+/// `None` if the type is no [`Float`].
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
         impl<$($generics)*> Bagged for Fused<$U> {
@@ -68,7 +68,7 @@ fused! {
     [] Any: |dtype| FusedOutput::of_dtype(dtype);
 }
 
-/// The rows with their columns, each of which counts as a byte.
+/// The rows and their columns, of one byte each.
 impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
     fn from(table: &'a FusedRows<'_>) -> Self {
         Erased { origin: table.data().origin(), layout: table.layout() }
