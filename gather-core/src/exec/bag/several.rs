@@ -1,4 +1,4 @@
-//! Running the bags of several tables at a time: threads share the pieces of all of them.
+//! Execution of bags over several tables: threads share the chunks of all of them.
 
 use alloc::vec::Vec;
 
@@ -12,15 +12,15 @@ use crate::plan::{Action, Work};
 use crate::types::error::Error;
 use crate::types::policy::Par;
 
-/// Runs several calls at a time: threads share the pieces of all of them. On one thread they run one after the other,
-/// and nothing is listed.
+/// Runs `n` calls: threads share the chunks of all of them. On one thread the calls run in order, without an
+/// allocation of the list.
 ///
 /// # Errors
-/// As for [`run`](super::run), with the number of the call: the first that has no scratch, or else the first with an
-/// index out of range.
+/// As for [`run`](super::run), with the number of the call: the first whose scratch cannot be allocated, or else the
+/// first with an index out of range.
 ///
 /// # Safety
-/// Outputs of two of the `n` calls have no element in common. `call` gives the same one for the same number.
+/// The outputs of the `n` calls are disjoint. `call` is pure: it gives equal calls for equal numbers.
 pub(crate) unsafe fn run_all<'a>(
     n: usize,
     call: &dyn Fn(usize) -> BagCall<'a>,
@@ -33,7 +33,7 @@ pub(crate) unsafe fn run_all<'a>(
         let call = call(number);
         match call.action() {
             Action::Nothing => {}
-            // Errors of those before come first.
+            // Errors of earlier calls come first.
             Action::Check => {
                 check(number).map_err(|error| (0..number).find_map(|before| check(before).err()).unwrap_or(error))?
             }
@@ -49,10 +49,10 @@ pub(crate) unsafe fn run_all<'a>(
     let tasks = at_most_the_pool(work.tasks(par, pool_threads));
     if tasks > 1 || !is_near {
         let calls: Vec<BagCall<'_>> = (0..n).map(call).collect();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller's promise.
         return unsafe { run_together(&calls, work, tasks) };
     }
-    // The rows of a table are on their way while those of the one before are added.
+    // Prefetches the rows of a table while the rows of the previous one are added.
     let mut slots = [(None, Short::new()), (None, Short::new())];
     for number in 0..=n {
         let [even, odd] = &mut slots;
@@ -70,7 +70,7 @@ pub(crate) unsafe fn run_all<'a>(
                 true => before.1.finish(&call),
                 false => {}
             }
-            // The first that has an index out of range ends all.
+            // The first call with an index out of range ends the run.
             if !outcome.is_complete() {
                 return Err((number - 1, call.error()));
             }
@@ -79,7 +79,7 @@ pub(crate) unsafe fn run_all<'a>(
     Ok(())
 }
 
-/// Runs calls of so much work in some tasks.
+/// Runs calls of `work` together in `tasks` tasks.
 ///
 /// # Errors
 /// As for [`run_all`].
@@ -104,8 +104,8 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
         let (bags, columns) = cuts[number].piece(&calls[number], piece - before);
-        // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
-        // own.
+        // SAFETY: chunks are disjoint bags or columns of their call, whose output is its own; workers have distinct
+        // numbers.
         unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
     if share(tasks, pieces, run).is_complete() {
@@ -118,7 +118,7 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
 }
 
 impl BagPartition {
-    /// For a call of several, of so much work together: its share of the pieces.
+    /// Partition of one of several calls, of `work` together: its share of the chunks.
     fn of_several(call: &BagCall<'_>, tasks: usize, work: Work) -> Self {
         let share = |pieces: usize| {
             let [own, all] = [call.plan.work(&call.bags.bounds), work].map(|work| work.bytes.max(1) as u128);
