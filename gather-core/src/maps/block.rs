@@ -1,5 +1,5 @@
-//! Blocks of quantised values, as ggml has them in GGUF files: bytes that stand for a fixed number of values, with
-//! their scales among them.
+//! Blocks of quantised values, as ggml stores them in GGUF files: bytes that encode a fixed number of values and their
+//! scales.
 
 use crate::maps::floats::{Convertible, converted, round};
 use crate::maps::gguf;
@@ -13,7 +13,7 @@ use sealed::Sealed;
 
 /// A block of quantised values, as an element: a table of `n` blocks in a row is a view of `[rows, n]`.
 ///
-/// Sealed: implemented for the blocks of [`maps`](crate::maps). Blocks of your own are elements like any other, and
+/// Sealed: implemented for the blocks of [`maps`](crate::maps). Your own block types are elements like any other;
 /// [`map_kernels!`](crate::map_kernels!) makes maps of them.
 ///
 /// ```
@@ -39,19 +39,19 @@ pub trait Block: Element + Sealed {
     /// The values of a block, such as `[f32; 32]`.
     type Values: Element + AsRef<[f32]>;
 
-    /// How many values a block stands for.
+    /// The number of values in a block.
     const LEN: usize = size_of::<Self::Values>() / size_of::<f32>();
 
     /// The values of this block.
     #[must_use]
     fn to_f32(self) -> Self::Values;
 
-    /// The blocks that bytes are, and the bytes behind the last whole one. Any bytes are a block, at any address.
+    /// Splits `bytes` into whole blocks and the remainder. Any bytes are a block, at any address.
     #[must_use]
     fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]);
 }
 
-/// Blocks of bytes: a struct for each, which is an element, and how its bytes are read.
+/// Defines blocks of bytes: a struct for each, which is an element, and its decoder.
 macro_rules! blocks {
     ($($(#[$doc:meta])* $name:ident: [u8; $bytes:literal] as [f32; $len:literal], $decode:path;)*) => {$(
         $(#[$doc])*
@@ -83,8 +83,8 @@ macro_rules! blocks {
 
             fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]) {
                 let (blocks, rest) = bytes.as_chunks::<$bytes>();
-                // SAFETY: a block is its bytes: its only field is an array of them, in C's layout, and any bytes are
-                // one. So both slices have as many elements, of one size and alignment.
+                // SAFETY: a block is `repr(C)` with one field, `[u8; N]`, and any bytes are valid. So both slices have
+                // the same length, element size and alignment.
                 let blocks = unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast::<Self>(), blocks.len()) };
                 (blocks, rest)
             }
@@ -116,8 +116,8 @@ blocks! {
     /// [`block_q4_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q4_1: [u8; 20] as [f32; 32], gguf::q4_1;
 
-    /// 32 numbers of 5 bits with one scale: `d * (q - 16)`. 22 bytes: `d` as `f16`, 4 bytes with the high bits, the
-    /// lowest one first, then 16 bytes with the low 4 bits, whose low halves are the first 16 numbers.
+    /// 32 numbers of 5 bits with one scale: `d * (q - 16)`. 22 bytes: `d` as `f16`, 4 bytes with the high bits, lowest
+    /// first, then 16 bytes with the low 4 bits, whose low halves are the first 16 numbers.
     ///
     /// [`block_q5_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q5_0: [u8; 22] as [f32; 32], gguf::q5_0;
@@ -129,7 +129,7 @@ blocks! {
     Q5_1: [u8; 24] as [f32; 32], gguf::q5_1;
 
     /// 256 numbers of 2 bits in groups of 16, each with a scale and a minimum of 4 bits: `(d * scale) * q - (dmin *
-    /// min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high one, 64 with the numbers, 32 bytes
+    /// min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high half, 64 with the numbers, 32 bytes
     /// for each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
     ///
     /// [`block_q2_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
@@ -142,8 +142,8 @@ blocks! {
     Q3_K: [u8; 110] as [f32; 256], gguf::q3_k;
 
     /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits: `(d * scale) * q - (dmin *
-    /// min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 128 bytes, 32 for each two
-    /// groups, whose low halves are the first group.
+    /// min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 32 bytes for each two groups,
+    /// whose low halves are the first group.
     ///
     /// [`block_q4_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q4_K: [u8; 144] as [f32; 256], gguf::q4_k;
@@ -161,15 +161,15 @@ blocks! {
     /// [`block_q6_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     Q6_K: [u8; 210] as [f32; 256], gguf::q6_k;
 
-    /// 32 numbers of 4 bits that look values of 8 bits up, with one scale: `d * values[q]`. 18 bytes, in the order of
+    /// 32 codes of 4 bits into a table of 8-bit values, with one scale: `d * values[q]`. 18 bytes, in the order of
     /// [`Q4_0`].
     ///
     /// [`block_iq4_nl`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     IQ4_NL: [u8; 18] as [f32; 32], gguf::iq4_nl;
 
-    /// 256 numbers of 4 bits that look the values of [`IQ4_NL`] up, in groups of 32, each with a scale of 6 bits:
-    /// `(d * (scale - 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with
-    /// the low 4, then 16 bytes for each group, whose low halves are its first 16 numbers.
+    /// 256 codes of 4 bits into the values of [`IQ4_NL`], in groups of 32, each with a scale of 6 bits: `(d * (scale -
+    /// 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with the low 4, then
+    /// 16 bytes for each group, whose low halves are its first 16 numbers.
     ///
     /// [`block_iq4_xs`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     IQ4_XS: [u8; 136] as [f32; 256], gguf::iq4_xs;
@@ -179,8 +179,7 @@ blocks! {
     ///
     /// As in ggml, -0.0 is read as 0.0 and the scale 255 as 2^128, where the [specification of microscaling
     /// formats](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf) has NaN. For
-    /// tables whose scales are in a tensor of their own, and whose numbers are pairs, see
-    /// [`mxfp4_pairs`](crate::maps::mxfp4_pairs).
+    /// tables of paired numbers with scales in a separate tensor, see [`mxfp4_pairs`](crate::maps::mxfp4_pairs).
     ///
     /// [`block_mxfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
     MXFP4: [u8; 17] as [f32; 32], gguf::mxfp4;

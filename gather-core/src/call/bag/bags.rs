@@ -148,7 +148,8 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
 /// # Safety
 /// Indices and offsets that [`PlanBags::with`] passes on may be read along their layouts as values of their index
 /// types, for as long as the bags are borrowed (V1, V3). Weights may be read likewise as values `W`, or of data type
-/// `weight` if `W` is [`Any`]. One bags is passed, or for [`PerTable`] one for each table.
+/// `weight` if `W` is [`Any`]. The slice has one entry, or for
+/// [`PerTable`] one for each table.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -356,7 +357,7 @@ where
 impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 
 // SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`). The kinds or the data types of indices and offsets are index
-// types. One bags is passed.
+// types. The slice has one entry.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where

@@ -141,7 +141,7 @@ impl EmbeddingBag {
 }
 
 impl<R> BagOperator<R> {
-    /// Runs the operator into a fresh tensor. [`Source`] has a table of the data types and of the tensor's type for
+    /// Runs the operator into a fresh tensor. [`Source`] lists the kinds of data, and the elements of the result for
     /// each.
     ///
     /// Cost: one pass over the rows in bags, and one over the indices; if one bag has more than a thread's share of
