@@ -1,4 +1,4 @@
-//! How a level converts halves: by whole numbers, in loops that compilers vectorise, or by the instructions of F16C.
+//! Conversions of halves at a level: in integers, by loops that compilers vectorise, or by F16C.
 
 #[cfg(target_arch = "x86_64")]
 use core::mem::MaybeUninit;
@@ -22,7 +22,7 @@ pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligne
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: as many numbers, over which others are written.
+            // SAFETY: eight numbers of the same type, and writing to them initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<f32>>; 8]>() };
             <f32 as Stored<__m256>>::write(T::read(level, from), to);
         }
@@ -44,9 +44,9 @@ pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: as many numbers, which any alignment serves.
+            // SAFETY: eight numbers of the same type, with a lesser alignment.
             let from = unsafe { &*ptr::from_ref(from).cast::<[Unaligned<f32>; 8]>() };
-            // SAFETY: as many halves, over which others are written.
+            // SAFETY: eight halves of the same type, and writing to them initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<T>>; 8]>() };
             <T as Stored<__m256>>::write(f32::read(level, from), to);
         }
@@ -59,14 +59,14 @@ pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]
     to
 }
 
-/// Numbers that vectors of AVX2 convert.
+/// Numbers that AVX2 vectors convert.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait InVector: Stored<__m256> {}
 
 #[cfg(target_arch = "x86_64")]
 impl<T: Stored<__m256>> InVector for T {}
 
-/// Numbers that vectors of AVX2 convert, where there are such vectors.
+/// Any element: the target has no AVX2 vectors.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) trait InVector: crate::types::element::Element {}
 
