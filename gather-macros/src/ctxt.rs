@@ -1,4 +1,4 @@
-//! Collecting errors: a macro call reports all of its mistakes at once, each on its token.
+//! Error collection: a macro call reports all of its mistakes at once, each on its token.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ pub(crate) struct Ctxt {
 }
 
 impl Ctxt {
-    /// Reports a mistake on the tokens that make it.
+    /// Reports a mistake on its tokens.
     pub(crate) fn error_on(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
@@ -22,7 +22,7 @@ impl Ctxt {
         self.errors.push(error);
     }
 
-    /// How many errors have been found.
+    /// The number of errors so far.
     pub(crate) fn count(&self) -> usize {
         self.errors.len()
     }
@@ -32,7 +32,7 @@ impl Ctxt {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// `value` when nothing was reported, else all errors as `compile_error!`s.
+    /// `value` if there are no errors, else all errors as `compile_error!`s.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, TokenStream> {
         if self.errors.is_empty() { Ok(value) } else { Err(self.into_errors()) }
     }

@@ -1,4 +1,4 @@
-//! `kernels!`: a set of kernels, or everything that is wrong with a call.
+//! `kernels!`: a set of kernels, or all errors of a call.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,6 +1,6 @@
-//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, `reduce_kernels!`, which emits reductions, `row_kernels!`, which emits row functions, `specialize!`,
-//! which emits functions for known shapes, and `#[derive(Element)]`.
+//! Procedural macros of gather-core: `kernels!` emits named sets of kernels, `map_kernels!` conversions,
+//! `reduce_kernels!` reductions, `row_kernels!` row functions, and `specialize!` functions for known shapes;
+//! `#[derive(Element)]` implements elements.
 //!
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
@@ -59,8 +59,8 @@ pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
 }
 
-/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once. They
-/// are safe code over the types that gather-core has in scope.
+/// Emits the unrolled loop nests of every rank, which the kernels of all sets call. gather-core expands it once. The
+/// nests are safe code over types in scope of the call.
 #[doc(hidden)]
 #[proc_macro]
 pub fn loop_nests(input: TokenStream) -> TokenStream {
@@ -68,7 +68,7 @@ pub fn loop_nests(input: TokenStream) -> TokenStream {
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that
-/// the two cannot differ.
+/// the two crates agree.
 #[doc(hidden)]
 #[proc_macro]
 pub fn limit(input: TokenStream) -> TokenStream {

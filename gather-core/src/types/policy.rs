@@ -165,7 +165,7 @@ impl IndexPolicy {
 /// The effect in a kernel of a missing index: one that names no position of its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// The chunk is incomplete, and the call fails.
+    /// The result is incomplete, and the call fails.
     Fail,
     /// The row of the output is filled.
     Fill,
