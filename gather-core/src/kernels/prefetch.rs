@@ -16,13 +16,13 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
 }
 
 /// Maximum bytes prefetched from the start of a row.
-const ASKED: usize = 1 << 10;
+const MOST_BYTES: usize = 1 << 10;
 
 /// Prefetches the first KiB of a row of at least one byte, and the line of its last byte, which may be another line if
 /// the row does not begin at a line.
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
-    prefetch(row, bytes.min(ASKED));
+    prefetch(row, bytes.min(MOST_BYTES));
     prefetch(row.wrapping_add(bytes - 1), 1);
 }
 

@@ -1,4 +1,4 @@
-//! `Reduction::None`: rows are stored in their order, so that the last one stays.
+//! `Reduction::None`: rows are stored in order, so the last one wins.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
     ..ScatterFns::NONE
 };
 
-/// The functions that store rows of some bytes by indices of a size.
+/// The functions that store rows by indices of `index` bytes.
 fn choose(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
@@ -43,7 +43,7 @@ impl<const BYTES: usize> TakeFew for StoredElement<BYTES> {
     }
 }
 
-/// Stores rows, one after another.
+/// Stores rows in order.
 enum StoreRows {}
 
 impl LevelFn for StoreRows {
