@@ -58,7 +58,7 @@ struct Inputs<'a> {
     data: *const u8,
     data_layout: &'a Layout,
     ids: Ids<'a>,
-    /// The params of a map or a row function (K8); null if there are none.
+    /// The params of a map or a row function (K8); null without params.
     params: *const (),
     /// Bytes of an element of the output.
     #[cfg(debug_assertions)]
@@ -72,10 +72,8 @@ impl<'a, O> Operands<'a, O> {
     /// V1, V3: data has elements of the type that the call reads, and `start` has indices of type `of`, at all
     /// coordinates of their layouts. Both may be read during the borrow of the layouts. (A dynamic
     /// [`Prepared`](super::Prepared) is told the size of the first dimension of indices, which replaces the size in
-    /// the layout.)
-    ///
-    /// O1: the output takes elements of type `dtype`. Its memory may be written at all coordinates of its layout, no
-    /// two of which share a byte. It overlaps neither data nor indices.
+    /// the layout.) O1: the output takes elements of type `dtype`. Its memory may be written at all coordinates of its
+    /// layout, no two of which share a byte. It overlaps neither data nor indices.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(crate) unsafe fn new(
@@ -286,9 +284,9 @@ pub(super) static NO_INDEX: u64 = 0;
 /// holds moved elements and old contents in an unspecified mix.
 ///
 /// # Safety
-/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output.
-/// K8, for the plan of a map: data and output are aligned for its types. The params are its lookups, which threads may
-/// share and which reach a value for every position along the axis, or the `Quantized` of block-quantised data.
+/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. K8, for the
+/// plan of a map: data and output are aligned for its types. The params are its lookups, which threads may share and
+/// which reach a value for every position along the axis, or the `Quantized` of block-quantised data.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {

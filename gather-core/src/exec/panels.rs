@@ -62,8 +62,8 @@ impl PanelScratch {
 }
 
 /// Columns by which the first panel of a row is shorter, so that the other panels start at cache lines of the output:
-/// a line shared by two panels is written twice. Exact for rows of whole lines; other rows start anywhere, except the
-/// first. Returns 0 for short rows.
+/// a line shared by two panels is written twice. If rows are not whole lines, this aligns only the first row. Returns
+/// 0 for short rows.
 pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
     let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
     let (row, past) = (plan.spec().row, out.addr() % LINE);

@@ -51,10 +51,8 @@ impl<'a> Converted<'a> {
         Converted { plan, conversion, params, rows, positions }
     }
 
-    /// Converts the first `count` rows, which are all rows of `rows`, and reduces them.
-    ///
-    /// `rows.elements` counts elements of the map's input; an element becomes `plan.values` values of the output and
-    /// the sums.
+    /// Converts the first `count` rows, which are all of `rows`, and reduces them. `rows.elements` counts elements of
+    /// the map's input; each becomes `plan.values` values of the output and the sums.
     pub(super) fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);

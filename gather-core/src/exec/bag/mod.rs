@@ -62,10 +62,9 @@ impl<'a> BagCall<'a> {
     /// Creates the call. The caller has refused weights if the reduction takes none.
     ///
     /// # Safety
-    /// X1, during the lifetime of the value: the tensors have the plan's layouts and types; weights have the reduced
-    /// type.
-    /// P2: `bags` was prepared for indices of this layout, and has one bag per row of the output.
-    /// K8: there is a map iff the plan has one; its types are those of data, output and params.
+    /// X1, during the lifetime of the value: the tensors have the plan's layouts and types, and weights the reduced
+    /// type. P2: `bags` was prepared for indices of this layout, and has one bag per row of the output. There is a map
+    /// iff the plan has one, of the same types; K8 holds for its data, output and params.
     #[inline(always)]
     pub(crate) unsafe fn new(
         (plan, bags): (&'a BagPlan, &'a PreparedBags),
@@ -395,10 +394,8 @@ impl<'a> Chunk<'a> {
     }
 
     /// Reduces bags from `bag` on with their skipped rows removed, so that no loop over rows meets one. Returns the
-    /// number of bags.
-    ///
-    /// Returns 0 if the first bag is long, or if there are weights or a map. A bag without rows left ends the run of
-    /// bags, unless the result of an empty bag is zeros.
+    /// number of bags: 0 if the first bag is long, or if there are weights or a map. A bag without remaining rows ends
+    /// the run, unless its result is zeros.
     fn compact_skipped(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);

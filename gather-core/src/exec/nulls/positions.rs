@@ -109,7 +109,7 @@ impl NullIndices<'_> {
             self.check_valid(positions, |place| {
                 let (start, of) = (self.indices.start(), self.indices.of());
                 let at = start.wrapping_offset(place.wrapping_mul(of.size() as isize));
-                // SAFETY: V1: the offset of a coordinate of the layout, where there is an index of this type.
+                // SAFETY: V1: the offset of a coordinate of the layout, which has an index of this type.
                 unsafe { of.reader()(at) }
             })?;
         }
@@ -136,7 +136,7 @@ impl NullIndices<'_> {
             let out = &mut plane[number as usize..][..inner.n];
             let index = self.indices.start().wrapping_offset(place.wrapping_mul(size));
             let stride = inner.index.wrapping_mul(size);
-            // SAFETY: V1: the loops reach coordinates of the indices' layout, where there are values of their type.
+            // SAFETY: V1: the loops reach coordinates of the indices' layout, which has values of their type.
             let indices = unsafe { Indices::new(index, stride, inner.n) };
             // The caller selected `P` so that all axes fit.
             let mut resolve = |indices: Indices, out: &mut [P]| {

@@ -139,9 +139,9 @@ pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_
 /// Runs a plan: on the values of the destination, or on a copy of the original if there is one.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`] for the first index out of range in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements: a fixed output is untouched by these.
-/// Then errors of the copy.
+/// [`Error::AllocationFailed`] for a scratch, or [`Error::IndexOutOfRange`] for the first index out of range in
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements. These leave a fixed output untouched.
+/// Also errors of the copy.
 ///
 /// # Safety
 /// X1: the plan was made for the layouts and types of the operands. Its destination has the layout of a fixed output,
@@ -215,7 +215,8 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
 }
 
 /// Maximum bytes of a destination that is copied instead of checking all indices first. The copy is on the stack,
-/// since in-place calls allocate nothing but scratch. The indices have at least `INDICES_TO_KEPT` times as many bytes.
+/// since in-place calls allocate nothing but scratch. It must be at most `1 / INDICES_TO_KEPT` of the bytes of the
+/// indices.
 const KEPT: usize = 32 << 10;
 const INDICES_TO_KEPT: usize = 4;
 

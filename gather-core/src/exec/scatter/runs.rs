@@ -5,9 +5,9 @@
 //! for each segment of equal indices: reduce its updates in registers
 //! ```
 //!
-//! This needs no records, and reads and writes each row of the destination once. Compared with reduction in place it
-//! pays for segments of at least two updates, and for rows of few elements only for long segments. Compared with other
-//! strategies it always pays.
+//! This needs no records, and reads and writes each row of the destination once. For rows of few elements it pays if
+//! segments are long. For other rows it pays against reduction in place from two updates per segment on, and against
+//! other strategies always.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -88,8 +88,8 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     ascends.then(|| AscendingUpdates { whole, along, others: others(), index: RunIndex(index), run })
 }
 
-/// Whether `list` ascends within `0..dim`, and reduction by segments pays. It pays if the first segments have at least
-/// `least` numbers on average, or if `unique` and none of the first numbers repeats.
+/// Whether `list` ascends within `0..dim` and reduction by segments pays: the first segments have at least `least`
+/// numbers on average, or `unique` is set and none of the first numbers repeats.
 ///
 /// `below(acc, a, b)` is negative iff `acc < 0`, `b < 0` or `b < a`. It uses no comparison, which not all vectors
 /// have.
