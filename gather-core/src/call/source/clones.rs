@@ -1,4 +1,4 @@
-//! Data of any type, whose elements are cloned: what `run_cloned` reads.
+//! Data of any type, whose elements `run_cloned` clones.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ pub trait CloneSource: Sealed {
     type Item;
 
     /// # Errors
-    /// [`Error::TooManyElements`], for a list of elements without bytes.
+    /// [`Error::TooManyElements`], for a list of zero-sized elements.
     #[doc(hidden)]
     fn lend(&self) -> Result<View<'_, Self::Item>, Error>;
 }
