@@ -208,7 +208,6 @@ impl<I: Index, L: Isa> AtLevel<I, L> {
     };
 }
 
-/// The set for elements of `$bytes` bytes.
 macro_rules! of_size {
     ($bytes:expr) => {
         match $bytes {

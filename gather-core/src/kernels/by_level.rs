@@ -163,7 +163,6 @@ impl<F> ByLevel<F> {
         }
     }
 
-    /// The function for a level.
     pub(crate) fn get(&self, level: Level) -> &F {
         match level {
             #[cfg(target_arch = "x86_64")]

@@ -5,13 +5,11 @@ use crate::kernels::vector::Vector;
 use crate::kernels::x86::__m256;
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
-/// Columns per vector.
 const EIGHT: usize = 8;
 
 /// The offset of a row's scale and bias, and whether they are `f32`.
 pub(crate) type ParamsAt = (usize, bool);
 
-/// Eight columns of a row, in AVX2 vectors.
 pub(crate) trait Eight: Coding {
     /// The columns before scaling.
     type Bits: Copy;
@@ -28,7 +26,6 @@ pub(crate) trait Eight: Coding {
     /// Reads the last, fewer than eight columns of a row.
     fn last(level: Avx2, row: &[u8], tail: &Tail) -> Self::Bits;
 
-    /// The scaled columns.
     fn values(level: Avx2, bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 

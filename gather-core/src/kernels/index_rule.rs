@@ -24,7 +24,6 @@ pub(crate) struct IndexRule {
 }
 
 impl IndexRule {
-    /// The rule for an axis of `dim >= 0` elements.
     #[inline(always)]
     pub(crate) fn new(policy: KernelPolicy, dim: i64) -> Self {
         debug_assert!(dim >= 0);
@@ -58,7 +57,6 @@ impl IndexRule {
         (x as usize, x < self.dim as u32)
     }
 
-    /// Whether `0 <= x < dim`.
     #[inline(always)]
     fn is_position(self, x: i64) -> bool {
         (x as u64) < self.dim as u64
@@ -71,8 +69,8 @@ impl IndexRule {
         (x, self.is_position(x))
     }
 
-    /// As [`IndexRule::check`], for `size_of::<I>() <= 4` and a `dim` that fits in 31 bits: a vector has twice as many
-    /// 32-bit lanes as 64-bit lanes.
+    /// As [`IndexRule::check`], for `size_of::<I>() <= 4` and a `dim` that fits in 31 bits: a vector has two 32-bit
+    /// lanes per 64-bit lane.
     #[inline(always)]
     pub(crate) fn check_narrow<I: Index>(self, index: I) -> (i32, bool) {
         debug_assert!(size_of::<I>() <= 4 && i32::try_from(self.dim).is_ok());
@@ -90,8 +88,8 @@ impl IndexRule {
 }
 
 impl Remap {
-    /// The index that replaces `index` along an axis of `dim >= 1` positions: of the same type, and in range by the rule
-    /// with `from_end`.
+    /// The index that replaces `index` along an axis of `dim >= 1` positions: of the same type, and in range by the
+    /// rule with `from_end`.
     ///
     /// The result fits in `I`: `Clamp` moves an index towards 0, and the remainder of `Wrap` is less than `|index|`.
     #[inline(always)]

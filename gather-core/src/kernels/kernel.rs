@@ -24,9 +24,7 @@ use crate::types::level::Level;
 /// A gather kernel and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
-    /// The function.
     pub(crate) run: IndexKernel,
     /// The one-pass functions that replace `run` for rows of a size.
     pub(crate) one_pass: fn(RowSize, Pass) -> Option<IndexKernel>,
@@ -35,9 +33,7 @@ pub struct IndexEntry {
 /// A scatter kernel and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
-    /// The function.
     pub(crate) run: IndexKernel,
     /// Resolves indices of the kernel's type, on a machine that has its level (K7).
     pub(crate) resolve: CompiledResolveFn,
@@ -46,7 +42,6 @@ pub struct ScatterEntry {
 /// A kernel that rearranges space, and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
     /// The function.
     ///
@@ -191,7 +186,6 @@ unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>)
 /// The kernel that pads: fills every row and reads nothing.
 pub(crate) static PADDING: SpaceEntry = SpaceEntry { name: "fill", run: pad };
 
-/// Fills the rows of a loop nest.
 fn pad(args: &SpaceArgs<'_>) {
     space_nest_any(args, padded::fill_plane);
 }

@@ -57,16 +57,13 @@ impl Avx512 {
 ///
 /// The arguments carry the proofs for its unsafe code, except the proof of the level, which the token carries.
 pub trait LevelFn {
-    /// The arguments.
     type Args<'a>;
 
-    /// The result.
     type Output;
 
     /// Whether vectors of 16 bytes are as fast as longer ones, so that the scalar entry serves AVX2.
     const NARROW: bool = false;
 
-    /// Runs the function.
     fn call<L: Token>(level: L, args: Self::Args<'_>) -> Self::Output;
 }
 
@@ -78,7 +75,6 @@ pub(crate) type Compiled<F> = for<'a> unsafe fn(<F as LevelFn>::Args<'a>) -> <F 
 
 /// The token of a level.
 pub trait Token: Copy + 'static {
-    /// The level.
     const LEVEL: Level;
 
     /// The token of the level of a kernel.
@@ -187,13 +183,11 @@ impl Token for Avx512 {
     }
 }
 
-/// A [`LevelFn`] compiled for the scalar level.
 #[inline(never)]
 pub(crate) fn scalar<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Scalar, args)
 }
 
-/// A [`LevelFn`] compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -201,7 +195,6 @@ pub(crate) fn avx2<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx2::here(), args)
 }
 
-/// A [`LevelFn`] compiled for AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]

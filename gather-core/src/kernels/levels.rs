@@ -33,14 +33,12 @@ pub trait Isa: Token {
     /// the scalar level and AVX2 it is `Self`.
     type Plain: Isa;
 
-    /// The token of the `Plain` level.
     #[must_use]
     fn plain(self) -> Self::Plain;
 
     /// Whether the level resolves and moves in one loop.
     const GATHERS: bool = false;
 
-    /// Resolves indices.
     #[inline(always)]
     #[must_use]
     fn resolve<I: Index>(self) -> ResolveFn {
@@ -61,7 +59,6 @@ pub trait Isa: Token {
         None
     }
 
-    /// The functions that resolve indices of a type.
     #[inline(always)]
     #[must_use]
     fn resolve_fns<I: Index>(self) -> ResolveFns {

@@ -11,10 +11,8 @@ use crate::kernels::space::plane::{SpacePlane, SpacePlanes};
 
 gather_macros::loop_nests! {}
 
-/// A loop nest around the body of an index operator.
 type IndexNest = fn(&IndexArgs<'_>, Body) -> Outcome;
 
-/// A loop nest around the body of an operator that rearranges space.
 type SpaceNest = fn(&SpaceArgs<'_>, SpaceBody);
 
 /// The greatest unrolled rank, used for the inner loops of higher ranks.
@@ -33,7 +31,6 @@ pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     state.outcome()
 }
 
-/// A loop nest of any rank around the body of an operator that rearranges space.
 pub(crate) fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
     SpacePlane::each(args, body);
 }

@@ -18,15 +18,14 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
 /// Maximum bytes prefetched from the start of a row.
 const MOST_BYTES: usize = 1 << 10;
 
-/// Prefetches the first KiB of a row of at least one byte, and the line of its last byte, which may be another line if
-/// the row does not begin at a line.
+/// Prefetches the first KiB of a row, and the line of its last byte, which may be another line if the row does not
+/// begin at a line. `bytes >= 1`.
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
     prefetch(row, bytes.min(MOST_BYTES));
     prefetch(row.wrapping_add(bytes - 1), 1);
 }
 
-/// Prefetches a line for reading.
 #[inline(always)]
 fn prefetch_line(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -42,7 +41,6 @@ fn prefetch_line(line: *const u8) {
     let _ = line;
 }
 
-/// Prefetches a line by a hint.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn hint<const HINT: i32>(line: *const u8) {
@@ -60,7 +58,6 @@ pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
     }
 }
 
-/// Prefetches a line for writing.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_to_write(line: *mut u8) {
@@ -105,7 +102,6 @@ impl NextSlice {
         NextSlice { at: self.at.wrapping_offset(by), ..self }
     }
 
-    /// Whether the slice has bytes to prefetch.
     #[inline(always)]
     pub(crate) fn is_some(self) -> bool {
         self.bytes != 0
@@ -117,7 +113,6 @@ impl NextSlice {
         prefetch(self.at, n.div_ceil(STEP) * self.bytes);
     }
 
-    /// Prefetches the bytes of step `step`.
     #[inline(always)]
     pub(crate) fn fetch(self, step: usize) {
         prefetch(self.at.wrapping_add(step * self.bytes), self.bytes);

@@ -39,7 +39,6 @@ const MOST_SETS: usize = 16;
 pub struct Registry {
     /// Sets added to the built-in ones, in the order of addition.
     added: [Option<&'static KernelSet>; MOST_SETS],
-    /// The number of `added` sets.
     len: usize,
 }
 
@@ -59,8 +58,8 @@ pub struct KernelKey {
 }
 
 impl Registry {
-    /// The kernels of all built-in types. Without the feature `registry` there are none, and the registry has only the
-    /// sets that are added to it.
+    /// A registry of the kernels of all built-in types. Without the feature `registry` it has only the sets that are
+    /// added to it.
     #[must_use]
     pub const fn builtin() -> Self {
         Registry { added: [None; MOST_SETS], len: 0 }
@@ -79,7 +78,6 @@ impl Registry {
         self
     }
 
-    /// The added sets, in order.
     fn added(&self) -> impl DoubleEndedIterator<Item = &'static KernelSet> + '_ {
         self.added[..self.len].iter().flatten().copied()
     }

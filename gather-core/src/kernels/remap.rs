@@ -36,7 +36,6 @@ pub(crate) struct RemapJob {
     step: usize,
 }
 
-/// Runs a job.
 type RemapFn = fn(&RemapJob);
 level_pointers! { fn(&RemapJob); }
 
@@ -103,7 +102,6 @@ impl<I: Index> LevelFn for RemapOf<I> {
     }
 }
 
-/// The function that remaps indices of a type at a level.
 fn remap_fn(index: IndexType, level: Available) -> RemapFn {
     by_index!(index, I => by_level!(fn RemapOf<I>).at(level))
 }
@@ -198,7 +196,7 @@ unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &
     outcome
 }
 
-/// How the loops of a nest are cut into blocks of indices.
+/// The blocks of indices of a loop nest.
 struct Blocks {
     /// The loop that is cut; inner loops run whole.
     cut: usize,

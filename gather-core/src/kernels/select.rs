@@ -82,12 +82,10 @@ impl Kernels {
         Kernels { own: Some(own), ..Self::alone(own.rest_of_space()) }
     }
 
-    /// With kernels for declared shapes.
     pub(crate) fn with_shaped(self, shaped: &'static [ShapedRow]) -> Self {
         Kernels { shaped, ..self }
     }
 
-    /// Kernels for declared shapes.
     #[inline]
     pub(crate) fn shaped(&self) -> &'static [ShapedRow] {
         self.shaped
@@ -107,7 +105,6 @@ impl Kernels {
     }
 
     #[cfg(feature = "scatter")]
-    /// The kernel of a scatter.
     pub(crate) fn scatter_kernel(&self, op: Op, index: IndexType, rank: usize, level: Level) -> &'static ScatterEntry {
         let find = |set: &'static KernelSet| set.scatter_kernel(op, index, rank, level);
         self.own.and_then(find).or_else(|| find(self.builtin)).expect(BUILTIN)

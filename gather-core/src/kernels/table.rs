@@ -226,7 +226,6 @@ struct TableLookup {
     reprs: [Option<u16>; INDEX_TYPES],
     /// By rank of the loop nest. 0, and each rank without its own kernels, has the kernels for any rank.
     ranks: [Option<u16>; MAX_RANK + 1],
-    /// By level.
     levels: [Option<u16>; Level::ALL.len()],
     /// Whether there are kernels, by operator.
     ops: [bool; OPS],
@@ -395,7 +394,6 @@ impl KernelSet {
         KernelSet { tables, lookup, shaped }
     }
 
-    /// The kernels for declared shapes.
     pub(crate) fn shaped_rows(&self) -> &'static [ShapedRow] {
         self.shaped
     }
@@ -437,12 +435,10 @@ impl KernelSet {
         self.lookup.rows.map(usize::from)
     }
 
-    /// The position of a data type's width.
     pub(crate) fn width_of(&self, dtype: DType) -> Option<usize> {
         self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.width)
     }
 
-    /// Whether the set lists an operator.
     #[inline]
     pub(crate) fn lists(&self, op: Op) -> bool {
         self.lookup.ops.get(op as usize).is_some_and(|&listed| listed)
@@ -498,7 +494,6 @@ impl KernelSet {
         Some(&self.tables.levels[usize::from(self.lookup.levels[level as usize]?)])
     }
 
-    /// The kernel of a gather.
     #[inline(always)]
     pub(crate) fn index_kernel(
         &self,
@@ -517,7 +512,6 @@ impl KernelSet {
         self.level(level)?.index.get(at).map(|kernel| &kernel.entry)
     }
 
-    /// The kernel of a scatter.
     #[inline]
     pub(crate) fn scatter_kernel(
         &self,

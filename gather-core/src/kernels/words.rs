@@ -13,7 +13,6 @@ pub(crate) use crate::kernels::x86::__m256i as Eight;
 pub(crate) use crate::kernels::x86::__m512i as Sixteen;
 use crate::types::index::{Index, IndexType};
 
-/// Maximum lanes per vector.
 pub(crate) const MOST_LANES: usize = 16;
 
 /// Numbers for the lanes of any vector; only the first `N` are used.
@@ -28,7 +27,6 @@ pub(crate) trait Words: Vector {
     type Bytes: Copy;
     type Halves: Copy;
 
-    /// The number of lanes.
     const N: usize;
 
     /// The lane of each of `N` 64-bit numbers after [`Words::of_wide`].
@@ -67,7 +65,6 @@ pub(crate) trait Words: Vector {
     /// The lanes with `a <= b`, unsigned.
     fn at_most(a: Self, b: Self) -> Self::Mask;
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Whether the mask has all lanes.
     fn are_all(mask: Self::Mask) -> bool;
     /// The negative lanes, one bit each.
     fn negative_bits(a: Self) -> u32;
@@ -76,7 +73,6 @@ pub(crate) trait Words: Vector {
     /// `a + b` in the lanes of the mask, `a` elsewhere.
     fn plus_where(a: Self, mask: Self::Mask, b: Self) -> Self;
 
-    /// Whether a lane is negative.
     #[inline(always)]
     fn any_negative(a: Self) -> bool {
         Self::negative_bits(a) != 0

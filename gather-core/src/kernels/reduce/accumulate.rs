@@ -46,7 +46,6 @@ pub trait Combine: 'static {
 
 /// A reduction whose intermediate results need not be elements.
 pub(crate) trait Accumulate: 'static {
-    /// An element.
     type Item: Copy + 'static;
     /// An intermediate result.
     type Sum: Copy + 'static;
@@ -58,7 +57,6 @@ pub(crate) trait Accumulate: 'static {
     /// Whether sums are divided, which is faster in vectors.
     const DIVIDES: bool = false;
 
-    /// Whether values have weights.
     const WEIGHS: bool = false;
 
     /// An element as an intermediate result.
@@ -150,9 +148,9 @@ pub(in crate::kernels::reduce) fn weigh<A: Accumulate, const WEIGHTED: bool>(new
     if WEIGHTED { A::times(new, weight) } else { new }
 }
 
-/// A compiler fence between the loads of elements and the stores of results. Without it, compilers make masked stores
-/// for minima and maxima, which many processors split, and turn some loops over two vectors into one vector with
-/// shuffles (`find_cliffs --case 1:1655`).
+/// A compiler fence between the loads of elements and the stores of results. Without it, compilers make masked
+/// stores for minima and maxima, which many processors split. They also turn some loops over two vectors into one
+/// vector with shuffles (`find_cliffs --case 1:1655`).
 #[inline(always)]
 pub(in crate::kernels::reduce) fn between_ends() {
     compiler_fence(Ordering::SeqCst);

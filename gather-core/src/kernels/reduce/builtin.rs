@@ -30,7 +30,6 @@ impl<F> Clone for Reductions<F> {
 impl<F> Copy for Reductions<F> {}
 
 impl<F> Reductions<F> {
-    /// No reductions.
     pub(crate) const NONE: Self = Reductions { find: None, values: 1 };
 
     /// The functions of a reduction, and the numbers per element; `None` if the type lacks the reduction.

@@ -13,7 +13,6 @@ use crate::kernels::reduce::vectors::Stored;
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
-/// Widens `N` halves.
 #[inline(always)]
 pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligned<T>; N]) -> [f32; N] {
     let mut to = [0.0; N];
@@ -35,7 +34,6 @@ pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligne
     to
 }
 
-/// Rounds `N` numbers to halves.
 #[inline(always)]
 pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]) -> [Unaligned<T>; N] {
     let mut to = [Unaligned(T::ZERO); N];

@@ -30,7 +30,6 @@ pub(super) trait Ordered: Copy + 'static {
 /// Numbers that can be summed and divided by a count.
 pub(super) trait Average: Copy + 'static {
     type Sum: Number;
-    /// [`Accumulate::WIDENS`].
     const WIDENS: bool = false;
     fn widen(self) -> Self::Sum;
     #[inline(always)]
@@ -38,7 +37,6 @@ pub(super) trait Average: Copy + 'static {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.widen());
     }
     fn divide(sum: Self::Sum, count: usize) -> Self;
-    /// [`Accumulate::widen_chunk`].
     #[inline(always)]
     fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self>; N]) -> [Self::Sum; N] {
         let mut to = [from[0].0.widen(); N];
@@ -47,7 +45,6 @@ pub(super) trait Average: Copy + 'static {
         }
         to
     }
-    /// [`Accumulate::end_chunk`].
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self>; N] {
         let mut to = [Unaligned(Self::divide(sums[0], count)); N];
@@ -94,15 +91,11 @@ macro_rules! combines {
 }
 
 combines! {
-    /// The sum.
     Add<T: Number>, T: plus, Some(T::NOTHING), first plus, weights times;
     /// The element minus the updates.
     Sub<T: Number>, T: minus, Some(T::NOTHING), first minus;
-    /// The product.
     Mul<T: Number>, T: times, T::ONE;
-    /// The minimum.
     Min<T: Ordered>, T: least, Some(T::ENDS[1]);
-    /// The maximum.
     Max<T: Ordered>, T: greatest, Some(T::ENDS[0]);
     /// Bitwise or. On bytes, so that memory without valid bools may be read.
     Or, u8: bitor, Some(0), weights bitand;
@@ -110,7 +103,6 @@ combines! {
     And, u8: bitand, Some(u8::MAX);
 }
 
-/// The mean.
 pub(super) struct Mean<T>(PhantomData<T>);
 
 impl<T: Average> Accumulate for Mean<T> {

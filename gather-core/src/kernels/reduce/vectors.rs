@@ -29,9 +29,7 @@ pub(in crate::kernels::reduce) trait Stored<V: SumVector>: Element {
     fn write(vector: V, to: &mut [MaybeUninit<Unaligned<Self>>]);
 }
 
-/// A vector of floats.
 pub(in crate::kernels::reduce) trait SumVector: Vector {
-    /// A lane.
     type Item: Stored<Self>;
     /// The number of lanes.
     const N: usize;
@@ -42,13 +40,10 @@ pub(in crate::kernels::reduce) trait SumVector: Vector {
     /// `value` in every lane; `self` proves the level.
     fn filled(self, value: Self::Item) -> Self;
 
-    /// The sum.
     fn plus(self, other: Self) -> Self;
 
-    /// The product.
     fn times(self, other: Self) -> Self;
 
-    /// The quotient by `count`.
     fn divided(self, count: usize) -> Self;
 
     /// The maximum. Of equal values `self` wins, and NaN wins over any other.
@@ -162,7 +157,6 @@ pub(in crate::kernels::reduce) struct First<V> {
 }
 
 impl<V: Copy> First<V> {
-    /// The number of lanes in the mask.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn lanes(self) -> usize {
         self.lanes
@@ -260,7 +254,6 @@ fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// [`bf16_to_256`] for AVX-512.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -286,7 +279,6 @@ fn bf16_of_256(numbers: __m256) -> __m128i {
     _mm256_castsi256_si128(words)
 }
 
-/// [`bf16_of_256`] for AVX-512.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -35,7 +35,6 @@ pub(super) struct BatchRow {
 impl BatchRow {
     pub(super) const NONE: BatchRow = BatchRow { at: core::ptr::null(), weight: core::ptr::null() };
 
-    /// The row of a job.
     #[inline(always)]
     pub(super) fn of(row: rows::BagRow<'_>) -> Self {
         let (at, weight) = row.start();

@@ -54,10 +54,8 @@ pub(crate) struct FusedBag {
     pub(crate) size: usize,
 }
 
-/// Writes sums as elements of the output.
 pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
 
-/// [`EndFn`], compiled for a level.
 type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
 
 level_pointers! { for<'a> fn((&'a [f32], Output<'a>)); }
@@ -163,7 +161,6 @@ const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<CompiledBagF
     by_level!(fn FusedInMemory<C, R, false>)
 }
 
-/// Reduces rows of a coding in memory.
 struct FusedInMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
 
 impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for FusedInMemory<C, R, WEIGHTED> {
@@ -176,10 +173,8 @@ impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for FusedI
     }
 }
 
-/// [`Decode`] of a coding and a level.
 type DecodeFn = for<'a> fn((&'a FusedRow, &'a [u8], usize, &'a mut [f32]));
 
-/// [`Fold`] of a reduction and a level.
 type FoldFn = for<'a> fn((&'a mut [f32], &'a [f32], bool));
 
 /// Reduces rows in memory: decoded by `decode`, reduced by `fold`.
@@ -222,7 +217,6 @@ struct Decoded<'a> {
     /// The sums are `sums[..n]`, the values `values[..n]`.
     sums: [f32; PANEL],
     values: [f32; PANEL],
-    /// Whether the sums have begun.
     has_begun: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Sums of fused rows in registers: an AVX2 vector decodes eight columns of codes at a time.
 //!
 //! A panel has a constant number of vectors of sums. The last `ENDING` vectors end with the last column: if the columns
-//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows have more columns than a
-//! panel, all panels take [`BLOCK`] rows of a bag before the next rows, so that the lines of a row are prefetched and
-//! read while its page is in the TLB. A block is a partial bag with carried sums.
+//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows
+//! have more columns than a panel, all panels take [`BLOCK`] rows of a bag before the next rows. So the lines of a row
+//! are prefetched and read while its page is in the TLB. A block is a partial bag with carried sums.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -19,7 +19,6 @@ use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
-/// Columns per vector.
 const EIGHT: usize = 8;
 /// Vectors of the widest panel: their sums, a scale, a bias and a row fill the AVX2 registers.
 const WIDEST: usize = 13;
@@ -136,7 +135,6 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
     }
 }
 
-/// Reduces the columns of a panel.
 struct ReducePanel<C, const WEIGHTED: bool>(PhantomData<C>);
 
 impl<C: Eight, const WEIGHTED: bool> LevelFn for ReducePanel<C, WEIGHTED> {
@@ -163,7 +161,6 @@ impl<C: Eight, const WEIGHTED: bool> LevelFn for ReducePanel<C, WEIGHTED> {
 ///   `ENDING <= vectors <= N`. If there is `tail`, the last vector has fewer lanes, and ends with the columns.
 struct InPanel<C, const WEIGHTED: bool, const N: usize, const ENDING: usize> {
     level: Avx2,
-    /// The number of columns.
     columns: usize,
     params_at: ParamsAt,
     /// The first byte of the columns' codes.
@@ -214,7 +211,6 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
         });
     }
 
-    /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
         EIGHT * if vector < N - ENDING { vector } else { self.ending + vector - (N - ENDING) }
@@ -241,7 +237,6 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
         (columns, lanes)
     }
 
-    /// Stores sums of all columns.
     #[inline(always)]
     fn write(&self, to: &mut [MaybeUninit<Unaligned<f32>>]) {
         for (vector, &sum) in self.sums.iter().enumerate() {

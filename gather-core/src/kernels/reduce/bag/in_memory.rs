@@ -32,10 +32,8 @@ type BatchFn = for<'a> fn(&'a Batch<'a>);
 
 /// Bytes of the sums' scratch on the stack, unless a single sum is larger.
 const SCRATCH: usize = 2 << 10;
-/// Rows per batch.
 const ROWS: usize = 16;
 
-/// The functions of a reduction.
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate<Item: Element>, const WEIGHTED: bool>()
 -> ByLevel<CompiledBagFn> {
     by_level!(fn InMemory<A, WEIGHTED>)
@@ -84,7 +82,6 @@ struct ByStep {
     /// Bytes per element and per sum.
     item: usize,
     sum: usize,
-    /// Columns per vector.
     vector: usize,
 }
 
@@ -104,7 +101,6 @@ impl ByStep {
         }
     }
 
-    /// Reduces a panel whose vectors fit in `scratch`.
     fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, scratch: SumsBuffer<'_>) {
         let columns = bag.columns(columns, self.item, self.sum);
         let sums = if columns.carried().is_null() { scratch.sums } else { columns.carried() };
@@ -120,7 +116,6 @@ struct InBatches {
     columns: usize,
     /// The scratch for the sums of the panel, or the carried sums.
     sums: *mut u8,
-    /// The bag's output.
     out: *mut u8,
     begin: Start,
     /// The rows of the batch are `rows[..n]`.
@@ -175,7 +170,6 @@ impl ReduceBags for InBatches {
     }
 }
 
-/// Bytes of an AVX2 vector.
 const VECTOR: usize = 32;
 /// Bytes of a vector of the scalar level: half of `VECTOR` on x86-64, which has other levels.
 const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
@@ -191,7 +185,6 @@ const fn vector_of<A: Accumulate>(bytes: usize) -> usize {
     if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
 }
 
-/// Columns per vector of a level.
 const fn vector_at<Here: Token, A: Accumulate>() -> usize {
     vector_of::<A>(if matches!(Here::LEVEL, Level::Scalar) { SCALAR_VECTOR } else { VECTOR })
 }
@@ -310,7 +303,6 @@ fn make<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(batc
     }
 }
 
-/// Adds a row.
 #[inline(always)]
 fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
     batch: &Batch<'_>,
@@ -342,13 +334,11 @@ fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut PendingBatch<'
     }
 }
 
-/// The first `N` elements of a slice.
 #[inline(always)]
 fn array<T: Copy, const N: usize>(slice: &[T]) -> [T; N] {
     *slice.first_chunk().expect("as many elements")
 }
 
-/// Columns widened at a time.
 const WIDENED: usize = 64;
 
 /// Widens the elements of a row from column `first` on, into all of `scratch`.

@@ -57,11 +57,8 @@ in_vector! {
 pub(in crate::kernels::reduce) trait InVectors:
     Element + Stored<Self::Of256> + Stored<Self::Of512>
 {
-    /// The vector of sums at AVX2.
     type Of256: SumVector<Item = Self::Sum, Level = Avx2>;
-    /// The vector of sums at AVX-512.
     type Of512: SumVector<Item = Self::Sum, Level = Avx512>;
-    /// A sum.
     type Sum: Number + Ordered + Element;
 
     /// The function for rows narrower than an AVX2 vector; `None` if there are no masked loads of the elements.
@@ -102,7 +99,6 @@ pub(in crate::kernels::reduce) const fn means<T: InVectors + Average>() -> BagFn
     BagFns { divides: true, ..plain::<T>(fns::<T, Add<<T as InVectors>::Sum>, Mean<T>, false>()) }
 }
 
-/// Maxima of bags.
 pub(in crate::kernels::reduce) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
     plain::<T>(fns::<T, Max<T>, Max<T>, false>())
 }
@@ -121,7 +117,6 @@ const fn fns<
     by_level!(fn InMemory<M, WEIGHTED>, fn WithAvx2<T, S, M, WEIGHTED>, fn WithAvx512<T, S, M, WEIGHTED>)
 }
 
-/// The AVX2 level of a reduction.
 struct WithAvx2<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
 impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
@@ -147,7 +142,6 @@ impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTE
     }
 }
 
-/// The AVX-512 level of a reduction.
 struct WithAvx512<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
 impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
@@ -320,7 +314,6 @@ impl<
 
 /// The lanes of a vector that are loaded and stored.
 trait Lanes<T: Copy, V: SumVector>: Copy {
-    /// The number of lanes.
     fn n(self) -> usize;
 
     /// Loads an element per lane.
@@ -330,7 +323,6 @@ trait Lanes<T: Copy, V: SumVector>: Copy {
     fn write(self, vector: V, to: &mut [MaybeUninit<Unaligned<T>>]);
 }
 
-/// All lanes.
 #[derive(Clone, Copy)]
 struct Full;
 
@@ -417,7 +409,6 @@ impl<
         Panel { level, columns, before, lanes, sums, divides: false, types: PhantomData }
     }
 
-    /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
         if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N }
@@ -455,7 +446,6 @@ impl<
         unsafe { all.get_unchecked(first..first + n) }
     }
 
-    /// Loads sums of all columns.
     #[inline(always)]
     fn read(&self, from: &[Unaligned<V::Item>]) -> [V; N] {
         let mut sums = [V::splat(self.level, V::Item::ZERO); N];
@@ -465,7 +455,6 @@ impl<
         sums
     }
 
-    /// Stores sums of all columns.
     #[inline(always)]
     fn write<E: Copy>(&self, sums: &[V; N], to: &mut [MaybeUninit<Unaligned<E>>])
     where

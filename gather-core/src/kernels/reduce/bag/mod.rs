@@ -62,10 +62,8 @@ pub(crate) const SKIP: i64 = -1;
 /// The position of a row of zeros, which counts.
 pub(crate) const ZERO_ROW: i64 = -2;
 
-/// Reduces the rows of bags.
 pub(crate) type BagFn = fn(&BagRows<'_>);
 
-/// [`BagFn`], compiled for a level.
 pub(crate) type CompiledBagFn = unsafe fn(&BagRows<'_>);
 
 level_pointers! { fn(&BagRows<'_>); }
@@ -74,16 +72,14 @@ level_pointers! { fn(&BagRows<'_>); }
 #[derive(Clone, Copy)]
 pub(crate) struct BagFns {
     pub(crate) plain: ByLevel<CompiledBagFn>,
-    /// The weighted reduction; `None` if there is none.
+    /// `None` for a reduction without weights.
     pub(crate) weighted: Option<ByLevel<CompiledBagFn>>,
-    /// Bytes per sum.
     pub(crate) sum: usize,
     /// The value of [`BagRows::divides`].
     pub(crate) divides: bool,
 }
 
 impl BagFns {
-    /// A reduction without weights.
     pub(in crate::kernels::reduce) const fn plain<A: Accumulate<Item: Element>>() -> Self {
         BagFns { plain: in_memory::fns::<A, false>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
     }

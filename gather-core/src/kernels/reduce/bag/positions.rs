@@ -47,16 +47,13 @@ impl IndexRuns {
 /// The rule for the indices of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct BagRule {
-    /// The size of the axis.
     pub(crate) dim: i64,
     pub(crate) policy: KernelPolicy,
     /// The position whose rows are skipped.
     pub(crate) padding: Option<i64>,
-    /// Whether negative indices are skipped, too.
     pub(crate) skips_negative: bool,
-    /// Whether every row counts.
     pub(crate) all_count: bool,
-    /// Whether, in addition, an index out of range is an error.
+    /// Whether `all_count`, and an index out of range is an error.
     pub(crate) is_plain: bool,
 }
 
@@ -73,15 +70,14 @@ impl<'a> BagIndices<'a> {
     /// The indices of the runs.
     ///
     /// # Safety
-    /// K3: while the value exists, each of the `n` indices of the runs may be read, at any alignment, as a value of the
-    /// index type of the functions that are given them.
+    /// K3: while the value exists, each of the `n` indices of the runs may be read, at any alignment. They
+    /// are values of the index type of the functions that are given them.
     #[inline(always)]
     pub(crate) unsafe fn new(index: *const u8, runs: &'a IndexRuns, rule: &'a BagRule) -> Self {
         debug_assert!(runs.n == 0 || runs.run > 0, "a run without indices");
         BagIndices { index, runs, rule }
     }
 
-    /// The number of indices.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.runs.n
@@ -98,7 +94,6 @@ impl<'a> BagIndices<'a> {
 /// of range if that is an error.
 pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
 
-/// [`PositionsFn`], compiled for a level.
 pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bool;
 
 level_pointers! { for<'a> fn(PositionsArgs<'a>) -> bool; }
@@ -111,12 +106,10 @@ pub struct PositionsFns {
     /// For one contiguous run under a plain rule, as in most calls.
     plain: ByLevel<CompiledPositionsFn>,
     any: ByLevel<CompiledPositionsFn>,
-    /// Bytes per index.
     size: usize,
 }
 
 impl PositionsFns {
-    /// The functions of index type `I`.
     pub(crate) const fn of<I: Index>() -> &'static Self {
         const { &PositionsFns { plain: by_level!(fn Resolve<I>), any: by_level!(fn ResolveRuns<I>), size: size_of::<I>() } }
     }
@@ -161,7 +154,6 @@ impl<I: Index> LevelFn for Resolve<I> {
     }
 }
 
-/// Resolves indices run by run.
 struct ResolveRuns<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for ResolveRuns<I> {
@@ -200,7 +192,6 @@ fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], positi
     missed != 0
 }
 
-/// Resolves indices of one run.
 #[inline(always)]
 fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>]) -> bool {
     let &BagRule { dim, policy, padding, skips_negative, .. } = by;

@@ -11,7 +11,6 @@ use crate::kernels::reduce::bag::ZERO_ROW;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::types::element::Unaligned;
 
-/// The arguments of a [`BagRows`].
 #[derive(Clone, Copy)]
 pub(crate) struct BagArgs<'a> {
     /// Column 0 of position 0.
@@ -63,17 +62,15 @@ pub(crate) enum Start {
     Carried,
 }
 
-/// The number of rows per bag.
 #[derive(Clone, Copy)]
 pub(crate) enum BagLengths<'a> {
-    /// `len` for each of `bags` bags.
+    /// `len` rows in each of `bags` bags.
     Every { len: usize, bags: usize },
     /// `bounds[b + 1] - bounds[b]` for bag `b`. `bounds` is not empty.
     Between(&'a [usize]),
 }
 
 impl BagLengths<'_> {
-    /// The number of bags.
     #[inline(always)]
     pub(crate) fn bags(self) -> usize {
         match self {
@@ -92,7 +89,6 @@ impl BagLengths<'_> {
     }
 }
 
-/// Consecutive bags.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::kernels::reduce) struct BagChunk<'a> {
     pub(in crate::kernels::reduce) lengths: BagLengths<'a>,
@@ -126,7 +122,6 @@ impl<'a> BagArgs<'a> {
 }
 
 impl BagArgs<'_> {
-    /// The positions of rows, or of rows to prefetch.
     #[inline(always)]
     fn positions_of(&self, rows: Range<usize>) -> &[i64] {
         debug_assert!(rows.start <= rows.end && rows.end <= self.positions.len(), "B6");
@@ -140,7 +135,6 @@ pub(in crate::kernels::reduce) trait AddRows {
     /// Prefetches the columns of a row.
     fn prefetch(&self, later: *const u8);
 
-    /// Adds a row that counts.
     fn add(&mut self, row: BagRow<'_>);
 }
 
@@ -152,7 +146,6 @@ pub(in crate::kernels::reduce) trait ReduceBags: AddRows {
     /// Ends a bag, or carries its sums to the next partial bag.
     fn end(&mut self, bag: &mut Bag<'_>);
 
-    /// Writes zeros for a bag without rows.
     #[inline(always)]
     fn without_rows(&mut self, bag: &mut Bag<'_>) {
         bag.zero();
@@ -173,7 +166,6 @@ impl<'a> BagRows<'a> {
         BagRows(args)
     }
 
-    /// The arguments of the job.
     #[inline(always)]
     pub(crate) fn args(&self) -> &BagArgs<'a> {
         &self.0
@@ -184,7 +176,6 @@ impl<'a> BagRows<'a> {
         debug_assert_eq!(weighted, !self.0.weights.is_null(), "B3");
     }
 
-    /// The number of columns.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements(&self) -> usize {
         self.0.elements
@@ -246,13 +237,11 @@ pub(in crate::kernels::reduce) struct Columns<'a> {
     carried: *mut u8,
     /// Bytes per output element; also per row element, if rows are not fused.
     item: usize,
-    /// Bytes per sum.
     #[cfg(debug_assertions)]
     sum: usize,
 }
 
 impl<'a> Columns<'a> {
-    /// The number of columns.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn columns(&self) -> usize {
         self.columns
@@ -270,7 +259,6 @@ impl<'a> Columns<'a> {
         self.carried
     }
 
-    /// Reduces the bags, one after another.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn reduce(&self, by: &mut impl ReduceBags) {
         for mut bag in self.bags() {
@@ -314,7 +302,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The bags, in order.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bags(&self) -> impl Iterator<Item = Bag<'a>> {
         let (columns, mut out, mut end) = (*self, self.out, 0);
@@ -336,7 +323,6 @@ pub(in crate::kernels::reduce) struct Bag<'a> {
 }
 
 impl<'a> Bag<'a> {
-    /// The numbers of the bag's rows.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn rows(&self) -> Range<usize> {
         self.start..self.end
@@ -393,7 +379,6 @@ impl<'a> Bag<'a> {
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
     }
 
-    /// The output of the bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
         Output {
@@ -411,7 +396,6 @@ pub(crate) struct Output<'a> {
     at: *mut u8,
     n: usize,
     of: PhantomData<&'a mut u8>,
-    /// Bytes per element.
     #[cfg(debug_assertions)]
     item: usize,
 }
@@ -440,7 +424,6 @@ pub(in crate::kernels::reduce) struct BagRow<'a> {
     n: usize,
     weight: *const u8,
     of: PhantomData<&'a u8>,
-    /// Bytes per element.
     #[cfg(debug_assertions)]
     item: usize,
 }
@@ -461,7 +444,6 @@ impl<'a> BagRow<'a> {
         unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
     }
 
-    /// The bytes of a fused row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bytes(self) -> &'a [u8] {
         // SAFETY: B8, by B7: the row is not skipped.

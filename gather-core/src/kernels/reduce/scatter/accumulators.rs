@@ -36,7 +36,6 @@ use crate::kernels::reduce::scatter::stepped::one_by_one;
 use crate::kernels::reduce::scatter::values::{RowPair, Values};
 use crate::types::element::Unaligned;
 
-/// The functions of a reduction with accumulators.
 #[derive(Clone, Copy)]
 pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
@@ -63,7 +62,6 @@ impl AccumulatorFns {
         AccumulatorFns { by_index: choose::<A, COUNT>, ..Self::of::<A, COUNT, true>() }
     }
 
-    /// Records that count their updates.
     pub(in crate::kernels::reduce) const fn cold<A: Accumulate>() -> Self {
         Self::of::<A, COUNT, false>()
     }
@@ -108,7 +106,6 @@ impl AccumulatorFns {
     }
 }
 
-/// No functions for short rows.
 fn none(_: usize, _: usize) -> Option<&'static FusedScatterFns> {
     None
 }
@@ -135,13 +132,11 @@ pub(super) type InPlace<C> = AccumulateRow<C, Scalar, UNNOTED, 1>;
 /// The note of a row that has begun with the destination; 0 is the note of a row that has not begun.
 const KEPT: u32 = 1;
 
-/// The note of a record.
 #[inline(always)]
 fn read_note<A: Accumulate, const NOTE: usize>(record: Values) -> u32 {
     if NOTE == 0 { KEPT } else { record.note::<A::Sum>() }
 }
 
-/// Writes the note of a record.
 #[inline(always)]
 fn write_note<A: Accumulate, const NOTE: usize>(record: Values, note: u32) {
     if NOTE > 0 {
@@ -180,7 +175,6 @@ pub(crate) struct RowsJob(RecordedRows);
 
 /// Initialises records from rows, or writes rows from records.
 pub(crate) type RowsFn = fn(&RowsJob);
-/// A [`RowsFn`] compiled for a level.
 pub(crate) type CompiledRowsFn = unsafe fn(&RowsJob);
 level_pointers! { fn(&RowsJob); }
 
@@ -209,7 +203,6 @@ impl RowsJob {
         (low, updates - low as usize)
     }
 
-    /// Row `i`.
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> Values {
         let RecordedRows { n, destination, step, elements, .. } = self.0;
@@ -244,7 +237,6 @@ impl RowsJob {
         RowsJob(RecordedRows { elements: ELEMENTS, ..self.0 })
     }
 
-    /// Record `i`.
     #[inline(always)]
     fn record<A: Accumulate, const NOTE: usize>(&self, i: usize) -> Values {
         let RecordedRows { n, records, elements, .. } = self.0;
@@ -325,7 +317,6 @@ macro_rules! by_elements {
     };
 }
 
-/// A [`RowsFn`] that begins records.
 struct BeginRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A, NOTE, HOT> {
@@ -352,7 +343,6 @@ impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A,
     }
 }
 
-/// A [`RowsFn`] that ends records, which have begun.
 struct EndRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, NOTE, HOT> {
@@ -451,7 +441,7 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<
 }
 
 /// Reduces rows of a few elements into records by indices of a size. Rows in place have one loop for both index sizes,
-/// and `hot` has the loops for rows of one element.
+/// and `by_index::hot` has the loops for rows of one element.
 pub(super) fn choose<A: Accumulate, const NOTE: usize>(
     index: usize,
     elements: usize,
@@ -476,7 +466,6 @@ pub(super) fn choose<A: Accumulate, const NOTE: usize>(
 
 /// Maximum elements of rows that are reduced by their indices.
 pub(crate) const FEW_ELEMENTS: usize = 4;
-/// Elements widened at a time.
 const WIDENED: usize = 64;
 
 const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> FusedScatterFns {
@@ -531,7 +520,6 @@ fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize
     done
 }
 
-/// Reduces widened updates.
 struct Widened<A>(PhantomData<A>);
 
 impl<A: Accumulate> Accumulate for Widened<A> {

@@ -55,25 +55,21 @@ pub(in crate::kernels::reduce) struct FastPath {
     pub(in crate::kernels::reduce) any_steps: bool,
 }
 
-/// Chooses the functions that reduce rows of elements by indices of `index` bytes; `None` if there are none.
+/// Chooses the functions that reduce rows of elements by indices of `index` bytes, if any.
 pub(crate) type ChooseFused = fn(row: Elements, index: usize) -> Option<&'static FusedScatterFns>;
 
-/// The elements of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     pub(crate) n: usize,
-    /// Bytes per element.
     pub(crate) size: usize,
 }
 
 impl Elements {
-    /// A single element.
     pub(crate) fn one(size: usize) -> Self {
         Elements { n: 1, size }
     }
 }
 
-/// Takes a row of a few elements.
 pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
     /// Bytes per element of updates.
     const BYTES: usize;

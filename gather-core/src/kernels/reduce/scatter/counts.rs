@@ -19,10 +19,8 @@ use crate::kernels::reduce::scatter::accumulators::{RowsJob, by_columns, columns
 use crate::kernels::reduce::scatter::rows::SCALAR_CHUNK;
 use crate::types::element::Unaligned;
 
-/// Bytes per count.
 pub(crate) const COUNT: usize = size_of::<u32>();
 
-/// The functions that count.
 pub(crate) fn count() -> &'static ScatterFns {
     const { &ScatterFns::counting::<Add<u32>>() }
 }

@@ -38,7 +38,6 @@ const fn wide_mean<T: Average + Element>() -> ScatterFns {
     ScatterFns { runs: Some(runs::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
 }
 
-/// A mean of integers.
 const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
     let of_many = if size_of::<S>() >= 4 {
         Some(const { &beside::<Mean<S>>(AccumulatorFns::rare::<Mean<S>>(), None) })

@@ -19,12 +19,9 @@ pub(crate) struct IndexedElements {
     /// The loop around the inner ones.
     pub(crate) outer: Loop,
     pub(crate) index: *const u8,
-    /// The size of the axis.
     pub(crate) dim: u64,
     pub(crate) policy: KernelPolicy,
-    /// Bytes per index.
     pub(crate) index_bytes: usize,
-    /// Whether the index type is signed.
     pub(crate) is_signed: bool,
     pub(crate) updates: *const u8,
     /// Bytes between iterations, of indices and of updates.

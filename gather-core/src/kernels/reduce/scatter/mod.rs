@@ -109,12 +109,10 @@ impl ScatterFns {
         self.rows.is_some() && (self.replaces || include_self || self.identity.is_some())
     }
 
-    /// The functions for 2^32 updates or more.
     pub(crate) fn of_many(&'static self) -> &'static Self {
         self.of_many.unwrap_or(self)
     }
 
-    /// No functions.
     pub(in crate::kernels::reduce) const NONE: Self = ScatterFns {
         rows: None,
         identity: None,
@@ -148,7 +146,6 @@ impl ScatterFns {
     }
 }
 
-/// Reduces rows in place.
 #[derive(Clone, Copy)]
 pub(crate) struct RowFns {
     /// Rows with resolved indices.

@@ -4,9 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Indices of a size.
 pub(in crate::kernels::reduce) trait ReadIndex: 'static {
-    /// Bytes per index.
     const BYTES: usize = size_of::<Self::Value>();
 
     /// An index as an unsigned number.

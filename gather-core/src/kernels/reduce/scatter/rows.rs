@@ -61,7 +61,6 @@ impl<'a> ReduceJob<'a> {
         ReduceJob { rows, row }
     }
 
-    /// The size of each row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn row(&self) -> Row {
         self.row
@@ -109,7 +108,6 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Bytes per row of updates.
     #[inline(always)]
     pub(super) fn row_bytes(&self) -> usize {
         self.rows.row()

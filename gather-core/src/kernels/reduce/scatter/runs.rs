@@ -13,8 +13,8 @@
 //! # The contract
 //!
 //! - **A2** Each [`Run`] has at least one row of updates as in S1, `step` bytes apart, and a row of the destination as
-//!   in S2. No two segments have the same row. The same holds for the segments of equal positions of a [`SinglesJob`],
-//!   which ascend.
+//!   in S2. No two segments have the same row. The same holds for the segments of equal positions of a [`SinglesJob`];
+//!   its positions ascend.
 
 use core::marker::PhantomData;
 
@@ -88,16 +88,13 @@ impl<'a> SinglesJob<'a> {
     }
 }
 
-/// The functions of a reduction.
 #[derive(Clone, Copy)]
 pub(crate) struct RunFns {
-    /// Rows of several elements.
     pub(crate) rows: ByLevel<unsafe fn(&SegmentsJob<'_>)>,
     /// Rows of one element: one function for all levels, since none is faster.
     pub(crate) singles: fn(&SinglesJob<'_>),
 }
 
-/// The functions of a reduction.
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
@@ -108,7 +105,6 @@ pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     }
 }
 
-/// Reduces updates of one element into their destinations.
 fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     match job.positions {
         SortedIndices::Short(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),

@@ -14,18 +14,16 @@ use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_
 /// The consumer of the rows that a kernel resolves.
 pub(crate) struct RowConsumer<'a> {
     pub(crate) take: Consume<'a>,
-    /// Elements per row.
     pub(crate) elements: usize,
 }
 
 /// The ways to consume rows.
 pub(crate) enum Consume<'a> {
-    /// Reduces them into their destination rows, which have this number of bytes: after resolving or, if the plan says
-    /// so, by their indices.
+    /// Reduces rows into destinations of this number of bytes each: after resolving or, if the plan says so, by their
+    /// indices.
     Reduce(ReduceFn, usize, Option<&'static FusedScatterFns>),
-    /// Collects entries.
     Collect(Collector<'a>),
-    /// Ignores them: only their indices are checked.
+    /// Ignores rows: only their indices are checked.
     Nothing,
 }
 
@@ -89,7 +87,6 @@ impl RowConsumer<'_> {
         matches!(self.take, Consume::Nothing)
     }
 
-    /// The functions that reduce elements by their indices.
     #[inline(always)]
     pub(crate) fn by_index(&self) -> Option<&'static FusedScatterFns> {
         match self.take {
@@ -113,7 +110,6 @@ impl RowConsumer<'_> {
 }
 
 impl Collector<'_> {
-    /// Collects an entry per row.
     fn collect(&self, chosen: Chosen<'_>) {
         let (entries, mut n) = (self.entries.take(), self.n.get());
         let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;

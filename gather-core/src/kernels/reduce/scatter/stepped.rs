@@ -50,7 +50,6 @@ impl Iterator for StridedUpdates {
     }
 }
 
-/// Reduces rows one by one.
 pub(crate) type SteppedFn = fn(StridedUpdates, Row);
 
 /// [`SteppedFn`] for rows that `T` takes.
@@ -112,7 +111,6 @@ pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &FusedScatterFn
     }
 }
 
-/// [`stepped`] for indices of `R`.
 fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     if job.is_signed && job.policy.from_end { counting::<R, true>(job, fns) } else { counting::<R, false>(job, fns) }
 }

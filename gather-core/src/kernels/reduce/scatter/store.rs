@@ -11,7 +11,6 @@ use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow};
 use crate::kernels::reduce::scatter::values::RowPair;
 use crate::kernels::reduce::scatter::{RowFns, ScatterFns};
 
-/// The functions that store elements of any type.
 pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
     rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }),
     replaces: true,
@@ -65,7 +64,6 @@ impl LevelFn for StoreRows {
     }
 }
 
-/// Stores a row.
 struct StoredAs<C>(C);
 
 impl<C: CopyRow> TakeRow for StoredAs<C> {

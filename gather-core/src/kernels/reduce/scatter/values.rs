@@ -34,15 +34,14 @@ impl Values {
     /// The values of a row or a record.
     ///
     /// # Safety
-    /// `elements` values at `first`, at any alignment, may be read and written, and so may the note after the sums of a
-    /// record that has one. Nothing else uses them while this value is used. The code that gets this value reads and
-    /// writes values of their type, and reads no sum of a record before it has begun.
+    /// `elements` values at `first`, at any alignment, may be read and written. So may the note of a record, after its
+    /// sums. Nothing else uses them while this value is used. The code that gets this value reads and writes values of
+    /// their type, and reads no sum of a record before it has begun.
     #[inline(always)]
     pub(in crate::kernels::reduce) unsafe fn new(first: *mut u8, elements: usize) -> Self {
         Values { first, elements }
     }
 
-    /// `N` values at `column`.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn read<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.elements, "S2, A1");
@@ -50,7 +49,6 @@ impl Values {
         unsafe { at::<T, N>(self.first, column).read() }
     }
 
-    /// Writes `N` values at `column`.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write<T: Copy, const N: usize>(self, column: usize, values: [Unaligned<T>; N]) {
         debug_assert!(column + N <= self.elements, "S2, A1");
@@ -58,7 +56,6 @@ impl Values {
         unsafe { at::<T, N>(self.first, column).cast_mut().write(values) };
     }
 
-    /// Writes `N` values at `column`, one at a time.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write_each<T: Copy, const N: usize>(
         self,
@@ -70,14 +67,12 @@ impl Values {
         }
     }
 
-    /// The note of a record of sums `S`.
     #[inline(always)]
     pub(super) fn note<S: Copy>(self) -> u32 {
         // SAFETY: a record's note follows its sums, at any alignment.
         unsafe { at::<S, 0>(self.first, self.elements).cast::<u32>().read_unaligned() }
     }
 
-    /// Writes the note of a record of sums `S`.
     #[inline(always)]
     pub(super) fn set_note<S: Copy>(self, note: u32) {
         // SAFETY: a record's note follows its sums, at any alignment.
@@ -124,13 +119,11 @@ impl RowPair {
         }
     }
 
-    /// The values that the row of updates is reduced into.
     #[inline(always)]
     pub(super) fn into(self) -> Values {
         self.into
     }
 
-    /// `N` updates at `column`.
     #[inline(always)]
     pub(super) fn updates<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.into.elements, "S1");
