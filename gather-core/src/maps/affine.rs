@@ -23,8 +23,7 @@ impl sealed::Sealed for i8 {}
 impl Byte for i8 {}
 
 super::map_functions! {
-    /// Signed or unsigned bytes with an affine quantisation: `(value - zero_point) * scale`, as in ONNX
-    /// DequantizeLinear.
+    /// Signed or unsigned bytes, affinely quantised: `(value - zero_point) * scale`, as in ONNX DequantizeLinear.
     ///
     /// Parameters: `(scale, zero_point)`, such as `(Given::PerRow(&scales), Given::All(128))`.
     pub fn dequantize<T: Byte> = |value: T, scale: f32, zero_point: T| -> f32 {

@@ -60,7 +60,6 @@ super::map_functions! {
     pub fn scaled<T: Float, U: Float> = |value: T, scale: f32| -> U { U::from_f32(value.to_f32() * scale) }
 }
 
-/// The values, each rounded.
 #[inline(always)]
 pub(super) fn round<U: Float, const N: usize>(values: [f32; N]) -> [U; N] {
     array!(U::ZERO; N, |i| U::from_f32(values[i]))

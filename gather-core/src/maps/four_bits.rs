@@ -38,8 +38,7 @@ super::map_functions! {
     /// Safetensors files store blocks and scales in two tensors. For GGUF see [`MXFP4`](crate::maps::MXFP4).
     pub fn mxfp4_pairs<U: Float> = |block: [u8; 16], scale: u8| -> [U; 32] { round(e2m1_pairs(block, scale)) }
 
-    /// Blocks of 64 4-bit codes into [`NF4`], in pairs, high half first, as bitsandbytes packs them: `NF4[q] *
-    /// absmax`.
+    /// Blocks of 64 4-bit codes into [`NF4`] in pairs, high half first, as in bitsandbytes: `NF4[q] * absmax`.
     pub fn nf4<U: Float> = |block: [u8; 32], absmax: f32| -> [U; 64] { round(looked_up(block, absmax)) }
 }
 

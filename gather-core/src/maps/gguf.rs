@@ -1,7 +1,6 @@
 //! Decoders of GGUF blocks, and maps of them.
 //!
-//! Loops run over indices of arrays of constant length, which are unrolled and vectorised; iterators over slices are
-//! not.
+//! Loops index arrays of constant length: they are unrolled and vectorised, while iterators over slices are not.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
@@ -61,9 +60,8 @@ pub(super) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
     array!(0.0; 32, |i| f32::from(codes[i] | high[i]) * d + m)
 }
 
-/// Defines blocks of eight groups of 32 values: their shared values, and the function of a group, whose number is a
-/// constant. Loops over groups are not unrolled at every level, and then spill all values to the stack (bench
-/// `tables`).
+/// Defines blocks of eight groups of 32 values: shared values, and the function of a group with a constant number.
+/// Loops over groups are not unrolled at every level, and then spill all values to the stack (bench `tables`).
 macro_rules! groups {
     ($($(#[$doc:meta])* $name:ident($block:ident: $bytes:literal; $($shared:ident = $value:expr),+) =>
         |$GROUP:ident, $out:ident| $body:block)*) => {$(
@@ -103,10 +101,8 @@ groups! {
     }
 }
 
-/// The scale and the minimum of a group, of 6 bits each.
-///
-/// Groups 0 to 3 have the low 6 bits of bytes 0 to 3 and 4 to 7. Groups 4 to 7 have the halves of bytes 8 to 11, and
-/// above them the two high bits of bytes 0 to 7.
+/// The scale and the minimum of a group, of 6 bits each. Groups 0 to 3 have the low 6 bits of bytes 0 to 3 and 4 to 7.
+/// Groups 4 to 7 have the halves of bytes 8 to 11, and above them the two high bits of bytes 0 to 7.
 #[inline(always)]
 fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
     let (k, packed) = (group % 4, |at: usize| block[4 + at]);
@@ -145,8 +141,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32, with low bits as in [`q2_k`]; the third bits of group `g` are the bits `g` of 32 bytes, and a 0
-    /// means -4.
+    /// A group of 32, low bits as in [`q2_k`]; the third bits of group `g` are bits `g` of 32 bytes, where 0 means -4.
     q3_k(block: 110; d = half(block, 108)) => |GROUP, out| {
         let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
         for sub in 0..2 {
@@ -179,7 +174,6 @@ groups! {
     }
 }
 
-/// The numbers of the codes of [`IQ4_NL`].
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 /// The number of a code of [`IQ4_NL`]. Compares with every code and selects, which works on whole vectors of bytes; a

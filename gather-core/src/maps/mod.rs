@@ -23,17 +23,16 @@
 //! | `u8` or `i8` with a scale and a zero point | [`dequantize`], to `f32` | scale, zero point |
 //! | pairs of four bits with a scale and a zero point, in bytes | [`u4`], [`i4`] | scale, zero point |
 //! | `f32`, `f16`, `bf16` | [`convert`], and with a scale [`scaled`] | none; scale |
-//! | [`Block`]s of GGUF: [`Q8_0`], [`Q4_K`], [`IQ4_NL`], [`NVFP4`] and so on | [`convert`], to arrays of floats | none |
+//! | [`Block`]s of GGUF: [`Q8_0`], [`Q4_K`], [`IQ4_NL`], [`NVFP4`] .. | [`convert`], to arrays of floats | none |
 //! | FP8 in bytes | [`e4m3`], [`e5m2`], and with a scale [`e4m3_scaled`], [`e5m2_scaled`] | none; scale |
 //! | powers of two in bytes | [`e8m0`], to `f32` | none |
 //! | MX blocks with scales of their own | [`mxfp8_e4m3`], [`mxfp8_e5m2`], [`mxfp4_pairs`] | scale |
 //! | NF4 blocks with scales of their own | [`nf4`] | greatest magnitude |
 //!
 //! The maps have no branches, so they are vectorised at every level, except for the look-ups of NF4. The functions
-//! inside them, such as [`f16_to_f32`], are public for maps of your own. The guide has a chapter on [quantised
+//! inside them, such as [`f16_to_f32`], are public for maps of your own. The conversions of `half` types equal the
+//! conversions of the crate `half` to the bit, NaN payloads included. The guide has a chapter on [quantised
 //! tables](crate::guide::tables).
-//!
-//! The conversions of `half` types equal the conversions of the crate `half` to the bit, NaN payloads included.
 
 /// Defines functions that make maps, for any types with bounds.
 macro_rules! map_functions {

@@ -26,9 +26,7 @@ use crate::types::op::{Argument, Op};
 /// crop      crops_begin[k] from the start and crops_end[k] from the end of each dimension
 /// ```
 ///
-/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
-/// and 0.
-///
+/// in one pass. Each parameter has one entry for each dimension of data; the first entries are 1, 0 and 0.
 /// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your memory, and
 /// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
@@ -75,8 +73,7 @@ pub struct BatchToSpaceAttributes(Blocks);
 const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::CropsBegin, Argument::CropsEnd];
 
 impl BatchToSpace {
-    /// BatchToSpace with parameters of one entry for each dimension of data. They are checked when the operator is
-    /// used.
+    /// BatchToSpace with parameters of one entry for each dimension of data, checked when the operator is used.
     #[must_use]
     pub fn new(block_shape: &[i64], crops_begin: &[i64], crops_end: &[i64]) -> Self {
         Self::from_attributes(BatchToSpaceAttributes(Blocks::new(block_shape, crops_begin, crops_end)))
@@ -107,9 +104,8 @@ impl BatchToSpace {
         Self::from_attributes(BatchToSpaceAttributes(Blocks::behind_batch(block_shape, crops)))
     }
 
-    /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs store them.
-    ///
-    /// A value beyond `i64` is clamped to `i64`. No shape of data allows the clamped value either.
+    /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs store them. A value
+    /// beyond `i64` is clamped to `i64`; no shape of data allows the clamped value either.
     ///
     /// # Errors
     /// For `block_shape`, then `crops_begin`, then `crops_end`: [`Error::NotAnIndexType`],

@@ -56,7 +56,6 @@ impl Blocks {
         }
     }
 
-    /// Reads the parameters from tensors, in order.
     pub(super) fn from_tensors(op: Op, names: [Argument; 3], tensors: [&DynView<'_>; 3]) -> Result<Self, Error> {
         let list = |at: usize| integers(op, names[at], tensors[at]);
         Ok(Blocks { block: list(0)?, begin: list(1)?, end: list(2)?, completes: false })
@@ -105,7 +104,6 @@ pub(super) fn product(blocks: &[i64]) -> Option<usize> {
     blocks.iter().try_fold(1usize, |product, &block| product.checked_mul(usize::try_from(block).ok()?))
 }
 
-/// The values of a parameter tensor.
 fn integers(op: Op, argument: Argument, tensor: &DynView<'_>) -> Result<Entries, Error> {
     let dtype = tensor.dtype();
     let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();

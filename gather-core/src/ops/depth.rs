@@ -26,10 +26,8 @@ use crate::types::policy::Mode;
 /// reshape    [batch, C, D1·b, .., Dn·b]                   [batch, C, D1·b, .., Dn·b]
 /// ```
 ///
-/// in one pass.
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your memory, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your
+/// memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 with the
@@ -68,10 +66,8 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 /// reshape    [batch, b^n·C, D1 / b, .., Dn / b]           [batch, C·b^n, D1 / b, .., Dn / b]
 /// ```
 ///
-/// in one pass.
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your memory, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your
+/// memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 with the
@@ -104,7 +100,6 @@ pub struct DepthToSpaceAttributes(Depth);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpaceToDepthAttributes(Depth);
 
-/// The attributes of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Depth {
     block_size: i64,
@@ -131,8 +126,7 @@ impl DepthToSpace {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
-    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]. That version only adds a definition in terms of
-    /// other operators.
+    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]; only its definition by other operators is new.
     #[must_use]
     pub fn onnx28(block_size: i64, mode: Mode) -> Self {
         Self::onnx13(block_size, mode)
@@ -178,7 +172,6 @@ impl SpaceToDepth {
 attribute!(SpaceToDepth: block_size and mode);
 
 impl Depth {
-    /// Checks the rank of data and the block size.
     fn check(&self, op: Op, rank: usize) -> Result<(), Error> {
         let [min, max] = self.ranks;
         if !(min..=max).contains(&rank) {

@@ -23,8 +23,8 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// Takes slices of data by index along one axis: `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`.
 ///
 /// `p` runs over `data.shape[..axis]`, `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`.
-/// Data and indices share the first `batch_dims` dimensions. The result has the shape `data.shape[..axis] +
-/// indices.shape[batch_dims..] + data.shape[axis + 1..]`.
+/// Data and indices share the first `batch_dims` dimensions. The result has the shape
+/// `data.shape[..axis] + indices.shape[batch_dims..] + data.shape[axis + 1..]`.
 ///
 /// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of indices'
 /// dimensions. The presets set the policies for negative and out-of-range indices.
@@ -232,10 +232,8 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
     Gather::new(axis).run(data, indices)
 }
 
-/// Rows of a table by their ids: the shortest form of a [`Gather`] along axis 0.
-///
-/// Table and result hold adjacent rows of `dim` elements. Negative ids count from the end, and out-of-range ones are
-/// errors.
+/// Rows of a table by their ids: the shortest form of a [`Gather`] along axis 0. Table and result hold adjacent rows
+/// of `dim` elements. Negative ids count from the end, and out-of-range ids are errors.
 ///
 /// Cost: as for [`Gather::run`](IndexOperator::run). For repeated calls,
 /// [`plan_any_count`](IndexOperator::plan_any_count) is faster.

@@ -22,8 +22,8 @@ use crate::types::policy::NegativeIndex;
 /// than data, but not larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. [`Source`](crate::Source) has a table of
-/// the kinds of data and indices.
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the kinds of
+/// operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and
@@ -76,8 +76,7 @@ pub(super) enum Shapes {
 }
 
 impl GatherElements {
-    /// GatherElements along an axis. A negative axis and negative indices count from the end; out-of-range indices are
-    /// errors.
+    /// GatherElements along `axis`. Negative axes and indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
         Self::from_attributes(GatherElementsAttributes { axis, shapes: Shapes::Trimmed })
@@ -145,7 +144,6 @@ pub(super) fn lower_elements(
     Ok(())
 }
 
-/// The layout; rank 0 becomes shape `[1]`.
 pub(super) fn as_list(layout: &Layout) -> Result<Layout, Error> {
     if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
 }
@@ -184,7 +182,6 @@ impl IndexAttributes for GatherElementsAttributes {
 
     #[inline]
     fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
-        // Elements of a list.
         let takes_rows = data.rank() == 1 && indices.rank() == 1 && matches!(self.axis, -1 | 0);
         if takes_rows { Some(LeadingAxes::first(indices)) } else { None }
     }

@@ -22,8 +22,8 @@ use crate::types::policy::NegativeIndex;
 /// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. [`Source`](crate::Source) has a table of
-/// the kinds of data and indices.
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the kinds of
+/// operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
@@ -102,8 +102,7 @@ impl GatherNd {
         Self::onnx13(batch_dims)
     }
 
-    /// ONNX GatherND-13: tuples have at least one component. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// ONNX GatherND-13: as [`GatherNd::new`] with `batch_dims`, but tuples have at least one component.
     #[must_use]
     pub fn onnx13(batch_dims: i64) -> Self {
         Self::new().batch_dims(batch_dims).with_attributes(|attributes| attributes.least = 1)
@@ -115,8 +114,7 @@ impl GatherNd {
         Self::openvino8(batch_dims).with_attributes(|attributes| attributes.flatten = true)
     }
 
-    /// OpenVINO GatherND-8: tuples have at least one component. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// OpenVINO GatherND-8: the same as [`GatherNd::onnx13`].
     #[must_use]
     pub fn openvino8(batch_dims: i64) -> Self {
         Self::onnx13(batch_dims)
@@ -148,8 +146,7 @@ impl IndexAttributes for GatherNdAttributes {
     }
 }
 
-/// Lowers an operator on elements or slices of data by index tuples; returns the number of dimensions that data and
-/// indices share.
+/// Lowers an operator on elements or slices of data by index tuples; returns the number of shared dimensions.
 pub(super) fn lower_tuples(
     (op, given, least): (Op, i64, usize),
     data: &Layout,

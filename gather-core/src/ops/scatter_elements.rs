@@ -91,25 +91,22 @@ impl ScatterElements {
         Self::onnx18(axis, reduction)
     }
 
-    /// ONNX ScatterElements-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: negative indices count from the
-    /// end, and out-of-range ones are errors.
+    /// ONNX ScatterElements-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: as [`ScatterElements::new`].
     #[must_use]
     pub fn onnx18(axis: i64, reduction: Reduction) -> Self {
         Self::new(axis).reduction(reduction)
     }
 
-    /// OpenVINO ScatterElementsUpdate-12, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`: negative
-    /// indices count from the end, and out-of-range ones are errors. `use_init_val` is
-    /// [`include_self`](ScatterOperator::include_self).
+    /// OpenVINO ScatterElementsUpdate-12, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`: as
+    /// [`ScatterElements::new`]. `use_init_val` is [`include_self`](ScatterOperator::include_self).
     #[must_use]
     pub fn openvino12(axis: i64, reduction: Reduction, use_init_val: bool) -> Self {
         Self::new(axis).reduction(reduction).include_self(use_init_val)
     }
 
-    /// `torch.scatter` and `torch.scatter_reduce`, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`:
-    /// negative and out-of-range indices are errors. Updates may be larger than indices, and rank 0 counts as shape
-    /// `[1]`. Empty indices may have any rank, and change nothing. For `include_self`, see
-    /// [`include_self`](ScatterOperator::include_self).
+    /// `torch.scatter` and `torch.scatter_reduce`, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean` and
+    /// with [`include_self`](ScatterOperator::include_self): negative and out-of-range indices are errors. Updates may
+    /// be larger than indices, and rank 0 counts as shape `[1]`. Empty indices may have any rank, and change nothing.
     #[must_use]
     pub fn torch(axis: i64, reduction: Reduction) -> Self {
         Self::new(axis)

@@ -99,15 +99,15 @@ impl ScatterNd {
         Self::onnx18(reduction)
     }
 
-    /// ONNX ScatterND-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: tuples have at least one component.
-    /// Negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX ScatterND-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: as [`ScatterNd::new`], but tuples
+    /// have at least one component.
     #[must_use]
     pub fn onnx18(reduction: Reduction) -> Self {
         Self::new().reduction(reduction).with_attributes(|attributes| attributes.least = 1)
     }
 
-    /// OpenVINO ScatterNDUpdate-15, with reductions `None`, `Add`, `Sub`, `Mul`, `Min` and `Max`: tuples have at least
-    /// one component. Negative indices count from the end, and out-of-range ones are errors.
+    /// OpenVINO ScatterNDUpdate-15, with reductions `None`, `Add`, `Sub`, `Mul`, `Min` and `Max`: as
+    /// [`ScatterNd::onnx18`].
     #[must_use]
     pub fn openvino15(reduction: Reduction) -> Self {
         Self::onnx18(reduction)

@@ -28,11 +28,9 @@ use crate::types::op::{Argument, Op};
 /// reshape   [B1·..·Bn·batch, P1 / B1, .., Pn / Bn]
 /// ```
 ///
-/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
-/// and 0. The padding is [`Element::ZERO`].
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your memory, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. Each parameter has one entry for each dimension of data; the first entries are 1, 0 and 0. The padding
+/// is [`Element::ZERO`]. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into
+/// your memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
@@ -66,8 +64,7 @@ pub struct SpaceToBatchAttributes(Blocks);
 const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::PadsBegin, Argument::PadsEnd];
 
 impl SpaceToBatch {
-    /// SpaceToBatch with parameters of one entry for each dimension of data. They are checked when the operator is
-    /// used.
+    /// SpaceToBatch with parameters of one entry for each dimension of data, checked when the operator is used.
     #[must_use]
     pub fn new(block_shape: &[i64], pads_begin: &[i64], pads_end: &[i64]) -> Self {
         Self::from_attributes(SpaceToBatchAttributes(Blocks::new(block_shape, pads_begin, pads_end)))
@@ -97,9 +94,8 @@ impl SpaceToBatch {
         Self::from_attributes(SpaceToBatchAttributes(Blocks::behind_batch(block_shape, pads)))
     }
 
-    /// SpaceToBatch with its parameters as tensors of rank 1 and of any integer type, as graphs store them.
-    ///
-    /// A value beyond `i64` is clamped to `i64`. No shape of data allows the clamped value either.
+    /// SpaceToBatch with its parameters as tensors of rank 1 and of any integer type, as graphs store them. A value
+    /// beyond `i64` is clamped to `i64`; no shape of data allows the clamped value either.
     ///
     /// # Errors
     /// For `block_shape`, then `pads_begin`, then `pads_end`: [`Error::NotAnIndexType`], [`Error::RankOutOfRange`] and
@@ -120,8 +116,7 @@ impl SpaceToBatch {
         pub fn get_pads_end() -> &[i64] => &self.attributes().0.end;
     }
 
-    /// Runs the operator on any `Clone` type, with the type's default as padding. Data is any [`CloneSource`], such as
-    /// a view.
+    /// Runs the operator on any `Clone` type, with the type's default as padding. Data is any [`CloneSource`].
     ///
     /// Cost: one clone for each element of the result, on the calling thread.
     ///

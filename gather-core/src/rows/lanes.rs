@@ -1,5 +1,5 @@
-//! Sums of a row in a fixed order of lanes, which compilers vectorise: the same bits at every level, except for the
-//! bits of a NaN that arithmetic produces.
+//! Sums of a row in a fixed order of lanes, which compilers vectorise: the same bits at every level, except in a NaN
+//! that arithmetic produces.
 //!
 //! ```text
 //! lanes[0..32] = 0
@@ -25,7 +25,6 @@ use crate::types::numbers::f16_to_f32;
 
 /// Lanes of a block.
 pub(super) const BLOCK: usize = 8;
-/// Blocks of lanes.
 const BLOCKS: usize = 4;
 
 mod sealed {
@@ -45,7 +44,6 @@ pub trait Number: sealed::Sealed {
     #[doc(hidden)]
     fn widen(self) -> Self::Sum;
 
-    /// The same numbers.
     #[doc(hidden)]
     fn widen_block<W: Widen>(block: &[Self; BLOCK], by: W) -> [Self::Sum; BLOCK]
     where
@@ -59,7 +57,6 @@ pub trait Widen: Copy {
     fn f16(self, block: &[half::f16; BLOCK]) -> [f32; BLOCK];
 }
 
-/// One by one.
 #[derive(Clone, Copy)]
 struct OneByOne;
 
@@ -84,7 +81,6 @@ fn each<A: Number>(block: &[A; BLOCK]) -> [A::Sum; BLOCK] {
 /// The type of sums.
 #[doc(hidden)]
 pub trait Sum: Arithmetic + PartialOrd {
-    /// The least number.
     const LEAST: Self;
     /// Whether sums are the same in any order, so that the compiler chooses the order.
     const ANY_ORDER: bool;
@@ -204,7 +200,7 @@ fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum
     terms
 }
 
-/// Joins the terms of each row of `rows` with `b`; panics if a row is shorter than `b`. Lanes are fields of a tuple,
+/// Joins the terms of each row of `rows` and `b`; panics if a row is shorter than `b`. Lanes are fields of a tuple,
 /// one for each row: in an array they would be in memory.
 macro_rules! folds {
     ($($name:ident, $name_by:ident: [$($n:tt)*];)*) => {$(
@@ -264,8 +260,7 @@ macro_rules! folds {
             }
             let mut joined = [$(join_all_blocks::<A::Sum, P>(lanes.$n)),*];
             if const { [$($n),*].len() > 1 } {
-                // Passed through memory, as vectors: otherwise the compiler merges the trees of all rows into one of
-                // scalars.
+                // Passed through memory, as vectors: otherwise the compiler merges all trees into scalar code.
                 joined = core::hint::black_box(joined);
             }
             [$(join_lanes::<A::Sum, P>(joined[$n])),*]
@@ -287,7 +282,6 @@ fn any_order<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[
     joined
 }
 
-/// The terms of a last block.
 #[inline(always)]
 fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
     match b.len() {
@@ -301,7 +295,6 @@ fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &
     }
 }
 
-/// Joins a block of lanes to another.
 #[inline(always)]
 fn join_blocks<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK], others: &[S; BLOCK]) -> [S; BLOCK] {
     for lane in 0..BLOCK {
@@ -373,10 +366,8 @@ pub(super) fn l2_squared_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 
     fold_three::<A, B, Distance>(rows, b)
 }
 
-/// The dot product of two rows, up to the length of the shorter one.
-///
-/// Sums cannot overflow in rows of up to 131,071 elements for `i8`, 65,793 for `u8` and `i8`, and 33,025 for `u8`.
-/// Longer sums wrap.
+/// The dot product of two rows, up to the length of the shorter one. Sums cannot overflow in rows of up to 131,071
+/// elements for `i8`, 65,793 for `u8` and `i8`, and 33,025 for `u8`; longer sums wrap.
 ///
 /// ```
 /// use gather_core::rows::lanes::dot;
@@ -416,9 +407,8 @@ pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
     joined
 }
 
-/// The square of the Euclidean distance of two rows, up to the length of the shorter one.
-///
-/// Sums of `i8` cannot overflow in rows of up to 33,025 elements. Longer sums wrap.
+/// The square of the Euclidean distance of two rows, up to the length of the shorter one. Sums of `i8` cannot overflow
+/// in rows of up to 33,025 elements; longer sums wrap.
 ///
 /// ```
 /// assert_eq!(gather_core::rows::lanes::l2_squared(&[1.0f32, 2.0], &[4.0f32, 6.0]), 25.0);

@@ -11,9 +11,8 @@
 //! | [`l2_normalize`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, the least length |
 //!
 //! Sums are in `f32`, and for `i8` in `i32`. An [`OptionalSlice`] parameter may be `Given::All(&[])`: nothing is then
-//! added or multiplied.
-//!
-//! [`row_kernels!`](crate::row_kernels!) defines row functions of your own. [`lanes`] has the sums inside these.
+//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines row functions of your own. [`lanes`] has the
+//! sums inside the ready-made ones.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, rows};
@@ -47,8 +46,7 @@ use crate::kernels::convert::row::{RowFunction, RowParams, Rowwise};
 use crate::rows::lanes::Number;
 use crate::types::element::Element;
 
-/// Elements of rows that a query scores: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`.
-/// Sealed.
+/// Elements of scored rows: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "rows of `{Self}` have no ready-made scores",
     label = "not `f32`, `f16`, `bf16` or `i8`",
@@ -59,7 +57,6 @@ pub trait Scored: Number<Sum: Element> + Element {
     /// The elements of a query.
     type Query: Number<Sum = Self::Sum> + Element;
 
-    /// The nearest `f32` of a sum.
     #[doc(hidden)]
     fn sum_to_f32(sum: Self::Sum) -> f32;
 }
@@ -97,8 +94,8 @@ scored! {
     half::bf16, f32, |sum| sum, Normed;
 }
 
-/// The least row size in bytes at which three rows are scored at a time, as measured for `f32`. Never, if sums are the
-/// same in any order, as compilers vectorise these anyway.
+/// Minimum row size in bytes to score three rows at a time, as measured for `f32`. Never, if sums are the same in any
+/// order: compilers vectorise these anyway.
 const fn three_from<T: Scored>(bytes: usize) -> usize {
     if <T::Sum as lanes::Sum>::ANY_ORDER { usize::MAX } else { bytes }
 }
@@ -180,8 +177,8 @@ row_functions! {
     }
 }
 row_functions! {
-    /// RMS norm of the row plus `added`, times `gains`: with `x = row + added`, the result is `x * (1 /
-    /// sqrt(sum_of_squares(x) / n + eps)) * gain`. `added` and `gains` are optional.
+    /// RMS norm: `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`, where `x = row + added`. `added` and `gains`
+    /// are optional.
     ///
     /// Parameters: `(added, gains, eps)`, all in `f32`, for any type of rows.
     ///
@@ -204,9 +201,8 @@ row_functions! {
             norms::rms_norm(row, out, added, gains, eps);
         }
 
-    /// Layer norm of the row plus `added`, times `gains`, plus `biases`: with `x = row + added`, less its mean `sum /
-    /// n`, the result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`. `added`, `gains` and `biases`
-    /// are optional.
+    /// Layer norm: `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`, where `x` is `row + added` less its
+    /// mean `sum / n`. `added`, `gains` and `biases` are optional.
     ///
     /// Parameters: `(added, gains, biases, eps)`, all in `f32`, for any type of rows.
     pub fn layer_norm<T: Normed> = |row,
@@ -218,8 +214,7 @@ row_functions! {
         norms::layer_norm(row, out, added, (gains, biases), eps);
     }
 
-    /// The row plus `added`, divided by its Euclidean length, or by `least` if the length is less: with `x = row +
-    /// added`, the result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`. `added` is optional.
+    /// L2 norm: `x * (1 / max(sqrt(sum_of_squares(x)), least))`, where `x = row + added`. `added` is optional.
     ///
     /// Parameters: `(added, least)`, both in `f32`, for any type of rows.
     pub fn l2_normalize<T: Normed> = |row, out => [f32], added: OptionalSlice<f32>, least: f32| {

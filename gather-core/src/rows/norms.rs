@@ -70,7 +70,6 @@ pub(super) fn l2_normalize<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], add
     scale(out, 1.0 / if length < least { least } else { length }, &[], &[]);
 }
 
-/// The square root, rounded to the nearest.
 #[inline(always)]
 fn sqrt(value: f32) -> f32 {
     #[cfg(any(feature = "std", test))]

@@ -88,8 +88,6 @@ fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) 
     [data, indices]
 }
 
-/// The shape of the result of an operator on indices.
-///
 /// # Errors
 /// Errors of the operator.
 pub(super) fn output_shape(declared: &Declared, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {

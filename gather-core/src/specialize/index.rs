@@ -68,7 +68,6 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     Err(bad_index::<D, I, ARGS>(indices, &sizes))
 }
 
-/// Runs the operator itself.
 fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     data: &[T],
     indices: &[I],
@@ -96,7 +95,7 @@ fn bad_index<D: Declaration, I: Index, const ARGS: usize>(indices: &[I], sizes: 
     first_bad(const { &D::DECLARED }, &axes[..shape.axes_len], I::TYPE, indices.as_ptr().cast(), indices.len())
 }
 
-/// As [`bad_index`], without its types. The slice has `len` indices of the type.
+/// As [`bad_index`], without its types. `indices[..len]` are indices of the type.
 #[cold]
 #[inline(never)]
 fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *const u8, len: usize) -> Error {

@@ -6,8 +6,8 @@
 //! many rows:   the operator itself, with its plan and its kernels for the level
 //! ```
 //!
-//! The operator itself also takes the calls that the loops refuse: open sizes of 0, and lengths that do not fit. So
-//! errors are the operator's.
+//! The operator itself takes the calls that the loops refuse, open sizes of 0 and wrong lengths: errors are its
+//! errors.
 
 mod fits;
 mod general;

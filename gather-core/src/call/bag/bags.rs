@@ -63,9 +63,9 @@ pub struct PerTable<W>(PhantomData<fn() -> W>);
 
 impl<'a, X: Source + ?Sized, O: Source + ?Sized> Bags<'a, X, O> {
     /// Bags of any lengths, from lists of indices and offsets. Bag `b` is `indices[offsets[b]..offsets[b + 1]]`; the
-    /// last bag ends at `indices.len()`. The first offset is 0, and offsets ascend; a bag with `offsets[b] ==
-    /// offsets[b + 1]` is empty. With [`include_last_offset`](crate::BagOperator::include_last_offset), the last
-    /// offset is the end of the last bag.
+    /// last bag ends at `indices.len()`. The first offset is 0, and offsets ascend; a bag with
+    /// `offsets[b] == offsets[b + 1]` is empty. With [`include_last_offset`](crate::BagOperator::include_last_offset),
+    /// the last offset is the end of the last bag.
     #[must_use]
     pub fn new(indices: &'a X, offsets: &'a O) -> Self {
         Bags { indices, offsets: Some(offsets), weights: None }
@@ -148,8 +148,7 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
 /// # Safety
 /// Indices and offsets that [`PlanBags::with`] passes on may be read along their layouts as values of their index
 /// types, for as long as the bags are borrowed (V1, V3). Weights may be read likewise as values `W`, or of data type
-/// `weight` if `W` is [`Any`]. The slice has one entry, or for
-/// [`PerTable`] one for each table.
+/// `weight` if `W` is [`Any`]. The slice has one entry, or for [`PerTable`] one for each table.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -304,7 +303,6 @@ unsafe impl<W> WeightsOf<W> for Unweighted {
     }
 }
 
-/// The layouts of indices, offsets and weights.
 type Layouts<'s, W, X, O, V> =
     (<X as Source>::Held<'s>, Option<<O as SaysStarts>::Held<'s>>, Option<<V as WeightsOf<W>>::Held<'s>>);
 
@@ -322,8 +320,6 @@ where
         (self.indices.held(), self.offsets.map(SaysStarts::held), self.weights.map(WeightsOf::held))
     }
 
-    /// The bags without their types.
-    ///
     /// # Errors
     /// As for [`PlanBags::with`].
     #[inline(always)]

@@ -60,7 +60,6 @@ pub struct ErasedBags<'a> {
     pub(super) weights: Option<Erased<'a>>,
 }
 
-/// The starts of bags.
 #[derive(Clone, Copy)]
 pub enum BagStarts<'a> {
     /// Each row of indices is a bag.
@@ -90,8 +89,6 @@ pub struct Offsets<'a> {
 }
 
 impl Offsets<'_> {
-    /// Reads the offsets.
-    ///
     /// # Errors
     /// As for [`Bounds::at`].
     #[inline(never)]
@@ -133,8 +130,6 @@ impl Offsets<'_> {
 }
 
 impl<'a, 'o> BagTensors<'a, 'o> {
-    /// The tensors of a call.
-    ///
     /// # Safety
     /// V1, V3: data may be read along its layout as elements of the type that the call reads, as long as it is
     /// borrowed; bags are passed on by [`PlanBags`](crate::PlanBags) for this data. O1: the output takes elements of
@@ -161,11 +156,9 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         pub(super) fn data() -> Erased<'a> => self.data;
         /// The bags of each table.
         pub(super) fn bags() -> &'a [ErasedBags<'a>] => self.bags;
-        /// The output.
         pub(super) fn out() -> &Target<'o> => &self.out;
     }
 
-    /// The output, by value.
     #[inline(always)]
     pub(super) fn into_out(self) -> Target<'o> {
         self.out
@@ -239,7 +232,6 @@ impl<'a> ErasedBags<'a> {
 }
 
 impl<'a> BagRequest<'a> {
-    /// A request for these kernels, for elements of a data type.
     #[inline(always)]
     pub(super) fn new<R>(
         op: &'a BagOperator<R>,
@@ -334,9 +326,9 @@ impl<'a> BagRequest<'a> {
 /// [`Error::AllocationFailed`], and errors of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the plan has the types of the tensors, and was made for their layouts and the output's layout; the bags have
-/// been prepared for it (P2). If the output is not fixed, the plan was made for the row-major layout. Weights have
-/// been checked. The map has the plan's types, and its parameters have been checked (K8).
+/// X1: the plan has the types of the tensors, and was made for their layouts and the output's, or the row-major layout
+/// if the output is not fixed. The bags have been prepared for it (P2); weights have been checked. The map has the
+/// plan's types, and its parameters have been checked (K8).
 #[inline(always)]
 pub(super) unsafe fn run(
     plan: (&BagPlan, &PreparedBags),
@@ -360,7 +352,6 @@ fn is_output(shape: &[usize], data: &Layout, bags: usize) -> bool {
     matches!(shape, [n, own @ ..] if *n == bags && own.iter().eq(row))
 }
 
-/// Checks the ranks of data, indices and offsets.
 pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -> Result<(), Error> {
     let check = |argument, rank, min, max| {
         let fits = (min..=max).contains(&rank);

@@ -78,9 +78,8 @@ pub trait BaggedBy<R>: Bagged {
     ) -> Result<Request<'a>, Error>;
 }
 
-/// A source whose rows bags reduce to elements `U` with weights `W`: a bound for functions of your own. Implemented
-/// for elements, mapped elements and fused rows. Weights are the numbers of `U`, also for arrays: `BagTableOf<[f32;
-/// 32], f32>`.
+/// A source whose rows bags reduce to elements `U` with weights `W`, for functions of your own: elements, mapped
+/// elements or fused rows. Weights are the numbers of `U`, also for arrays: `BagTableOf<[f32; 32], f32>`.
 ///
 /// ```
 /// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};
@@ -172,8 +171,6 @@ pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags
     Ok(PlannedBags::Rows(PlannedBag::new(&request, layout, one(bags))?, reads))
 }
 
-/// Runs a plan of a kind on tensors of its types.
-///
 /// # Errors
 /// As for [`BagPlan::run_into`](crate::BagPlan::run_into), after errors of types.
 #[inline(always)]
@@ -227,8 +224,6 @@ plain! {
     [] Any: Any, None, |dtype| of_dtype(dtype)?;
 }
 
-/// The built-in reductions of a data type.
-///
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
@@ -236,8 +231,6 @@ fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
     found.ok_or(Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
 }
 
-/// The index type, and the functions that resolve its indices.
-///
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 #[inline(always)]
@@ -249,7 +242,6 @@ pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<
 /// An index type, and the functions that resolve its indices.
 pub(super) type Positions = (IndexType, &'static PositionsFns);
 
-/// The built-in reductions of elements.
 #[inline(always)]
 fn of_elements<T: Element>() -> Reductions<BagFns> {
     const { IsElement::<T>::CHECK };

@@ -54,13 +54,10 @@ use crate::types::reduction::Reduction;
 /// range selects a row of zeros, which counts.
 ///
 /// # Errors
-/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`](crate::Error::RankOutOfRange) for data, indices
-/// and offsets, [`Error::NoOffsets`](crate::Error::NoOffsets),
-/// [`Error::AllocationFailed`](crate::Error::AllocationFailed) for a copy of the offsets,
-/// [`Error::BagOffsetOutOfRange`](crate::Error::BagOffsetOutOfRange),
-/// [`Error::RowOutOfRange`](crate::Error::RowOutOfRange) for `padding_index` and `default_index`,
-/// [`Error::WeightsUnavailable`](crate::Error::WeightsUnavailable) and
-/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
+/// [`Error::NoOffsets`], [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`],
+/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and
+/// [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Bag 0 has rows 0 and 2, bag 1 has row 2; both are weighted sums:
@@ -114,9 +111,9 @@ pub struct BagOperator<R> {
 impl EmbeddingBag {
     /// Replaces the [`Reduction`] by a [`Reducer`] of your own, for elements `T`.
     ///
-    /// A bag begins with its first row that counts, and takes the others in their order. Weights are not supported:
-    /// bags with weights give [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a
-    /// mix of results and its previous contents, and a tensor is empty.
+    /// A bag begins with its first row that counts, and takes the others in their order. Bags with weights give
+    /// [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a mix of results and its
+    /// previous contents, and a tensor is empty.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -141,15 +138,13 @@ impl EmbeddingBag {
 }
 
 impl<R> BagOperator<R> {
-    /// Runs the operator into a fresh tensor. [`Source`] lists the kinds of data, and the elements of the result for
-    /// each.
+    /// Runs the operator into a fresh tensor. [`Source`] lists the kinds of data and of results.
     ///
     /// Cost: one pass over the rows in bags, and one over the indices; if one bag has more than a thread's share of
     /// the indices, every thread makes such a pass over them. One allocation for the result, one for the bounds of
     /// bags with offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
-    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero). With a map, rows are converted in batches into a scratch of
-    /// `max(16 KiB, one element)` for each thread. If a bag has more rows than a batch, the scratch also holds a row
-    /// of sums.
+    /// [`OutOfBounds::Zero`]. With a map, rows are converted in batches into a scratch of `max(16 KiB, one element)`
+    /// for each thread, and of a row of sums if a bag has more rows than a batch.
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
@@ -157,8 +152,8 @@ impl<R> BagOperator<R> {
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the parameters of
     /// the source's adaptor, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index of
-    /// a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error) indices are checked even if
-    /// the result has no elements. For several tables see [`tables`](crate::tables()).
+    /// a bag in row-major order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty. For
+    /// several tables see [`tables`](crate::tables()).
     ///
     /// # Panics
     /// If a map or a reduction does.
@@ -180,8 +175,7 @@ impl<R> BagOperator<R> {
     /// results and its previous contents.
     ///
     /// # Panics
-    /// If a map or a reduction does; a view then holds a mix of results and its previous contents, and a tensor is
-    /// empty.
+    /// If a map or a reduction does; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
@@ -196,12 +190,10 @@ impl<R> BagOperator<R> {
         )
     }
 
-    /// The shape of the result for data and indices of these shapes; `offsets` is their number, or `None` for packed
-    /// bags.
+    /// The shape of the result for data and indices of these shapes and a number of offsets, `None` for packed bags.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
-    /// result.
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or result.
     pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
         erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);

@@ -63,16 +63,13 @@ pub(super) enum PlannedBags {
 /// How a plan reads rows, by the kind of its data.
 #[derive(Clone, Copy)]
 pub(super) enum Reads {
-    /// Elements, unconverted.
     Elements,
     /// Elements by a map with parameters of these names.
     Mapped(&'static [&'static str]),
-    /// Fused rows.
     Fused(FusedFormat),
 }
 
 impl PlannedBags {
-    /// The data type of results.
     #[inline]
     fn dtype(&self) -> DType {
         match self {
@@ -81,7 +78,6 @@ impl PlannedBags {
         }
     }
 
-    /// The type of the indices of a table.
     #[inline]
     fn index(&self, table: usize) -> Option<IndexType> {
         match self {

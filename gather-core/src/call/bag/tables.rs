@@ -26,7 +26,6 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
-/// Makes the request of a table.
 type OfTable<'a> =
     fn(&'a BagOperator<Reduction>, FusedRow, (DType, Option<FusedOutput>), Positions) -> Result<BagRequest<'a>, Error>;
 
@@ -70,7 +69,6 @@ fn check_tables(argument: Argument, expected: usize, got: usize) -> Result<(), E
     if expected == got { Ok(()) } else { Err(Error::TablesMismatch { argument, expected, got }) }
 }
 
-/// The plans of all tables.
 #[derive(Clone)]
 struct Plans {
     tables: Vec<TablePlan>,
@@ -91,8 +89,8 @@ struct TablePlan {
 }
 
 impl Plans {
-    /// Plans into outputs with row stride `row`, or if it is `None` the number of columns. `bags.len() ==
-    /// tables.len()`, and the sum of columns does not overflow.
+    /// Plans into outputs with row stride `row`, or if it is `None` the number of columns.
+    /// `bags.len() == tables.len()`, and the sum of columns does not overflow.
     ///
     /// # Errors
     /// [`Error::InTable`].
@@ -144,8 +142,6 @@ impl Plans {
         read.collect()
     }
 
-    /// The shape of the result.
-    ///
     /// # Errors
     /// [`Error::TooManyElements`].
     fn output(&self, prepared: &[PreparedBags]) -> Result<Shape, Error> {
@@ -196,7 +192,6 @@ impl Plans {
 pub(super) struct PlannedTables {
     plans: Plans,
     prepared: Vec<PreparedBags>,
-    /// The layouts of indices.
     indices: Vec<Layout>,
     out: Shape,
 }
@@ -222,7 +217,6 @@ impl PlannedTables {
         self.plans.dtype
     }
 
-    /// The type of the indices of a table.
     pub(super) fn index(&self, table: usize) -> Option<IndexType> {
         self.plans.tables.get(table).map(|table| table.plan.index)
     }
@@ -235,8 +229,6 @@ impl PlannedTables {
         Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
     }
 
-    /// Runs the plans.
-    ///
     /// # Errors
     /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then as for [`Plans::run`].
     pub(super) fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {

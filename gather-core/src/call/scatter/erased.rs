@@ -13,8 +13,6 @@ use crate::plan::{CountedReducePlan, Dim, FewUpdates, IndexLowered, ReducePlan, 
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
-/// Checks the attributes against the shapes.
-///
 /// # Errors
 /// Errors of the operator.
 #[inline(never)]
@@ -38,8 +36,6 @@ pub(super) struct ScatterCallRequest<'a> {
 }
 
 impl<'a> ScatterCallRequest<'a> {
-    /// Plans for a destination.
-    ///
     /// # Errors
     /// Errors of the operator and of [`ReducePlan::new`].
     #[inline(never)]

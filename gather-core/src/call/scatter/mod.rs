@@ -39,7 +39,6 @@ use crate::types::reduction::Reduction;
 /// The attributes of a scatter: [`ScatterElements`](crate::ScatterElements), [`ScatterNd`](crate::ScatterNd), or the
 /// [adjoint](crate::IndexOperator::adjoint) of a gather. Sealed.
 pub trait ScatterAttributes: Sealed {
-    /// The operator.
     #[doc(hidden)]
     fn op(&self) -> Op;
 
@@ -76,8 +75,7 @@ pub struct ScatterOperator<A, R = Reduction> {
 }
 
 impl<A> ScatterOperator<A> {
-    /// An operator with these attributes and without a reduction. Negative indices count from the end; out-of-range
-    /// indices are errors.
+    /// No reduction; negative indices count from the end, and out-of-range indices are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         ScatterOperator {
             attributes,
@@ -94,9 +92,9 @@ impl<A> ScatterOperator<A> {
 
 impl<A, R> ScatterOperator<A, R> {
     accessors! { self:
-        /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
-        /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, other reductions with the
-        /// first update.
+        /// Sets whether the old value of an element takes part in the reduction (PyTorch's `include_self`, OpenVINO's
+        /// `use_init_val`). Default: true. If false, sums, differences and means begin at 0, others at the first
+        /// update.
         #[doc(alias("use_init_val"))]
         pub fn include_self(include_self: bool) => self.include_self = include_self;
         /// Whether the old value of an element takes part in the reduction.
@@ -136,8 +134,6 @@ impl<A, R> ScatterOperator<A, R> {
 }
 
 impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
-    /// The request for data of a kind, and for these layouts of indices and updates.
-    ///
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
     #[inline(always)]
@@ -190,18 +186,15 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 
     /// Runs the operator on a copy of data, into an [`Output`]: a view of any strides, uninitialised memory, or a
-    /// reused tensor. On one thread it allocates only the scratch of
-    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
-    /// [`Method::Panels`](crate::Method::Panels) (up to six dimensions, and index tuples of up to three), and the
-    /// memory of a tensor that is too small.
+    /// reused tensor. On one thread, for up to six dimensions and index tuples of up to three, it allocates only the
+    /// scratch of [`Self::run`], and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`]. For a view also [`Error::DTypeMismatch`] after the same error for updates, if types are
     /// known at run time, and [`Error::ShapeMismatch`] after errors of shapes. On an error a view is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does. A view then holds a mix of results and its previous contents, and a tensor is
-    /// empty.
+    /// If a reduction of your own does; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: Unconverted> + ?Sized,

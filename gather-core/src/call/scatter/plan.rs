@@ -80,8 +80,7 @@ impl PlannedScatter {
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the inputs and the output have the planned layouts, and data has the planned shape, as just
-        // checked.
+        // SAFETY: X1: inputs and output have the planned layouts, and data the planned shape, as just checked.
         unsafe { exec::run_scatter(&self.plan, operands) }
     }
 
@@ -253,9 +252,8 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     }
 
     /// Runs the plan on a copy of data, into an [`Output`]: a view of the planned layout, uninitialised memory, or a
-    /// reused tensor. On one thread it allocates only the scratch of
-    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
-    /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
+    /// reused tensor. On one thread, for up to six loops, it allocates only the scratch of [`ScatterOperator::run`],
+    /// and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor if the plan was made for an output
@@ -276,7 +274,8 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
-    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
+    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`]
+    /// does.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
