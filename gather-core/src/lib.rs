@@ -309,15 +309,15 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// ```
 ///
 /// The fields have any order, each once. All but `widths` are required. No list is empty or has duplicates.
-/// Attributes, here and in the other macros, are the ones that change no code: `doc`, `cfg`, `cfg_attr` of these,
+/// Attributes, here and in the other macros, must change no code: `doc`, `cfg`, `cfg_attr` with allowed attributes,
 /// `allow`, `expect`, `warn`, `deny`, `forbid`, `deprecated` and `must_use`.
 ///
 /// - `elements`: types that implement [`Element`](trait@Element). Types of one width class share kernels. `bool`, `i8`
 ///   to `i64`, `u8` to `u64`, `f32` and `f64` have their class by name. Any other type has the class after `as`, which
 ///   must have the type's size, or without `as` kernels of its own size. The `#[cfg(..)]` of a type holds for
 ///   everything that names it. A type with attributes needs a class.
-/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width if these are listed
-///   for both 64 and 32 bits.
+/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width if both the 64-bit
+///   and the 32-bit integer are listed.
 /// - `ranks`: the unrolled nest ranks, from 1 to 8. A nest rank is the number of loops after folding. `any` adds
 ///   kernels that run every other rank. Without it, the built-in kernels run the other ranks.
 /// - `ops`: the operators.
@@ -333,8 +333,8 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///
 /// A single static with the attributes and the visibility of the call. The table of kernels is in its initialiser, so
 /// that types are resolved as around the call. The emitted code is safe, needs no standard library, and finds this
-/// crate under any name. A row names the types of a kernel and its rank. The kernel is a function instantiated for
-/// these types. Its name describes it, such as `gather_point_i32_r2__avx2`, and it ends in the unrolled loop nest of
+/// crate under any name. A row names the types of a kernel and its rank. The kernel is a function instantiated for the
+/// row's types. Its name describes it, such as `gather_point_i32_r2__avx2`, and it ends in the unrolled loop nest of
 /// its rank, which all sets share.
 #[macro_export]
 macro_rules! kernels {
@@ -370,12 +370,12 @@ macro_rules! kernels {
 /// - The first argument is the element read. Up to four parameters follow, each a name and a type. The types of the
 ///   element and of the result are [`Element`](trait@Element)s; types of parameters are
 ///   `Copy + Send + Sync + 'static`.
-/// - The body sees only these and global items. A local variable is refused (E0435, whose advice does not apply): make
-///   it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
+/// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
+///   make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
 ///
-/// The static is a [`Map`] of these types, with its documentation and attributes, the same as in [`kernels!`]. With
-/// `const` in place of `static` it is a constant: a static is compiled in its own crate, a constant in each crate that
-/// names it, and in no other.
+/// The static is a [`Map`] of these types, with its documentation and attributes; [`kernels!`] lists the allowed ones.
+/// With `const` in place of `static` it is a constant: a static is compiled in its own crate, a constant in each crate
+/// that names it, and in no other.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -405,11 +405,12 @@ macro_rules! map_kernels {
 ///
 /// A call has any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
 /// closure of two inputs: the kept value and the new one. Both and the result have the same type, an
-/// [`Element`](trait@Element). The body sees only these and global items: a local variable is refused (E0435, whose
-/// advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no branches. It
-/// may be called again with the same inputs.
+/// [`Element`](trait@Element). The body sees only its inputs and global items: a local variable is refused (E0435,
+/// whose advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no
+/// branches. It may be called again with the same inputs.
 ///
-/// The static is a [`Reducer`] of this type, with its documentation and attributes, the same as in [`kernels!`].
+/// The static is a [`Reducer`] of this type, with its documentation and attributes; [`kernels!`] lists the allowed
+/// ones.
 #[cfg(any(feature = "scatter", feature = "bags"))]
 #[macro_export]
 macro_rules! reduce_kernels {
@@ -466,11 +467,12 @@ macro_rules! reduce_kernels {
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
 ///   before its name it has any length, which a call states by [`Given::PerIndexOf`] if each index has its own slice.
 ///   With `#[optional]` it may also be empty.
-/// - The body sees only these and global items. A local variable is refused (E0435, whose advice does not apply): make
-///   it a parameter. The body is compiled for each [`Level`]: functions that it calls should be `#[inline(always)]`,
-///   as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
+/// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
+///   make it a parameter. The body is compiled for each [`Level`]: functions that it calls should be
+///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
 ///
-/// The static is a [`RowFunction`] of these types, with its documentation and attributes, the same as in [`kernels!`].
+/// The static is a [`RowFunction`] of these types, with its documentation and attributes; [`kernels!`] lists the
+/// allowed ones.
 #[macro_export]
 macro_rules! row_kernels {
     ($($tokens:tt)*) => {

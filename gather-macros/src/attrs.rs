@@ -1,8 +1,8 @@
 //! Attributes written by callers: the allowed ones on emitted items, and their conditions.
 //!
 //! An attribute macro receives its whole item, including the code that a macro of this crate put into it. So only
-//! built-in attributes that change no code are allowed. Nobody can rename these: the compiler reports the name as
-//! ambiguous.
+//! built-in attributes that change no code are allowed. Nobody can redefine their names: the compiler reports an
+//! ambiguity.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,6 @@ use syn::{Attribute, Meta, Result, Token, parse_quote};
 use crate::ctxt::Ctxt;
 use crate::parse::skip_until;
 
-/// Names of allowed attributes.
 const ALLOWED: [&str; 10] =
     ["doc", "cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
 

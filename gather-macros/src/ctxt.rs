@@ -5,7 +5,6 @@ use std::fmt::Display;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Ctxt {
     errors: Vec<syn::Error>,
@@ -17,12 +16,10 @@ impl Ctxt {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Reports an error of the parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
-    /// The number of errors so far.
     pub(crate) fn count(&self) -> usize {
         self.errors.len()
     }
@@ -37,7 +34,6 @@ impl Ctxt {
         if self.errors.is_empty() { Ok(value) } else { Err(self.into_errors()) }
     }
 
-    /// All errors as `compile_error!`s.
     pub(crate) fn into_errors(self) -> TokenStream {
         self.errors.into_iter().map(syn::Error::into_compile_error).collect()
     }

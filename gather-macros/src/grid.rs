@@ -6,7 +6,6 @@ use syn::Attribute;
 /// The size of rows moved by a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// A number of bytes.
     Bytes(usize),
     /// The size of the element at this position.
     OfElement(usize),
@@ -21,7 +20,6 @@ pub(crate) struct Width {
     pub(crate) size: Size,
 }
 
-/// A data type.
 pub(crate) struct Element {
     /// Attributes such as `#[cfg(..)]`. Their conditions hold for everything that names the element.
     pub(crate) attrs: Vec<Attribute>,
@@ -34,15 +32,12 @@ pub(crate) struct Element {
     pub(crate) width: usize,
 }
 
-/// An index type.
 pub(crate) struct Index {
-    /// Its `IndexType`.
     pub(crate) variant: &'static str,
     /// The positions of its representations for pointers of 64 and of 32 bits.
     pub(crate) repr: [usize; 2],
 }
 
-/// Everything to be emitted.
 #[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) elements: Vec<Element>,

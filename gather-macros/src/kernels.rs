@@ -5,7 +5,6 @@ use quote::quote;
 
 use crate::{check, ctxt, emit, parse};
 
-/// The static of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut cx = ctxt::Ctxt::default();
     let Some(call) = parse::call(&mut cx, input) else {

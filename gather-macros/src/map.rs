@@ -20,11 +20,8 @@ use crate::parse::{self, skip_until};
 pub(crate) struct Form {
     /// The name of the result, such as `map`.
     pub(crate) what: &'static str,
-    /// An example.
     pub(crate) example: &'static str,
-    /// The name of the example.
     pub(crate) named: &'static str,
-    /// The inputs and the result.
     pub(crate) closure: &'static str,
     /// The advice if there are no inputs.
     pub(crate) no_input: &'static str,
@@ -70,7 +67,6 @@ pub(crate) struct Input {
     pub(crate) ty: Type,
 }
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&MAP, input, |_, krate, map| emit(krate, map))
 }

@@ -20,11 +20,9 @@ pub(crate) struct Level {
     pub(crate) name: &'static str,
     /// The name of its `Level` and of its type.
     pub(crate) variant: &'static str,
-    /// The condition on the target.
     pub(crate) needs: Needs,
 }
 
-/// The condition of a level on the target.
 pub(crate) enum Needs {
     /// Nothing: every machine has the level.
     Nothing,
@@ -107,7 +105,6 @@ pub(crate) const KEYS: [(&str, &str); 5] = [
 /// The number of required keys, which come first.
 pub(crate) const NEEDED: usize = 4;
 
-/// Synonyms of keys.
 const SYNONYMS: [(&str, &str); 4] =
     [("units", "widths"), ("types", "elements"), ("dtypes", "elements"), ("operators", "ops")];
 

@@ -13,9 +13,7 @@ use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::name;
 
-/// A call of `kernels!`.
 pub(crate) struct Call {
-    /// The path of gather-core.
     pub(crate) krate: TokenStream,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -248,7 +246,6 @@ fn plain_name(input: ParseStream<'_>, message: &str) -> Result<Ident> {
     if input.peek(Ident) && !input.peek2(Token![::]) { input.parse() } else { Err(input.error(message)) }
 }
 
-/// An entry of `ranks`.
 pub(crate) enum Rank {
     /// `any`
     Any(Ident),

@@ -20,7 +20,6 @@ const REDUCTION: Form = Form {
     rows: false,
 };
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&REDUCTION, input, emit)
 }

@@ -21,12 +21,10 @@ const ROWS: Form = Form {
     rows: true,
 };
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&ROWS, input, emit)
 }
 
-/// The kind of an input.
 enum Kind<'a> {
     /// `&[T]`
     Slice(&'a Type),

@@ -259,7 +259,7 @@ const CASES: [Case; 24] = [
     },
 ];
 
-/// `row_kernels!` as forwarded by `gather_core::row_kernels!`.
+/// `row_kernels!` as forwarded by `gather_core::row_kernels!`; the functions below likewise.
 fn row_kernels(call: TokenStream) -> TokenStream {
     crate::rows::expand(quote::quote!(crate = ::gather_core; #call))
 }
@@ -269,22 +269,18 @@ fn loop_nests(input: TokenStream) -> TokenStream {
     crate::loop_nest::expand(input, 4).expect("no input")
 }
 
-/// `kernels!` as forwarded by `gather_core::kernels!`.
 fn kernels(call: TokenStream) -> TokenStream {
     crate::kernels::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `map_kernels!` as forwarded by `gather_core::map_kernels!`.
 fn map_kernels(call: TokenStream) -> TokenStream {
     crate::map::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `reduce_kernels!` as forwarded by `gather_core::reduce_kernels!`.
 fn reduce_kernels(call: TokenStream) -> TokenStream {
     crate::reduce::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `specialize!` as forwarded by `gather_core::specialize!`.
 fn specialize(call: TokenStream) -> TokenStream {
     crate::specialize::expand(quote::quote!(crate = ::gather_core; #call))
 }

@@ -22,13 +22,11 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// No memory, at a dangling address.
     pub(crate) fn empty(align: usize) -> Self {
         let memory = Memory::from_size_align(0, align).expect("an alignment of a type");
         Allocation { start: NonNull::without_provenance(align.try_into().expect("an alignment is not 0")), memory }
     }
 
-    /// The memory of a vector.
     pub(crate) fn of_vec<T>(values: Vec<T>) -> Self {
         let mut values = ManuallyDrop::new(values);
         let memory = Memory::array::<T>(values.capacity()).expect("a vector's memory has a layout");
@@ -77,7 +75,6 @@ impl Allocation {
     accessors! { self:
         pub(crate) fn bytes() -> usize => self.memory.size();
         pub(crate) fn align() -> usize => self.memory.align();
-        /// The first byte.
         pub(crate) fn start() -> *mut u8 => self.start.as_ptr();
     }
 

@@ -103,7 +103,7 @@ impl<'a> Bitmap<'a> {
         u64::from(self.bytes[at / 8] >> (at % 8)) & 1
     }
 
-    /// The bytes from the one with bit `at`, and the position of the bit in the first of them.
+    /// The bytes from the byte of bit `at` on, and the position of the bit in it.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
@@ -159,7 +159,7 @@ pub struct Nulls<'a> {
     pub data: Option<Bitmap<'a>>,
 }
 
-/// Which values of a result are valid: an owned [`Bitmap`] whose first bit is bit 0.
+/// The validity of a result's values: an owned [`Bitmap`] whose first bit is bit 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Validity {
     bytes: Vec<u8>,
@@ -211,7 +211,6 @@ impl Validity {
 
 debug_by!(self: [] Validity { len: self.len, null_count: self.nulls });
 
-/// A sequential writer of bits.
 pub(crate) struct BitWriter<'a> {
     bytes: &'a mut [u8],
     /// The number of bytes written.

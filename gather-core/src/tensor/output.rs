@@ -260,7 +260,6 @@ impl<T: Copy> Resize for Tensor<T> {
 mod tests {
     use super::*;
 
-    /// Fills a tensor with `len` times `value`.
     fn filled(tensor: &mut Tensor<u16>, len: usize, value: u16) -> Result<(), Error> {
         let Target::Resized(tensor) = tensor.target() else { unreachable!("a tensor takes any shape") };
         let write = |out: *mut u8| {

@@ -67,7 +67,7 @@ impl<T> Tensor<T> {
     }
 
     /// A tensor filled with one value, such as an output that `run_into` writes repeatedly. Its memory is allocated
-    /// like that of fresh results: on huge pages where that pays.
+    /// like fresh results: on huge pages if that pays.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
@@ -82,7 +82,7 @@ impl<T> Tensor<T> {
     }
 
     /// A tensor of `value(i)` for each row-major element number `i`, in order. Each element is written once, on [huge
-    /// pages](crate::guide::large_tables) where that pays.
+    /// pages](crate::guide::large_tables) if that pays.
     ///
     /// ```
     /// fn main() -> Result<(), gather_core::Error> {
@@ -106,7 +106,7 @@ impl<T> Tensor<T> {
 
     /// A tensor read from a file or any other reader: row-major elements in the machine's byte order.
     ///
-    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// ```
     /// fn main() -> std::io::Result<()> {

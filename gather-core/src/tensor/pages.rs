@@ -93,7 +93,6 @@ pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
     }
 }
 
-/// The state of a [`promote`] call.
 #[cfg(feature = "std")]
 #[derive(Default)]
 struct Collapsed {

@@ -27,7 +27,6 @@ impl Shape {
         self.0.push(dim);
     }
 
-    /// Changes the size of a dimension.
     #[inline]
     pub(crate) fn set(&mut self, dim: usize, size: usize) {
         self.0[dim] = size;

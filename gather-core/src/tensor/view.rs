@@ -180,7 +180,7 @@ impl<'a, T> View<'a, T> {
     /// The same elements with the dimensions in another order.
     ///
     /// # Errors
-    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let layout = self.layout.permuted(axes)?;
         // SAFETY: the coordinates are the permuted coordinates of this view (V1).

@@ -10,7 +10,7 @@ use num_complex::Complex;
 /// Numbers with wrapping addition, subtraction and multiplication.
 pub trait Arithmetic: Copy + 'static {
     const NOTHING: Self;
-    /// The neutral factor; `None` for complex numbers, where `1 * x` changes infinite ones.
+    /// The neutral factor; `None` for complex numbers, since `1 * x` changes an infinite `x`.
     const ONE: Option<Self>;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(["drop", "clip"].map(str::parse), [Ok(ScatterOutOfBounds::Drop), Ok(ScatterOutOfBounds::Clamp)]);
     }
 
-    /// Checks that every value has a name among the ones listed by the error of an unknown name.
+    /// Checks that every value has a name among the names listed by the error of an unknown one.
     fn every_one_has_a_name<T: core::str::FromStr<Err = Error> + Copy + PartialEq + core::fmt::Debug>(all: &[T]) {
         let Err(Error::UnknownName { known, .. }) = "none of these".parse::<T>() else { panic!("a name") };
         let named: Vec<T> = known.iter().map(|name| name.parse().unwrap()).collect();

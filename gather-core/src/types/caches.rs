@@ -22,7 +22,6 @@ impl Caches {
     #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
     const MOST_SECOND: usize = 3 << 20;
 
-    /// The caches of this machine.
     #[inline]
     pub(crate) fn get() -> Self {
         #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
@@ -67,7 +66,8 @@ mod cpuid {
 
     use super::Caches;
 
-    /// The leaves in which Intel and AMD list caches, in one format: `(leaf with the highest leaf, leaf of the list)`.
+    /// The leaves in which Intel and AMD list caches, in one format:
+    /// `(leaf that reports the highest leaf, leaf of the list)`.
     const LISTS: [(u32, u32); 2] = [(0, 4), (0x8000_0000, 0x8000_001d)];
     /// Maximum entries of a list: no processor has so many caches.
     const MOST: u32 = 16;

@@ -11,16 +11,16 @@ closed_set! {
 ///
 /// Codes are contiguous in bytes, the lowest bits first.
 ///
-/// | codes | type of data there | a code | zero point if none is given |
+/// | codes | data type in ONNX Runtime | values of a code | default zero point |
 /// |---|---|---|---|
 /// | `Bits2` | `uint8`, `bits = 2` | 0 to 3 | 2 |
 /// | `Bits4` | `uint8`, `bits = 4` | 0 to 15 | 8 |
 /// | `Bits8` | `uint8`, `bits = 8` | 0 to 255 | 128 |
 /// | `U4` | `uint4` | 0 to 15 | 0 |
 /// | `I4` | `int4` | -8 to 7 | 0 |
-/// | `E4M3`, `E4M3Fnuz` | `float8e4m3fn`, `float8e4m3fnuz` | FP8 | 0, and none can be given |
-/// | `E5M2`, `E5M2Fnuz` | `float8e5m2`, `float8e5m2fnuz` | FP8 | 0, and none can be given |
-/// | `E2M1` | `float4e2m1` | FP4 | 0, and none can be given |
+/// | `E4M3`, `E4M3Fnuz` | `float8e4m3fn`, `float8e4m3fnuz` | FP8 | 0, fixed |
+/// | `E5M2`, `E5M2Fnuz` | `float8e5m2`, `float8e5m2fnuz` | FP8 | 0, fixed |
+/// | `E2M1` | `float4e2m1` | FP4 | 0, fixed |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codes {
@@ -97,7 +97,6 @@ pub(crate) mod sealed {
     label = "not `f32`, and with the feature `half` not `f16` or `bf16`"
 )]
 pub trait Float: Element + sealed::Sealed {
-    /// The format of rows of this type.
     #[doc(hidden)]
     const FORMAT: FusedFormat;
 

@@ -17,7 +17,6 @@ pub const ANY: usize = usize::MAX;
 /// Maximum number of elements of a tensor.
 pub(crate) const MOST: usize = isize::MAX as usize;
 
-/// Maximum rank of a declared tensor.
 pub(crate) const MAX_DIMS: usize = gather_macros::limit!(max_rank);
 
 /// An operator with its attributes and shapes.
@@ -218,7 +217,6 @@ impl Declared {
     }
 }
 
-/// The product of two sizes.
 #[track_caller]
 pub(crate) const fn times(a: usize, b: usize) -> usize {
     match a.checked_mul(b) {

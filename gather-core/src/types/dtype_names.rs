@@ -16,7 +16,6 @@ struct NameRow {
     numpy: Option<(u8, usize)>,
 }
 
-/// The codes of a `DLDataType`.
 mod dlpack {
     pub(super) const INT: u8 = 0;
     pub(super) const UINT: u8 = 1;

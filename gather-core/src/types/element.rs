@@ -57,7 +57,6 @@ pub struct DType {
     facts: &'static ElementFacts,
 }
 
-/// Facts derived from the type itself.
 struct ElementFacts {
     size: usize,
     align: usize,
@@ -150,7 +149,6 @@ impl DType {
         DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }
 
-    /// The data type of a wrapper `T` of a type `U`.
     #[cfg(feature = "bytemuck")]
     pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
@@ -192,7 +190,6 @@ impl DType {
         self.built_in
     }
 
-    /// The data type of [`Element::Number`].
     #[inline(always)]
     pub(crate) fn number(&self) -> DType {
         (self.facts.number)()
@@ -277,7 +274,7 @@ pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
 #[repr(C, packed)]
 pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
-/// Maximum bytes of a value that closures of maps and reductions take or return, since these are passed on the stack.
+/// Maximum bytes of a value that closures of maps and reductions take or return, since values are passed on the stack.
 pub(crate) const BY_VALUE: usize = 16 << 10;
 
 /// The assertion that every typed method makes of its elements: `const { IsElement::<T>::CHECK }`. Evaluating the data
@@ -307,7 +304,6 @@ impl<T: Element> IsElement<T> {
     }
 }
 
-/// The assertion that every data type makes of its elements.
 pub(crate) struct HasBytes<T>(PhantomData<T>);
 
 impl<T> HasBytes<T> {
@@ -346,7 +342,6 @@ impl fmt::Display for DType {
 
 macro_rules! elements {
     ($($(#[$attr:meta])* $ty:ty => $built_in:ident, $name:literal, $zero:expr, $validity:ident;)*) => {
-        /// The built-in types.
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub(crate) enum BuiltIn {
             $($(#[$attr])* $built_in,)*

@@ -15,8 +15,8 @@ closed_set! {
 ///
 /// A value is `code * scale + bias`. Codes are unsigned, one or several per byte, the lowest bits first. Numbers are
 /// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are plain values in the machine's byte order. So
-/// plain tables can be summed together with quantised ones: in `f32`, with weights in `f32`, into a result of any of
-/// these types.
+/// plain tables can be summed together with quantised ones: in `f32`, with weights in `f32`, into any of the three
+/// types.
 ///
 /// | format | a row | made by |
 /// |---|---|---|
@@ -84,7 +84,6 @@ impl FusedFormat {
         }
     }
 
-    /// Bytes of scale and bias.
     const fn params(self) -> usize {
         match self {
             FusedFormat::F32 | FusedFormat::F16 | FusedFormat::Bf16 => 0,
@@ -174,11 +173,8 @@ macro_rules! plain {
 }
 
 plain! {
-    /// Values in single precision.
     Single: 4, f32::from_ne_bytes;
-    /// Values in half precision.
     Half: 2, |bytes| f16_to_f32(u16::from_ne_bytes(bytes));
-    /// The upper halves of values in single precision.
     Upper: 2, |bytes| bf16_to_f32(u16::from_ne_bytes(bytes));
 }
 

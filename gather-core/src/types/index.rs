@@ -103,8 +103,8 @@ macro_rules! by_index {
 
 pub(crate) use by_index;
 
-/// As [`by_index`], for the types with compiled kernels; `None` for others. Without the feature `registry` these are
-/// `i32` and `i64`, and kernels of other types are compiled where a type is named.
+/// As [`by_index`], for the types with compiled kernels; `None` for others. Without the feature `registry` the
+/// compiled types are `i32` and `i64`, and kernels of other types are compiled where a type is named.
 macro_rules! by_compiled_index {
     ($index:expr, $I:ident => $make:expr) => {{
         #[cfg(feature = "registry")]
@@ -159,7 +159,6 @@ pub(crate) mod sealed {
         /// The value modulo `dim`, in `0..dim`, for `dim` in `1..=i64::MAX`.
         fn wrap(self, dim: i64) -> i64;
 
-        /// The value, exactly.
         fn exact(self) -> i128;
 
         /// The low bits of a number: the number itself if the type can represent it.

@@ -50,14 +50,14 @@ pub enum Method {
     /// once. Takes any scatter. Chosen like `Accumulated`, if updates are few and the destination is large. Allocates
     /// 32 bytes per row of updates that a task has at a time, and a row of sums per task if sums are not elements.
     Grouped = "grouped",
-    /// Rows are reduced into accumulators. For bags these are in registers or in the first-level cache, many columns
-    /// at a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. For scatters they are in memory of their
-    /// own, next to the destination; if sums are elements they stay in the destination, and only counts of updates are
-    /// in separate memory. Takes scatters with a reduction. Chosen for means, for sums and products of `f16` and
-    /// `bf16`, and if the values of the destination are not used. For the chunk of the destination that a task has at
-    /// a time, it allocates a count per row, and a sum per element if sums are not elements. It is chosen if this
-    /// memory is at most 16 bytes per row of updates, or a quarter of a longer row. If targets ascend, nothing is
-    /// allocated, whatever the plan says.
+    /// Rows are reduced into accumulators. Accumulators of bags are in registers or in the first-level cache, many
+    /// columns at a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. Accumulators of scatters are in
+    /// memory of their own, next to the destination; if sums are elements they stay in the destination, and only
+    /// counts of updates are in separate memory. Takes scatters with a reduction. Chosen for means, for sums and
+    /// products of `f16` and `bf16`, and if the values of the destination are not used. For the chunk of the
+    /// destination that a task has at a time, it allocates a count per row, and a sum per element if sums are not
+    /// elements. It is chosen if this memory is at most 16 bytes per row of updates, or a quarter of a longer row. If
+    /// targets ascend, nothing is allocated, whatever the plan says.
     Accumulated = "accumulated",
     /// Streams of data are interleaved. The only method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

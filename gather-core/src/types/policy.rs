@@ -30,9 +30,8 @@ pub enum OutOfBounds {
     Error,
     /// The result is [`Element::ZERO`](crate::Element::ZERO).
     Zero,
-    /// The index is replaced by that of the nearest element: the first if it is below 0, else the last. `Clamp` and
-    /// [`Wrap`](Self::Wrap) cost a pass over the indices; for tuples of 4 or more components the pass allocates a copy
-    /// of their axes.
+    /// The nearest element is read: the first if the index is below 0, else the last. `Clamp` and [`Wrap`](Self::Wrap)
+    /// cost a pass over the indices; for tuples of 4 or more components the pass allocates a copy of their axes.
     Clamp,
     /// The index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
@@ -142,7 +141,6 @@ pub enum Per {
 const fn name;
 }
 
-/// Both policies of an index operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct IndexPolicy {
     pub(crate) negative: NegativeIndex,
@@ -186,7 +184,6 @@ pub(crate) enum Remap {
 /// nothing else compares the public policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KernelPolicy {
-    /// Whether a negative index counts from the end.
     pub(crate) from_end: bool,
     pub(crate) missing: Missing,
     /// After this pass no index is missing. On an axis of size 0 it does nothing, and every index is missing.
@@ -214,7 +211,6 @@ impl KernelPolicy {
         }
     }
 
-    /// Whether the row of a missing index is filled.
     #[inline(always)]
     pub(crate) const fn fills(self) -> bool {
         match self.missing {

@@ -25,7 +25,6 @@ struct Source<'a> {
     private: &'a TokenStream,
 }
 
-/// The set of a call.
 pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     let private = name::private(&call.krate);
     let source = Source { grid, private: &private };

@@ -10,7 +10,6 @@ use crate::emit::kernels::{gathers, rearranges, scatters, width_bytes};
 use crate::grid::Size;
 use crate::name;
 
-/// The `KernelSet` of a grid.
 pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let name = name.unraw().to_string();

@@ -10,7 +10,6 @@ use crate::specialize::known::{self, NEGATIVE_INDEX, Op, OutOfBounds, Preset};
 use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes;
 
-/// A checked declaration.
 pub(crate) struct Checked {
     pub(crate) op: Op,
     pub(crate) data: Tensor,
@@ -189,7 +188,6 @@ fn output(cx: &mut Ctxt, function: &Function, map: Option<&Path>) {
     }
 }
 
-/// Reads the keys of a declaration.
 fn keys(cx: &mut Ctxt, op: Op, function: &Function) -> Given {
     let mut given = Given::default();
     let mut seen: Vec<String> = Vec::new();

@@ -24,7 +24,6 @@ pub(crate) struct Source<'a> {
     pub(crate) checked: &'a Checked,
 }
 
-/// The functions of a declaration.
 pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
     let output = shapes::output(source.checked);
     let (slices, arrays) = (source.on_slices(&output), source.on_arrays(&output));

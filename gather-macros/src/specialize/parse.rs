@@ -22,7 +22,6 @@ pub(crate) const EXAMPLE: &str = "pub fn embed = gather(axis = 0) (f32[_, 64], u
 
 /// A call of `specialize!`.
 pub(crate) struct Call {
-    /// The path of gather-core.
     pub(crate) krate: TokenStream,
     pub(crate) set: Option<Set>,
     pub(crate) functions: Vec<Function>,

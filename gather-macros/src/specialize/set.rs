@@ -39,7 +39,6 @@ pub(super) fn check(cx: &mut Ctxt, set: &Set, functions: &[Function]) {
     }
 }
 
-/// The static with the kernels of a call.
 pub(super) fn emit(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> TokenStream {
     let Set { attrs, vis, name, instances } = set;
     let (private, text) = (name::private(krate), name.unraw().to_string());

@@ -10,7 +10,7 @@ use crate::specialize::check::{Attributes, Checked, Given};
 use crate::specialize::known::{self, Op, OutOfBounds, Preset};
 use crate::specialize::parse::{Number, Tensor};
 
-/// The attributes of an operator; `None` after reporting the ones that do not fit.
+/// The attributes of an operator; `None` after reporting mismatches.
 pub(crate) fn attributes(
     cx: &mut Ctxt,
     op: Op,
@@ -239,7 +239,6 @@ impl OutputSize {
     }
 }
 
-/// The shape of the output.
 pub(crate) fn output(checked: &Checked) -> Vec<OutputSize> {
     let Checked { op, data, indices, attributes, .. } = checked;
     let indices: &[Number] = indices.as_ref().map_or(&[], |indices| &indices.sizes);

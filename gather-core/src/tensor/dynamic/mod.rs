@@ -10,7 +10,6 @@ use crate::tensor::layout::Layout;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Checks that two data types are equal.
 pub(crate) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::DTypeMismatch { expected, got }) }
 }

@@ -76,7 +76,7 @@ impl DynTensor {
 
     /// A tensor read from a file or any other reader: row-major elements in the machine's byte order.
     ///
-    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// # Errors
     /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
@@ -217,7 +217,6 @@ impl Resize for DynTensor {
     }
 }
 
-/// The layout of shape `[0]`.
 fn no_elements() -> Layout {
     Layout::contiguous(&[0]).expect("an empty dimension can be laid out")
 }

@@ -157,7 +157,7 @@ impl<'a> DynView<'a> {
     /// The same elements with the dimensions in another order.
     ///
     /// # Errors
-    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let layout = self.layout.permuted(axes)?;
         // SAFETY: the coordinates are the permuted coordinates of this view (V1, V3).

@@ -45,7 +45,7 @@ struct Spilled {
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {
-    /// L5: the strides are the ones [`Layout::contiguous`] gives the shape.
+    /// L5: the strides are `Layout::contiguous(shape).strides()`.
     RowMajor,
     /// Other strides. The layout may still be contiguous, since the stride of a dimension of size 1 does not matter.
     Any,
@@ -160,7 +160,7 @@ impl Layout {
         }
     }
 
-    /// The distance between neighbours along each dimension, in elements.
+    /// The distance between adjacent elements along each dimension, in elements.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[isize] {
@@ -267,7 +267,6 @@ impl Layout {
         other.is_empty() || dims.all(|(&n, (own, theirs))| n == 1 || own == theirs)
     }
 
-    /// The dimensions in another order.
     pub(crate) fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank();
         let mut is_named = SmallVec::<[bool; INLINE]>::from_elem(false, rank);

@@ -6,7 +6,6 @@ use crate::tensor::shape::MOST;
 const SHAPES: &[&[usize]] =
     &[&[], &[5], &[0], &[2, 3], &[2, 0, 3], &[1, 1, 4, 1], &[2, 1, 2, 1, 2, 3], &[2; 7], &[1, 2, 0, 3, 1, 2, 1, 4]];
 
-/// Row-major strides by definition.
 fn strides_of(shape: &[usize]) -> Vec<isize> {
     (0..shape.len()).map(|d| shape[d + 1..].iter().map(|&dim| dim.max(1) as isize).product()).collect()
 }

@@ -30,7 +30,6 @@ struct Shared {
     kept: Mutex<Kept>,
 }
 
-/// The kept blocks of a pool.
 #[derive(Default)]
 struct Kept {
     /// By alignment, then by class.
@@ -71,7 +70,6 @@ impl Owner {
         self.0.lock().stats
     }
 
-    /// Frees all blocks.
     pub(super) fn trim(&self) {
         self.0.trim(false);
     }
@@ -166,7 +164,6 @@ fn class_of(bytes: usize) -> Option<usize> {
     (bytes <= isize::MAX as usize).then_some(class)
 }
 
-/// The bytes of a block of a class.
 fn size_of_class(class: usize) -> usize {
     (OF_A_POWER + class % OF_A_POWER) << (class / OF_A_POWER + (LEAST - OF_A_POWER.ilog2()) as usize)
 }

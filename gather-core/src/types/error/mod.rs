@@ -21,7 +21,7 @@ mod tests;
 
 /// Declares the error type: a row for each variant, its fields and its message. A message names the operator, the
 /// argument, the value and the allowed values, in lower case. It is a text, a text with arguments in parentheses, or a
-/// `match` of these by fields, which are references.
+/// `match` of texts by fields, which are references.
 macro_rules! errors {
     (text $f:ident $text:literal) => { write!($f, $text) };
     (text $f:ident ($($text:tt)+)) => { write!($f, $($text)+) };
@@ -554,7 +554,7 @@ errors! {
         format: FusedFormat,
         /// The number of columns.
         columns: usize,
-        /// The bytes of such a row; `None` if they exceed `isize::MAX`.
+        /// The bytes of a row of this format; `None` if they exceed `isize::MAX`.
         expected: Option<usize>,
         /// The bytes of a row given.
         got: usize,
