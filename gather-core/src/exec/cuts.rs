@@ -21,8 +21,8 @@ pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcom
 pub(super) struct Cuts(SmallVec<[usize; 6]>);
 
 impl Cuts {
-    /// Cuts loops of the given lengths, outermost first, into about `pieces` chunks. Cuts only the first loop with `n
-    /// >= pieces`, or else several from the outermost on.
+    /// Cuts loops of the given lengths, outermost first, into about `pieces` chunks. Cuts only the first loop with
+    /// `n >= pieces`, or else several from the outermost on.
     pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, pieces: usize) -> Self {
         let alone = lengths.clone().position(|n| n >= pieces);
         let mut left = pieces;
@@ -34,7 +34,6 @@ impl Cuts {
         Cuts(parts.collect())
     }
 
-    /// The number of chunks.
     pub(super) fn pieces(&self) -> usize {
         self.0.iter().product()
     }

@@ -59,7 +59,6 @@ pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
     call.panics.resume();
 }
 
-/// State that a caller and its helpers share.
 struct HelpedCall {
     state: Mutex<HelperState>,
     /// Notified when `busy` becomes 0.
@@ -241,7 +240,6 @@ impl Offers {
     }
 }
 
-/// The payload of the first of several panics.
 #[derive(Default)]
 struct FirstPanic(Mutex<Option<Box<dyn Any + Send>>>);
 
@@ -281,17 +279,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The known state of a pool.
 #[cfg(test)]
 pub(super) struct Known {
     pub(super) threads: usize,
-    /// Offers that no thread has taken.
     pub(super) open: usize,
-    /// Calls that want help.
     pub(super) calls: usize,
 }
 
-/// The known state of this thread's pool.
 #[cfg(test)]
 pub(super) fn known() -> Known {
     let pool = Pool::of_this_thread().expect("a thread that does not end");

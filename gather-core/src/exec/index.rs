@@ -16,6 +16,7 @@ use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 
+/// The indices of a call.
 ///
 /// Invariant V1: values of the index type `of` may be read along `layout` from `start` on, during the borrow `'a`.
 #[derive(Clone, Copy)]
@@ -38,13 +39,11 @@ impl<'a> Ids<'a> {
         /// The address of the index at coordinate 0.
         pub(crate) fn start() -> *const u8 => self.start;
         pub(crate) fn layout() -> &'a Layout => self.layout;
-        /// The index type.
         pub(crate) fn of() -> IndexType => self.of;
     }
 }
 
-/// The tensors of a call, at coordinate 0. `O` is the output: a [`Target`], a tensor that takes the result's shape, or
-/// memory.
+/// The tensors of a call, at coordinate 0. `O` is the output: a [`Target`], a tensor to resize, or memory.
 ///
 /// Invariant: the contract of [`Operands::new`]. A run also needs a plan for these layouts (X1).
 #[derive(Clone, Copy)]
@@ -102,13 +101,11 @@ impl<'a, O> Operands<'a, O> {
         debug_assert_eq!(dtype.size(), self.inputs.size, "X1");
     }
 
-    /// The address and the layout of data.
     #[inline(always)]
     pub(crate) fn data(&self) -> (*const u8, &'a Layout) {
         (self.inputs.data, self.inputs.data_layout)
     }
 
-    /// The layout and the type of the indices.
     #[inline(always)]
     pub(crate) fn indices(&self) -> (&'a Layout, IndexType) {
         (self.inputs.ids.layout, self.inputs.ids.of)
@@ -133,7 +130,6 @@ impl<'a, 'o> Operands<'a, Target<'o>> {
         pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
         /// The layout of a fixed output.
         pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
-        /// The output.
         pub(crate) fn out() -> &Target<'o> => &self.out;
     }
 
@@ -174,7 +170,6 @@ impl<'a> Operands<'a> {
         self.out
     }
 
-    /// The tensors at coordinate 0.
     #[inline(always)]
     fn origin(&self) -> Cursor {
         Cursor { out: self.out, data: self.inputs.data, index: self.inputs.ids.start }
@@ -357,7 +352,6 @@ fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
     unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
-/// The check of a plan's indices.
 pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     IndexCheck {
         op: plan.op(),
@@ -410,8 +404,7 @@ pub(super) unsafe fn run_in_parts(
     Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
 
-/// A chunk of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel
-/// contract.
+/// A chunk of a plan's loop nest: the same kernel over fewer iterations. It carries the kernel contract.
 #[derive(Clone, Copy)]
 pub(super) struct IndexPart<'a> {
     plan: &'a IndexPlan,
@@ -441,8 +434,7 @@ impl<'a> IndexPart<'a> {
     #[inline]
     fn run_in(self, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
         let (Some(decoded), Some(scratch)) = (self.plan.decoded(), scratch) else { return self.run() };
-        // SAFETY: K8: the arguments and the rows belong to the plan for which the scratch was made; no other worker
-        // uses these lines (R1).
+        // SAFETY: K8: arguments and rows belong to the plan of the scratch; no other worker uses these lines (R1).
         let job = unsafe { DecodingJob::new(&self.args, *decoded, scratch.of(worker)) };
         let args = job.args();
         // SAFETY: K8: the params of a kernel that decodes rows.

@@ -61,9 +61,8 @@ impl PanelScratch {
     }
 }
 
-/// Columns by which the first panel of a row is shorter, so that the other panels start at cache lines of the output:
-/// a line shared by two panels is written twice. If rows are not whole lines, this aligns only the first row. Returns
-/// 0 for short rows.
+/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output: a line
+/// shared by two panels is written twice. 0 for short rows. If rows are not whole lines, only the first is aligned.
 pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
     let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
     let (row, past) = (plan.spec().row, out.addr() % LINE);
@@ -72,7 +71,6 @@ pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Pane
     if aligns { past / row } else { 0 }
 }
 
-/// A loop nest to run panel by panel.
 pub(super) struct Panelled<'a> {
     pub(super) plan: &'a NestPlan,
     pub(super) loops: &'a [Loop],
@@ -86,8 +84,7 @@ pub(super) struct Panelled<'a> {
     pub(super) scratch: PanelScratch,
 }
 
-// SAFETY: X2: threads run different panels, which write different columns, each in its own scratch. Params are only
-// read.
+// SAFETY: X2: threads run different panels, so write different columns, each in its own scratch. Params are only read.
 unsafe impl Sync for Panelled<'_> {}
 
 impl Panelled<'_> {

@@ -19,7 +19,6 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// A plan for calls with the planned number of indices.
     #[inline(always)]
     pub(crate) fn new(plan: IndexPlan) -> Self {
         Prepared { plan, dynamic: None }
@@ -63,13 +62,11 @@ impl Prepared {
         self.dynamic.as_deref().map_or(&self.plan, |dynamic| &dynamic.plans[0].plan)
     }
 
-    /// Applies `change` to all plans.
     pub(crate) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
         change(&mut self.plan);
         self.dynamic.iter_mut().flat_map(|dynamic| &mut dynamic.plans).for_each(|free| change(&mut free.plan));
     }
 
-    /// The plans for any size of the first dimension of indices.
     #[inline(always)]
     pub(crate) fn dynamic(&self) -> Option<&DynamicCount> {
         self.dynamic.as_deref()

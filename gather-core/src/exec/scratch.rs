@@ -24,8 +24,7 @@ impl Line {
 
 /// Scratch of each worker of a call.
 ///
-/// **R1** Each worker for which the scratch was made has `lines` lines to itself. Their address is fixed during the
-/// lifetime of the scratch.
+/// **R1** Each worker for which the scratch was made has `lines` lines to itself, at addresses fixed while it lives.
 pub(super) struct WorkerScratch<'a> {
     /// Only its capacity is used. Every pointer is derived from it anew, so the memory has one owner, and the pointers
     /// point to cells.

@@ -1,5 +1,4 @@
-//! Imports of `helpers` from the standard library and rayon. The model in `tests/model` replaces this file, and
-//! chooses the order in which threads run.
+//! Imports of `helpers` from std and rayon. The model in `tests/model` replaces this file, and schedules the threads.
 
 #![forbid(unsafe_code)]
 

@@ -69,7 +69,7 @@ fn start_global() -> bool {
             Ok(()) => return true,
             // The system refused the threads.
             Err(error) if error.source().is_some() => return false,
-            // An earlier attempt decided.
+            // An earlier call has tried.
             Err(_) => {}
         }
     }

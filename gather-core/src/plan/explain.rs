@@ -17,7 +17,6 @@ pub struct Explain<'a> {
     pub(super) kernel: &'static str,
     pub(super) method: Method,
     pub(super) bytes: usize,
-    /// Number of tasks of a call now.
     pub(super) tasks: usize,
     pub(super) write: Box<WriteFn<'a>>,
 }
@@ -93,7 +92,6 @@ impl<'a> Explain<'a> {
         self.write_end(f, "moves", (moves.map_or(0, |part| part.row), 0, plan.level()))
     }
 
-    /// Writes the end of the description of a loop nest.
     pub(super) fn write_end(
         &self,
         f: &mut fmt::Formatter<'_>,

@@ -4,8 +4,7 @@
 //! 2. Merge adjacent dimensions that are contiguous together in output, data and indices.
 //! 3. Turn the innermost loop into a row if output and data are contiguous and the index does not move.
 //! 4. Make the loop worth blocking the inner loop: the innermost with 64 iterations or more, else the longest, unless
-//!    a method does better along a short one. Loops that no index stride moves come next to it, and reuse its resolved
-//!    indices.
+//!    a method prefers a short one. Loops without an index stride come next to it, and reuse its indices.
 //! 5. Cut inner loops with long steps, or move them outside, if other loops revisit their cache lines: in data with
 //!    one index, or in an output larger than the inner caches.
 //!
@@ -64,9 +63,9 @@ pub(crate) fn merge_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) {
     }
 }
 
-/// Orders the loops of a gather (step 4); afterwards there is at least one. The last one stays inside if `stays(last,
-/// reuse)`: `reuse` says whether another loop revisits its indices. Returns whether an outer loop revisits the inner
-/// loop's indices.
+/// Orders the loops of a gather (step 4); afterwards there is at least one. The last one stays inside if
+/// `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Returns this `reuse` for the new inner
+/// loop.
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
     if loops.len() == 1 {
@@ -76,8 +75,7 @@ pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool
     reuse_indices(loops)
 }
 
-/// Moves the loops that no index stride moves next to the inner loop, if one revisits its indices. Returns whether one
-/// does.
+/// Moves loops without an index stride next to an inner loop with one. Returns whether there are any.
 #[inline]
 fn reuse_indices(loops: &mut Loops) -> bool {
     let Some((inner, others)) = loops.split_last_mut() else { return false };
@@ -89,9 +87,9 @@ fn reuse_indices(loops: &mut Loops) -> bool {
     reuse
 }
 
-/// Makes the loop worth blocking the inner one; afterwards there is at least one loop. The last loop stays if `may`
-/// and `stays(last, reuse)`: `reuse` says whether another loop revisits its indices. Otherwise it is the innermost
-/// loop that `may`, with 64 iterations or more, else the longest that `may`. The other loops keep their order.
+/// Makes the loop worth blocking the inner one; afterwards there is at least one loop. The last loop stays if it `may`
+/// and `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Otherwise it is the innermost loop
+/// that `may` with 64 iterations or more, else the longest that `may`. The other loops keep their order.
 #[inline]
 pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: impl FnOnce(&Loop, bool) -> bool) {
     const LONG: usize = 64;
@@ -257,8 +255,7 @@ mod tests {
         let mut loops = Loops::from_slice(&whole);
         assert!(!block_strided_loop(&mut loops, 4, false));
         assert_eq!(loops.as_slice(), [l(8, 128, 131_072, 0), l(100, 1024, 0, 8), l(32, 4, 4096, 0)]);
-        // Positions a line apart; steps within a few lines; short loops, or loops without a divisor; a loop that moves
-        // the index.
+        // Positions a line apart; steps within a few lines; short loops, or no divisor; a loop that moves the index.
         for (loops, stride) in [
             (whole, 64),
             ([whole[0], l(256, 4, 64, 0)], 4),

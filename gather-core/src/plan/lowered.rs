@@ -1,5 +1,4 @@
-//! Operators whose attributes have been checked against shapes, as unfolded loops over the output. Strides are in
-//! elements.
+//! Operators after the check of attributes against shapes: unfolded loops over the output. Strides are in elements.
 
 #![forbid(unsafe_code)]
 
@@ -123,7 +122,6 @@ impl SpaceLowered {
         }
     }
 
-    /// Whether the output has padding.
     pub(crate) fn pads(&self) -> bool {
         self.op == Op::SpaceToBatch && self.dims.iter().any(|dim| dim.padded != dim.n)
     }

@@ -24,9 +24,8 @@ pub(crate) struct Panels {
 }
 
 impl Panels {
-    /// The panels of loops over rows of `row` bytes: one component, and an inner loop over contiguous columns.
-    /// `columns(rows)` is the preferred number of columns. `None` if data is broadcast along the axis: a panel would
-    /// exceed data.
+    /// The panels of loops over rows of `row` bytes, with one component and contiguous columns inside. `columns(rows)`
+    /// is the preferred number of columns. `None` if data is broadcast along the axis: a panel would exceed it.
     pub(super) fn new(
         components: &[Component],
         loops: &[Loop],
@@ -66,14 +65,13 @@ impl Panels {
 /// Bytes of a panel of a destination: half of an L2 cache of 1 MiB.
 pub(super) const PANEL: usize = 512 << 10;
 /// Bytes of a row of a panel of data: whole lines, enough to pay for a jump to the next rows of indices and output.
-/// Wider panels leave the L1 or L2 cache without a gain (workloads `gather_elements/axis0_4096x4096` and
-/// `axis1_8x256x64x64`).
+/// Wider panels leave the L1 or L2 cache (workloads `gather_elements/axis0_4096x4096`, `axis1_8x256x64x64`).
 const PANEL_ROW: usize = 4 * LINE;
 /// Maximum bytes of a panel of data with more than a line per row, and of any panel of data.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
-/// Minimum product of bytes that one coordinate's indices reach and lines of a row of data for panels to pay ([8192,
-/// 256], [4096, 256] and [32768, 64] along axis 0).
+/// Minimum product of bytes that one coordinate's indices reach and lines of a row of data for panels to pay
+/// ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
 const PANELED_FROM: usize = 128 << 20;
 /// Bytes that one coordinate's indices reach, above which GatherElements uses panels for any row (workloads
 /// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
@@ -92,8 +90,7 @@ const CONVERTED_ONE_BY_ONE: usize = 2;
 const SHORT_ROW: usize = 256;
 /// Bytes of data above which rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
-/// Maximum bytes of a row that one pass need not prefetch: the processor overlaps the loads of several rows (bench
-/// `short`).
+/// Maximum bytes of a row that one pass need not prefetch: loads of several rows overlap (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
 /// Minimum bytes of an output for non-temporal stores.
 pub(super) const STREAMED_FROM: usize = 24 << 20;
@@ -104,12 +101,10 @@ const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 const STREAMED_ROW: usize = 1 << 10;
 /// The same for rows of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
-/// The same for rows that are converted, or made by a row function, which may write a row more than once (bench
-/// `cliffs`).
+/// The same for rows of a map or a row function, which may write a row more than once (bench `cliffs`).
 const STREAMED_MADE_ROW: usize = 512;
 
-/// Bytes of data above which rows are prefetched a round ahead. The processor hides the latency of nearer data, for
-/// which prefetching only costs time.
+/// Bytes of data above which rows are prefetched a round ahead; of nearer data the processor hides the latency.
 pub(super) const FAR_AWAY: usize = 12 << 20;
 /// The same for rows of index tuples, which meanwhile take much of the cache bandwidth (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
@@ -120,8 +115,8 @@ const FAR_AWAY_IN_CACHES: usize = 6;
 /// Whether the innermost of `loops` loops, with contiguous rows and indices, stays inside although another one is
 /// longer. One pass or vectors run along it in half to a tenth of the time of a loop with long steps.
 ///
-/// An inner loop that revisits the same indices (`reuse`) would resolve each once, and copy, which is no worse for two
-/// indices. Long rows go along a long loop, where they are prefetched or written by non-temporal stores.
+/// If another loop revisits the indices (`reuse`), that loop inside would resolve each index once, and copy, which is
+/// no worse for two indices. Long rows go along a long loop, to be prefetched or written by non-temporal stores.
 pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
     let n = inner.n;
     let is_plain = inner.data == 0 && row <= SHORT_ROW;

@@ -21,11 +21,9 @@ use crate::types::policy::{KernelPolicy, Options};
 /// The action of a call of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Nothing to write, nothing to check.
     Nothing,
     /// Check every index; nothing can be written.
     Check,
-    /// Run the kernel.
     Run,
 }
 
@@ -108,7 +106,7 @@ impl NestPlan {
         };
         let arranged = arrange(&mut self.loops, elements);
         for l in &mut self.loops {
-            // Strides in bytes may wrap for layouts over no slice; those of a view cannot overflow.
+            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(sizes.dense as isize);
             l.data = l.data.wrapping_mul(sizes.indexed as isize);
             l.index = l.index.wrapping_mul(sizes.index as isize);
@@ -130,7 +128,6 @@ impl NestPlan {
         pub(crate) fn kernel_name() -> &'static str => self.kernel_name;
         pub(crate) fn action() -> Action => self.action;
         pub(crate) fn index() -> IndexType => self.index;
-        /// The work of a call.
         pub(crate) fn work() -> Work => self.work;
     }
 
@@ -165,7 +162,7 @@ pub(crate) struct FreePlan<P> {
 }
 
 impl<P: Deref<Target = NestPlan>> FreePlan<P> {
-    /// The plan for size `planned` of the free dimension. `None` if the plan does not run, or if not exactly one loop
+    /// The plan for size `planned` of the free dimension. `None` if it does not run, or if not exactly one loop
     /// `is_free`.
     pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
         let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
@@ -192,8 +189,7 @@ pub(super) fn reach(axes: &[Axis], size: usize) -> usize {
     reached.saturating_mul(size)
 }
 
-/// The element stride of the dense tensor along every lowered dimension: its own, or derived in `buffer` for merged
-/// dimensions.
+/// Element strides of the dense tensor along the lowered dimensions; derived in `buffer` if dimensions are merged.
 pub(super) fn dense_strides<'a>(
     dense: &'a Layout,
     dims: &[Dim],

@@ -161,7 +161,6 @@ impl SpacePlan {
         self.method
     }
 
-    /// The parts that write at least a byte.
     #[inline]
     pub(crate) fn parts(&self) -> impl Iterator<Item = &SpacePart> {
         let moved = if self.moved.bytes == 0 { None } else { Some(&self.moved) };

@@ -11,8 +11,7 @@ const BYTES_PER_TASK: usize = 1 << 20;
 /// Cost of resolving an index and beginning its row, in bytes copied.
 const ROW: usize = 24;
 
-/// Maximum tasks of a call under [`Par::Threads`]. Each task has chunks, and may have its own scratch, whether or not
-/// there is work for it.
+/// Maximum tasks of a call under [`Par::Threads`]: each has chunks, and maybe a scratch, even without work.
 const MOST_TASKS: usize = 1024;
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +30,6 @@ impl Work {
         Work { bytes: scale(self.bytes), rows: scale(self.rows), read: scale(self.read) }
     }
 
-    /// The sum of two works.
     pub(crate) fn and(self, other: Work) -> Self {
         Work {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -51,8 +49,8 @@ impl Work {
         }
     }
 
-    /// Number of tasks, at least 1, in a pool of `threads()` threads. Small calls do not query the pool, since that
-    /// would start it.
+    /// Number of tasks, at least 1, in a pool of `threads()` threads. Small calls do not query, and so start, the
+    /// pool.
     #[inline]
     pub(crate) fn tasks(self, par: Par, threads: impl FnOnce() -> usize) -> usize {
         match par {

@@ -3,13 +3,12 @@
 //! ```text
 //! for each block of columns whose rows fit in the L1 cache:
 //!     for each row:
-//!         prefetch a later row, and its parameters
+//!     prefetch a later row, and its params
 //!     convert the rows into the scratch, by the map    (`kernels/convert`; short rows `AT_ONCE` at a time)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
 //!
-//! The result equals a gather followed by a reduction; only the scratch, which fits in the cache, is written in
-//! between.
+//! The result equals a gather and a reduction, but only the scratch is written in between, and it fits in the cache.
 
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
@@ -26,7 +25,6 @@ const SHORT_ROWS: usize = 1 << 10;
 pub(super) struct Converted<'a> {
     plan: &'a BagPlan,
     conversion: &'a BagConversion,
-    /// Params of the map.
     params: ErasedParams<'a>,
     /// R1: scratch of one conversion.
     rows: *mut u8,
@@ -107,9 +105,8 @@ impl<'a> Converted<'a> {
             }
             to = to.wrapping_add(self.conversion.stride);
             if n == most || number + 1 == count {
-                // SAFETY: B1 for data of the call, whose map this is (K8). R1: only this worker uses these
-                // `conversion.rows` rows of `conversion.columns` elements. They start at cache lines, so they are
-                // aligned.
+                // SAFETY: B1 for data of the call, whose map this is (K8). R1: this worker alone uses
+                // `conversion.rows` rows of `conversion.columns` elements, aligned to cache lines.
                 unsafe { self.decode(&short[..n], elements) };
                 n = 0;
             }

@@ -51,10 +51,8 @@ pub(crate) struct BagCall<'a> {
     out: *mut u8,
 }
 
-/// The map of a call.
 pub(crate) struct BagMap<'a> {
     pub(crate) conversion: BagConversion,
-    /// Params of the map.
     pub(crate) params: ErasedParams<'a>,
 }
 
@@ -85,7 +83,6 @@ impl<'a> BagCall<'a> {
         }
     }
 
-    /// Address and layout of the weights.
     #[inline(always)]
     fn weights(&self) -> Option<(*const u8, IndexRuns)> {
         self.weights.map(|(weights, layout)| (weights, index_runs(layout, self.plan.weight_size())))
@@ -126,6 +123,7 @@ impl<'a> BagCall<'a> {
         self.check().expect_err("the indices have changed while they were read")
     }
 
+    /// Runs on this thread, window by window.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`], before anything is written.
@@ -180,8 +178,8 @@ impl<'a> BagCall<'a> {
         self.map.map_or(PART, |map| map.conversion.rows.min(PART))
     }
 
-    /// Calls `run` for each contiguous run of columns: its number, its address at position 0 of data, and its address
-    /// in the output of the bag.
+    /// Calls `run(number, data, out)` for each contiguous run of columns: addresses at position 0 and in the bag's
+    /// output.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
         let BagCall { plan, mut data, mut out, .. } = *self;
         out = out.wrapping_offset(plan.out_stride.wrapping_mul(bag as isize));
@@ -210,8 +208,7 @@ impl<'a> BagCall<'a> {
 ///
 /// # Errors
 /// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the
-/// first index out of range of a bag in row-major order. X3: a run that returns `Ok` has written every element of the
-/// output.
+/// first index of a bag out of range in row-major order. X3: `Ok` means that every element of the output is written.
 #[inline(always)]
 pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
     // By value in all branches, so that short calls stay in registers.
@@ -248,11 +245,9 @@ const MANY_EMPTY: usize = 8;
 /// Maximum bags per reduction of compacted rows (skipped rows removed).
 const SHORT_BAGS: usize = 64;
 
-/// Partition of the work between threads.
+/// Partition of the work between threads: a number of chunks of bags, or of ranges of columns.
 enum BagPartition {
-    /// This number of chunks of bags.
     Bags(usize),
-    /// This number of ranges of columns.
     Columns(usize),
 }
 
@@ -283,7 +278,6 @@ impl BagPartition {
         (LINE / plan.size).max(1)
     }
 
-    /// The bags and the columns of a chunk.
     fn piece(&self, call: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
         let (bounds, bags, columns) = (&call.bags.bounds, call.bags.bounds.bags(), call.plan.elements);
         match *self {
@@ -323,7 +317,6 @@ struct Chunk<'a> {
     bags: Range<usize>,
     columns: Range<usize>,
     worker: usize,
-    /// The worker's rows, if there is a map.
     converted: Option<Converted<'a>>,
 }
 
@@ -485,10 +478,9 @@ impl<'a> Chunk<'a> {
                     ..args
                 },
             };
-            // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1: positions are in range of the axis, and no
-            // other thread has the bags and columns of the chunk. B3 by the shape of weights; B4 by R1: rows are not
-            // skipped and no other thread has the worker's sums; B6 by the window. The call's function is one of the
-            // plan's.
+            // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1: positions are in range, and no other thread
+            // has the bags and columns of the chunk. B3 by the shape of weights; B4 by R1: rows are not skipped and no
+            // other thread has the worker's sums; B6 by the window. The function is one of the plan's.
             let rows = |elements| unsafe { BagRows::new(BagArgs { elements, ..args }) };
             match converted {
                 None => (call.reduce_fn())(&rows(columns.len() * plan.values)),
@@ -507,14 +499,13 @@ impl<'a> Chunk<'a> {
         let is_whole = self.columns.len() == plan.elements && plan.loops.is_empty();
         if plan.fills_zeros && is_whole && plan.out_stride == bytes as isize {
             let out = self.call.out.wrapping_add(bags.start * bytes);
-            // SAFETY: P1: contiguous rows of the output, all columns, of bags of the chunk (X2); the type's zero is
-            // all zero bytes.
+            // SAFETY: P1: contiguous whole rows of the output, of the chunk's bags (X2); the type's zero is all zero
+            // bytes.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };
         }
         bags.for_each(|bag| self.fill_one(bag));
     }
 
-    /// Writes the result of an empty bag of the chunk.
     fn fill_one(&mut self, bag: usize) {
         let Chunk { call, columns, converted, .. } = self;
         let (plan, size) = (call.plan, call.plan.size);
@@ -536,8 +527,7 @@ impl<'a> Chunk<'a> {
                 let data = data.wrapping_offset(plan.stride.wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in));
                 return match converted {
-                    // SAFETY: P1 and P3: both sides reach `bytes` bytes, of data and of the output, which do not
-                    // overlap.
+                    // SAFETY: P1 and P3: `bytes` bytes of data and of the output, which do not overlap.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
                     // SAFETY: P1 and P3, for elements of data and of the output, whose map this is (K8).
                     Some(converted) => unsafe {

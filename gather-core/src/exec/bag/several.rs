@@ -12,8 +12,7 @@ use crate::plan::{Action, Work};
 use crate::types::error::Error;
 use crate::types::policy::Par;
 
-/// Runs `n` calls: threads share the chunks of all of them. On one thread the calls run in order, without an
-/// allocation of the list.
+/// Runs `n` calls: threads share the chunks of all of them. One thread runs them in order, without a list.
 ///
 /// # Errors
 /// As for [`run`](super::run), with the number of the call: the first whose scratch cannot be allocated, or else the
@@ -104,8 +103,8 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
         let number = ends.partition_point(|&end| end <= piece);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
         let (bags, columns) = cuts[number].piece(&calls[number], piece - before);
-        // SAFETY: chunks are disjoint bags or columns of their call, whose output is its own; workers have distinct
-        // numbers.
+        // SAFETY: chunks are disjoint bags or columns of a call, whose output is its own; workers' numbers are
+        // distinct.
         unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
     if share(tasks, pieces, run).is_complete() {

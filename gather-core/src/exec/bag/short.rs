@@ -50,8 +50,7 @@ impl Short {
         let args = call.args(&stretch, call.data, call.out);
         let args = BagArgs { distance, elements: plan.elements * plan.values, ..args };
         // SAFETY: X1 gives the contract of bags, as for `Chunk::reduce`: all bags and columns, whose output the caller
-        // owns; B4: each bag has a row or is zeros, and no row is skipped; B6: `rows + distance` positions are
-        // initialised.
+        // owns. B4: each bag has a row or is zeros, and no row is skipped; B6: `rows + distance` positions.
         (call.reduce_fn())(&unsafe { BagRows::new(args) });
     }
 

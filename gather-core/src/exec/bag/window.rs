@@ -32,8 +32,8 @@ pub(super) struct Window<'a> {
     end: usize,
     /// Number of positions to prefetch after the rows' positions.
     ahead: usize,
-    /// W1: `room[..stop - start]` holds the positions of indices `start..stop`; after the last index, `ahead`
-    /// placeholders follow.
+    /// W1: `buffer[..stop - start]` has the positions of indices `start..stop`; placeholders follow after the last
+    /// index.
     room: &'a mut [MaybeUninit<i64>; ROOM],
     start: usize,
     stop: usize,

@@ -88,7 +88,6 @@ struct Records<'a> {
     stride: isize,
     /// Start of `rows * record` bytes, borrowed as long as the chunk.
     first: *mut u8,
-    /// Bytes of a record.
     record: usize,
     rows: usize,
 }

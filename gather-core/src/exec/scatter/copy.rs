@@ -63,7 +63,6 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&
     unsafe { index::run(&plan, operands) }.map(Written::all)
 }
 
-/// Source and target of a copy, for threads to share.
 struct CopyEnds(*const u8, *mut u8);
 
 // SAFETY: threads copy disjoint bytes.

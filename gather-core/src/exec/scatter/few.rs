@@ -23,6 +23,7 @@ const BYTES_AHEAD: usize = 256;
 /// Policy that finds indices out of range even if negative indices are otherwise skipped: they count from the end.
 pub(super) const COUNTING: KernelPolicy = KernelPolicy::new(NegativeIndex::FromEnd, Missing::Fail, None);
 
+/// Runs a few updates.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`], before anything is written, then from the copy.

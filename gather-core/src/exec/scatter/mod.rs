@@ -39,6 +39,7 @@ use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
+/// The tensors of a scatter, at coordinate 0.
 ///
 /// Invariant: the contract of [`ScatterOperands::new`]. A run also needs a plan for these layouts (X1).
 pub(crate) struct ScatterOperands<'a> {
@@ -66,9 +67,7 @@ impl<'a> ScatterOperands<'a> {
     }
 
     accessors! { self:
-        /// The layouts of indices and updates.
         pub(crate) fn inputs() -> [&'a Layout; 2] => [self.indices.1, self.updates.1];
-        /// The layout of the original.
         pub(crate) fn original() -> Option<&'a Layout> => self.original.as_ref().map(|original| original.data.1);
         pub(crate) fn out() -> &Target<'a> => &self.out;
     }
@@ -214,9 +213,8 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     if outcome.is_complete() { Ok(()) } else { Err(operands.first_bad_index(&checked)) }
 }
 
-/// Maximum bytes of a destination that is copied instead of checking all indices first. The copy is on the stack,
-/// since in-place calls allocate nothing but scratch. It must be at most `1 / INDICES_TO_KEPT` of the bytes of the
-/// indices.
+/// Maximum bytes of a destination that is copied instead of checking all indices first, and minimum ratio of the bytes
+/// of the indices to it. The copy is on the stack, since in-place calls allocate only scratch.
 const KEPT: usize = 32 << 10;
 const INDICES_TO_KEPT: usize = 4;
 
@@ -246,11 +244,9 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     })
 }
 
-/// Partition of the work between threads.
+/// Partition of the work between threads: chunks of the free loops, or a number of ranges of columns.
 enum ScatterCut {
-    /// Chunks of the free loops.
     Free(Cuts),
-    /// This number of ranges of columns.
     Columns(usize),
 }
 
@@ -329,7 +325,6 @@ impl ScatterCut {
         }
     }
 
-    /// The number of chunks or ranges.
     fn pieces(&self) -> usize {
         match *self {
             ScatterCut::Free(ref cuts) => cuts.pieces(),
@@ -338,9 +333,9 @@ impl ScatterCut {
     }
 }
 
-/// Loops that reach the same indices as `loops`, each once and in any order, and nothing else, padded to the same
-/// number of loops. Also the bytes from the first index of `loops` to theirs. Contiguous loops merge, and a loop of at
-/// least `SHORT_CHECK` iterations goes inside.
+/// Loops that reach exactly the indices of `loops`, each once and in any order, padded to the same number of loops.
+/// Also the bytes from the first index of `loops` to theirs. Contiguous loops merge; one of `SHORT_CHECK` iterations
+/// or more goes inside.
 fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
     if let &[only] = loops
         && only.index != 0

@@ -154,16 +154,15 @@ impl<'a> ScatterPart<'a> {
         })
     }
 
-    /// Calls `run` on the whole nest, and restores the destination if an index is out of range. `bytes` is
-    /// [`few_bytes`].
+    /// Calls `run` on the whole nest; restores the destination's `bytes` ([`few_bytes`]) if an index is out of range.
     #[inline(never)]
     pub(super) fn put_back(&self, bytes: usize, run: impl FnOnce() -> Outcome) -> Outcome {
         debug_assert_eq!(few_bytes(self.plan), Some(bytes));
         let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
         let destination = self.origin().data.cast_mut().cast::<MaybeUninit<u8>>();
         let held = held[..bytes].as_mut_ptr();
-        // SAFETY: S2: from coordinate 0 on, the rows of the destination are exactly these bytes. The copy has `bytes`
-        // bytes too.
+        // SAFETY: S2: from coordinate 0 on, the destination's rows are exactly these bytes; the copy has this size
+        // too.
         unsafe { held.copy_from_nonoverlapping(destination, bytes) };
         let outcome = run();
         if !outcome.is_complete() {
@@ -218,7 +217,6 @@ impl<'a> ScatterPart<'a> {
 pub(super) struct Scratch {
     pub(super) tasks: usize,
     pub(super) cut: ScatterCut,
-    /// Records of each task.
     pub(super) records: WorkerScratch<'static>,
     /// Sorted entries of a chunk and spare ones, of each task.
     pub(super) entries: WorkerScratch<'static>,

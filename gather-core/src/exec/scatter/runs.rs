@@ -91,8 +91,7 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
 /// Whether `list` ascends within `0..dim` and reduction by segments pays: the first segments have at least `least`
 /// numbers on average, or `unique` is set and none of the first numbers repeats.
 ///
-/// `below(acc, a, b)` is negative iff `acc < 0`, `b < 0` or `b < a`. It uses no comparison, which not all vectors
-/// have.
+/// `below(acc, a, b)` is negative iff `acc < 0`, `b < 0` or `b < a`. It avoids comparisons, which some vectors lack.
 #[inline(always)]
 fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     list: &[T],
@@ -177,8 +176,8 @@ impl AscendingUpdates<'_> {
         });
     }
 
-    /// Reduces a range of updates, whole segments that no other thread reduces, at one coordinate of the other loops.
-    /// `origin` is the cursor of index 0.
+    /// Reduces whole segments that no other thread reduces, at one coordinate of the other loops; `origin` is index
+    /// 0's.
     fn reduce(&self, range: Range<usize>, origin: Cursor) {
         let AscendingUpdates { whole, along, index, run, .. } = self;
         let (elements, include_self) = (whole.elements, whole.plan.include_self);
@@ -192,7 +191,7 @@ impl AscendingUpdates<'_> {
         let function = run.rows.at(whole.spec().level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
-            // SAFETY: the caller has written `runs`.
+            // SAFETY: callers pass only written elements.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
             // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole segments.
             function(&unsafe { SegmentsJob::new(runs, along.out, elements, include_self) });

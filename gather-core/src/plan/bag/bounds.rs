@@ -28,7 +28,6 @@ enum BoundsKind {
 }
 
 impl Bounds {
-    /// `bags` bags of `len` indices each.
     pub(crate) fn every(len: usize, bags: usize) -> Self {
         Bounds { kind: BoundsKind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
     }
@@ -83,7 +82,6 @@ impl Bounds {
         Some(Bounds { kind, longest })
     }
 
-    /// The number of bags.
     pub(crate) fn bags(&self) -> usize {
         match &self.kind {
             BoundsKind::Every { bags, .. } => *bags,
@@ -99,7 +97,6 @@ impl Bounds {
         }
     }
 
-    /// The indices of a bag.
     pub(crate) fn of(&self, bag: usize) -> Range<usize> {
         self.start(bag)..self.start(bag + 1)
     }
@@ -123,7 +120,6 @@ impl Bounds {
         }
     }
 
-    /// The lengths of all bags.
     #[inline]
     pub(crate) fn lengths(&self) -> BagLengths<'_> {
         match &self.kind {
@@ -132,12 +128,10 @@ impl Bounds {
         }
     }
 
-    /// Number of indices in bags.
     pub(crate) fn used(&self) -> usize {
         self.start(self.bags())
     }
 
-    /// Length of the longest bag.
     pub(crate) fn longest(&self) -> usize {
         self.longest
     }

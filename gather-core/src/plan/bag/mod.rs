@@ -33,7 +33,6 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, Par};
 
-/// Settings common to all reductions of bags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BagSettings {
     pub(crate) policy: IndexPolicy,
@@ -47,7 +46,6 @@ pub(crate) struct BagSettings {
 pub struct BagRequest<'a> {
     pub(crate) settings: &'a BagSettings,
     pub(crate) options: Options,
-    /// Data type of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) positions: &'static PositionsFns,
@@ -67,7 +65,6 @@ pub(crate) struct BagKernels {
 /// A map that converts rows before they are reduced, type-erased.
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
-    /// The map's functions by level.
     pub(crate) decode_fns: DecodeFns,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
@@ -85,7 +82,6 @@ pub(crate) struct BagFused {
 /// Blocks of rows and columns to convert together.
 #[derive(Clone, Copy)]
 pub(crate) struct BagConversion {
-    /// The map at the plan's level.
     pub(crate) decode_fn: DecodeFn,
     /// Maximum elements of a row per conversion.
     pub(crate) columns: usize,
@@ -115,13 +111,11 @@ pub(crate) struct BagPlan(BagFacts);
 /// The facts of a plan: all inputs of a call except its bags and addresses.
 #[derive(Clone)]
 pub(crate) struct BagFacts {
-    /// Data type of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) level: Available,
     pub(crate) par: Par,
     pub(crate) include_last_offset: bool,
-    /// Resolves indices by `rule`.
     pub(crate) positions: &'static PositionsFns,
     pub(crate) rule: BagRule,
     /// The row of an empty bag.
@@ -130,7 +124,6 @@ pub(crate) struct BagFacts {
     pub(crate) plain: BagFn,
     pub(crate) weighted: Result<BagFn, &'static str>,
     pub(crate) fns: &'static BagFns,
-    /// Values per element of the output, each of which is reduced.
     pub(crate) values: usize,
     /// Bytes of an element of the output, and of data.
     pub(crate) size: usize,
@@ -165,7 +158,6 @@ pub(crate) struct BagFacts {
 #[derive(Clone)]
 pub(crate) struct PreparedBags {
     pub(crate) bounds: Bounds,
-    /// Number of rows in the bags.
     pub(crate) rows: usize,
     pub(crate) indices: IndexRuns,
     pub(crate) positions: PositionsFn,
@@ -226,7 +218,7 @@ impl BagPlan {
         let mut loops = Loops::new();
         let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
-            // Strides in bytes may wrap for layouts over no slice; those of a view cannot overflow.
+            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
@@ -278,7 +270,6 @@ impl BagPlan {
         }))
     }
 
-    /// Prepares bags of indices of a layout.
     #[inline(always)]
     pub(crate) fn prepare(&self, bounds: Bounds, indices: &Layout) -> PreparedBags {
         let (rows, indices) = (bounds.used(), index_runs(indices, self.index.size()));
@@ -303,7 +294,6 @@ impl BagPlan {
         BagConversion { decode_fn, columns, rows, stride }
     }
 
-    /// Bytes of a weight.
     pub(crate) fn weight_size(&self) -> usize {
         // There is a weight per value.
         if self.fused.is_some() { size_of::<f32>() } else { self.size / self.values }

@@ -1,7 +1,6 @@
 //! Construction of the plan of an operator on indices.
 //!
-//! A plan is built in place, field by field: moving its hundreds of bytes between functions takes longer than a small
-//! call.
+//! A plan is built in place, field by field: moving its hundreds of bytes around takes longer than a small call.
 
 #![forbid(unsafe_code)]
 
@@ -33,8 +32,8 @@ const ELEMENTS_AHEAD: usize = 512;
 const PANEL_ROWS_AHEAD: usize = 16;
 /// Maximum bytes of data per outer coordinate to prefetch the next coordinate's slice: two slices fit in the L1 cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Minimum bytes of an output (of data, for rows of 12 bytes) to prefetch its elements, and of all slices to prefetch
-/// the next one.
+/// Minimum bytes of an output (of data, for 12-byte rows) to prefetch its elements, and of slices to prefetch the
+/// next.
 const PREFETCH_FROM: usize = 1 << 20;
 /// Minimum bytes of data to prefetch rows: the processor hides the latency of nearer data (bench `short`).
 const FAR: usize = 4 << 20;
@@ -42,6 +41,7 @@ const FAR: usize = 4 << 20;
 const PREFETCHED_ROW: usize = 32;
 
 impl IndexPlan {
+    /// Plans a lowered operator.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
@@ -201,8 +201,7 @@ impl IndexPlan {
         Error::MethodUnavailable { op: self.op, method: self.options.method.unwrap_or(Method::Direct) }
     }
 
-    /// Bytes of the next outer coordinate's data to prefetch: a slice that only this coordinate reads, in random
-    /// order.
+    /// Bytes of the next outer coordinate's data to prefetch: a slice that only it reads, in random order.
     fn next_slice_bytes(&self) -> usize {
         let reads = matches!(self.spec.method, Method::Blocks | Method::Chunks | Method::Gathered | Method::Streamed);
         let [.., outer, inner] = self.loops.as_slice() else { return 0 };

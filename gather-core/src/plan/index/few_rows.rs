@@ -83,8 +83,7 @@ pub(crate) struct FewRows {
 
 impl FewRows {
     /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` if there are
-    /// none or too many, if a tensor has another layout, or if the request needs an [`IndexPlan`](super::IndexPlan) or
-    /// its error.
+    /// none or too many, if a tensor has another layout, or if the request needs an [`IndexPlan`](super::IndexPlan).
     #[inline(always)]
     pub(crate) fn of(
         request: &IndexRequest,

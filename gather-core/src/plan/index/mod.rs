@@ -35,7 +35,6 @@ pub(crate) struct IndexRequest {
     pub(crate) index: IndexType,
     pub(crate) policy: KernelPolicy,
     pub(crate) options: Options,
-    /// A map or a row function, if any.
     pub(crate) converting: Option<Converting>,
 }
 
@@ -46,7 +45,6 @@ pub(crate) struct Converting {
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.
     pub(crate) kernel: fn(Level, Method) -> IndexKernel,
-    /// The rows of a row function.
     pub(crate) whole: Option<WholeRows>,
 }
 
@@ -65,7 +63,7 @@ pub(crate) struct WholeRows {
 /// output. So, for tensors of these layouts and types:
 ///
 /// - **P1** `loops` reach the elements of the output, each once, and the elements of data and indices that the
-///   operator reads for them (K1, K3), if every position is in range of its axis (K2).
+///   operator reads for them (K1, K3), for every position `0..dim` of the axes (K2).
 /// - **P2** `spec`, `stride` and `kernel` match: the kernel has `spec.level`, the index type, rows of `spec.row` bytes
 ///   and the nest's rank, and takes the nest by `spec.method` (K5 to K9).
 /// - **P3** With `panels`, P2 holds for the loops after the first `panels.moving`, with data packed into panels.
@@ -86,7 +84,6 @@ pub(crate) struct IndexPlan {
     whole: bool,
 }
 
-/// Access by `exec` and `call` to the fields other than the nest.
 impl IndexPlan {
     pub(crate) fn output(&self) -> &Shape {
         &self.output
@@ -112,7 +109,6 @@ impl IndexPlan {
         }
     }
 
-    /// The rows that a row function reads, if data is decoded first.
     #[inline]
     pub(crate) fn decoded(&self) -> Option<&DecodedRows> {
         self.decoded.as_ref()
@@ -127,7 +123,6 @@ impl IndexPlan {
     accessors! { self:
         pub(crate) fn is_blocked() -> bool => self.blocked;
         pub(crate) fn is_whole() -> bool => self.whole;
-        /// The method by which the plan accesses data.
         pub(crate) fn method() -> Method => if self.panels.is_some() { Method::Panels } else { self.spec.method };
         /// Whether a pass over indices precedes the kernel.
         pub(crate) fn remaps() -> bool => self.spec.policy.remap.is_some();

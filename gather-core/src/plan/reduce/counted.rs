@@ -23,8 +23,7 @@ pub(crate) struct CountedReducePlan {
     huge: Result<FreePlan<ReducePlan>, Error>,
 }
 
-/// Sizes to plan for, in addition to the expected one: the best method depends on the number of updates per element of
-/// the destination.
+/// Sizes to plan for, plus the expected one: the best method depends on the updates per element of the destination.
 const PLANNED: [usize; 4] = [32, 1 << 10, 1 << 15, 1 << 20];
 /// Minimum rows that accumulators cannot count. With 32-bit addresses there are never this many.
 const HUGE: u64 = u32::MAX as u64;
@@ -33,7 +32,7 @@ impl CountedReducePlan {
     /// Plans for any size of the first dimension, made of plans for given sizes.
     ///
     /// `dim` is the lowered first dimension of the operator; `strides` are the strides of indices and updates along
-    /// it, in bytes. `changes`: whether any updates, except 0, change the destination.
+    /// it, in bytes. `changes`: whether one or more updates change the destination.
     ///
     /// # Errors
     /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] if not exactly one loop covers the dimension.
@@ -92,7 +91,6 @@ fn free_plan(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Optio
     })
 }
 
-/// The plan for a size of the free dimension.
 fn resized(free: &FreePlan<ReducePlan>, count: usize) -> ReducePlan {
     let mut plan = free.plan.clone();
     if count == 0 {

@@ -31,7 +31,6 @@ pub(crate) struct FewUpdates {
     pub(crate) level: Available,
     pub(crate) policy: KernelPolicy,
     pub(crate) skips_negative: bool,
-    /// Whether rows are prefetched.
     pub(crate) is_far: bool,
     /// The axis of the destination, and its size, at least 1.
     pub(crate) axis: usize,
@@ -54,8 +53,9 @@ impl FewUpdates {
     pub(crate) const MOST: usize = 128;
 
     /// Updates of rows of a destination along its first axis; all three tensors are row-major. The first `lead`
-    /// dimensions of updates are the dimensions of indices. `None` if the updates are not [few](ScatterNest::few), if
-    /// a tensor has another layout, or if the request needs a [`ReducePlan`](super::ReducePlan) or its error.
+    /// dimensions of indices are the dimensions of updates before a row. `None` if the updates are not
+    /// [few](ScatterNest::few), if a tensor has another layout, or if the request needs a
+    /// [`ReducePlan`](super::ReducePlan).
     #[inline(always)]
     pub(crate) fn new(request: &ReduceRequest, tensors: [&Layout; 3], lead: usize) -> Option<Self> {
         let [destination, indices, updates] = tensors;
@@ -82,7 +82,7 @@ impl FewUpdates {
         nest.few(request, level, elements * request.values, 0)
     }
 
-    /// The same for `n` rows; `None` if they are none or too many, or worth more than one thread.
+    /// The same for `n` rows; `None` if `n` is out of `1..=MOST`, or worth more than one thread.
     #[inline(always)]
     pub(super) fn resized(self, n: usize, options: Options) -> Option<Self> {
         let work = Work { bytes: self.row.bytes.saturating_mul(n), rows: n, read: 0 };
@@ -92,8 +92,7 @@ impl FewUpdates {
 }
 
 impl ScatterNest<'_> {
-    /// The nest as a few updates along `axis`, in rows of `elements` elements. `None` if it has more updates, or needs
-    /// another method.
+    /// The nest as a few updates along `axis`, in rows of `elements`; `None` if it has more, or needs another method.
     #[inline(always)]
     pub(super) fn few(
         &self,

@@ -122,8 +122,7 @@ impl ScatterNest<'_> {
         };
         let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
         let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
-        // Read as unsigned, a negative index exceeds any axis; for a short type, any axis no longer than the type's
-        // number of positions.
+        // Read as unsigned, a negative index exceeds any axis; of a short type, any axis within the type's positions.
         takes && (index.size() >= 4 || i128::from(component.dim) <= index.positions())
     }
 
@@ -138,9 +137,8 @@ impl ScatterNest<'_> {
     }
 
     /// Iterations of the inner loop per block, for which all outer loops run before the next block; 0 for a single
-    /// block. Blocks pay if outer loops revisit the same indices, or the same lines of updates. An ordered inner loop
-    /// has blocks only if all other loops are free: blocks would swap its iterations with those of another ordered
-    /// loop.
+    /// block. Blocks pay if outer loops revisit indices, or lines of updates. Blocks of an ordered loop need all other
+    /// loops free: they would swap its iterations with another ordered loop's.
     pub(super) fn block(&self) -> usize {
         let Some((inner, outer)) = self.loops.split_last() else { return 0 };
         let steps = inner.out.unsigned_abs() + inner.index.unsigned_abs() + inner.data.unsigned_abs();
@@ -160,8 +158,8 @@ impl ScatterNest<'_> {
         if keeps_order && inner.n > block && !stays && outer.iter().any(comes_back) { block } else { 0 }
     }
 
-    /// Bytes of the destination that the indices of one outer coordinate reach, if the next slice is to be prefetched
-    /// meanwhile; else 0.
+    /// Bytes of the destination that one outer coordinate's indices reach, if the next slice is to be prefetched; else
+    /// 0.
     pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
         let ([.., outer, inner], [component]) = (self.loops, self.components) else { return 0 };
         let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
@@ -185,9 +183,8 @@ fn panels_pay(panels: &Panels, loops: &[Loop], stride: isize, row: usize) -> boo
         && panels.pay(loops, (stride, row), usize::MAX)
 }
 
-/// Maximum bytes of one line of every row. A panel is packed and unpacked one line of every row at a time, and these
-/// lines are not contiguous (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis
-/// 0).
+/// Maximum bytes of one line of every row: a panel is packed and unpacked by such lines, which are not contiguous
+/// (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
 const MOST_OF_A_LINE: usize = PANEL / 2;
 /// Bytes of a destination above which rows are prefetched (bench `scatter`).
 pub(super) const FAR: usize = 1 << 20;

@@ -52,8 +52,7 @@ pub(crate) struct ReduceRequest {
     /// Whether the old values of the destination count.
     pub(crate) include_self: bool,
     pub(crate) policy: KernelPolicy,
-    /// Whether an update with a negative index is skipped, under a policy that makes other indices out of range
-    /// errors.
+    /// Whether negative indices are skipped, under a policy that makes other indices out of range errors.
     pub(crate) skips_negative: bool,
     pub(crate) options: Options,
 }
@@ -80,7 +79,6 @@ pub(crate) enum Strategy {
     Panels(Panels),
     /// Rows are reduced into records; with counts instead of records, in place.
     Accumulated(Accumulators),
-    /// Rows are sorted by destination.
     Sorted,
 }
 
@@ -90,7 +88,7 @@ pub(crate) enum Strategy {
 /// indices and updates. So, for tensors of these layouts and types:
 ///
 /// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and the elements of
-///   the destination that it may change (S2), if every position is in range of its axis. Coordinates that differ in a
+///   the destination that it may change (S2), for every position `0..dim` of the axes. Coordinates that differ in a
 ///   free loop reach different elements of the destination, none of whose strides has wrapped.
 /// - **P2** `spec`, `stride` and `kernel` match: the kernel has `spec.level`, the index type and the nest's rank, and
 ///   takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank counts the loops that run on a panel: all
@@ -260,13 +258,11 @@ impl ReducePlan {
         Ok(made)
     }
 
-    /// Whether updates of a lowered scatter change the destination; otherwise there are none, or all are skipped or
-    /// refused.
+    /// Whether a lowered scatter has updates that are neither skipped nor refused.
     pub(crate) fn changes(lowered: &IndexLowered, policy: KernelPolicy) -> bool {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 
-    /// The method of the plan, for descriptions.
     pub(crate) fn method(&self) -> Method {
         match self.way {
             Strategy::InPlace => self.spec.method,
@@ -323,11 +319,9 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     put_inside(loops, |d| may[d], |_, _| false);
 }
 
-/// Maximum bytes of a destination to take rows of several elements by their indices; rows of larger ones are
-/// prefetched.
+/// Maximum bytes of a destination to take rows of several elements by index; rows of larger ones are prefetched.
 const NEAR_ROWS: usize = 4 << 20;
-/// Minimum iterations of a loop that goes inside for its short steps, if rows may be sorted, or if a tuple is resolved
-/// for it.
+/// Minimum iterations of an inner loop with short steps, if rows may be sorted, or if one tuple serves the loop.
 const LEAST_OF_ENTRIES: usize = 16;
 /// Prefetch distance in rows of a panel's indices and updates.
 const PANEL_ROWS_AHEAD: usize = 16;
