@@ -338,8 +338,8 @@ pub(crate) const fn rearrange<T>(bytes: usize) -> &'static KernelSet {
 }
 
 impl IndexRest {
-    /// The fallback sets for gathers and scatters of elements of `sizes` bytes by indices `I`; `None` for an operator
-    /// not in `has`.
+    /// The fallback sets for gathers and scatters of elements of `sizes` bytes by indices `I`, where `has` is
+    /// `[gathers, scatters]`.
     #[must_use]
     pub const fn of<I: Index>(sizes: &[usize], has: [bool; 2]) -> Self {
         let [has_gathers, has_scatters] = has;

@@ -1,4 +1,4 @@
-//! Levels: which function runs each step of a kernel.
+//! Levels: the functions of each step of a kernel.
 //!
 //! Most steps are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), with its
 //! entry from [`Token::entry`]. The methods of [`Isa`] are the steps for which levels have different algorithms.

@@ -41,7 +41,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `nest` | arguments of kernels: arguments, planes, strips, and the rows of resolved indices |
+//! | `nest` | inputs of kernels: arguments, planes, strips, and the rows of resolved indices |
 //! | `kernel` | a loop nest around a body, with its types and rank |
 //! | `loops` | loop nests |
 //! | `bodies` | one body for each method |
@@ -53,7 +53,7 @@
 //! | `space` | the operators that rearrange space: BatchToSpace, DepthToSpace and their inverses |
 //! | `shaped` | loops for shapes known at compile time |
 //! | `level_fn` | levels as tokens, and functions compiled for each |
-//! | `levels` | which function runs each step at each level |
+//! | `levels` | the function of each step at each level |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `vector` | bytes in registers |
 //! | `words` | vectors of 32-bit lanes, of AVX2 and AVX-512 |
@@ -85,17 +85,17 @@
 //!   and K2 holds for their size in data. Data and output are aligned for the types of the map, and data holds values
 //!   of its input. `params` points to `ConversionArgs`: a function of the map at the plan's level, and the map's
 //!   params, which threads may share and which outlive the call. A lookup by elements has a value for each element of
-//!   data, which is row-major then and begins at the address in the same `ConversionArgs`. A lookup by rows has, with
-//!   one component, a value for every position `0..dim`. With several components, no single axis selects the value, and
+//!   data, which is row-major then and begins at the address next to the lookup. A lookup by rows has, with one
+//!   component, a value for every position `0..dim`. With several components, no single axis selects the value, and
 //!   there is no lookup by rows. Block-quantised data is bytes in row-major order; its params are the `Quantized` of
 //!   the output's type instead. Bags call the function of a row, for whose elements the same holds. A kernel of a row
 //!   function is given rows: `row` is the size of a row in the output, K2 holds for the `elements` of a row in data,
 //!   and the params are its `BoundRowParams`. If rows are decoded first, K8 holds for the decoder, and the params are a
 //!   `DecodingJob`, whose scratch only this thread uses.
-//! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its one-pass kernels take one
+//! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any nest. Its one-pass kernels take one
 //!   plane (one loop or two) with one component; along the inner loop, indices and rows of the output are contiguous,
 //!   and data does not move. One-pass kernels compiled for packed data need contiguous elements of data, too.
-//!   - `Blocks` and `Prefetched` take what K2 allows.
+//!   - `Blocks` and `Prefetched` take any loops that K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by `Chunks`, `Blocks`, `Prefetched`
 //!     and `Direct`.
 //!   - `Gathered` takes rows of 4 and 8 bytes at a level that gathers, and by indices of 4 and 8 bytes also rows of 12

@@ -242,8 +242,8 @@ impl Blocks {
         });
     }
 
-    /// The loops of a kernel on a block, one per loop of the nest. `moving` are the loops that move its indices, which
-    /// are contiguous tuples of `tuple` bytes now.
+    /// The loops of a kernel on a block, one per loop of the nest. `moving` are the loops that move its indices. The
+    /// buffer holds them as contiguous tuples of `tuple` bytes.
     fn loops_of_kernel<'l>(
         &'l self,
         loops: &'l [Loop],

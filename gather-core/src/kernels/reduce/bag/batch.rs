@@ -96,7 +96,7 @@ impl<'a> Batch<'a> {
         unsafe { core::slice::from_raw_parts(row.at.cast::<Unaligned<T>>().wrapping_add(first), n) }
     }
 
-    /// Uninitialised sums `first..first + n`, within the vectors of the columns.
+    /// Sums `first..first + n`, maybe uninitialised, within the vectors of the columns.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [MaybeUninit<Unaligned<S>>] {
         // SAFETY: M2: the memory is valid for these sums, and only the batch uses it.
@@ -106,14 +106,14 @@ impl<'a> Batch<'a> {
     /// The batch with initialised sums.
     ///
     /// # Safety
-    /// All sums that are used later have begun: in this batch, or in the bag before it.
+    /// All sums that the result accesses are initialised, by this batch or before it.
     #[inline(always)]
     pub(super) unsafe fn begun(self) -> PendingBatch<'a> {
         PendingBatch(self)
     }
 }
 
-/// A batch whose used sums have begun.
+/// A batch with initialised sums.
 #[derive(Clone, Copy)]
 pub(super) struct PendingBatch<'a>(Batch<'a>);
 

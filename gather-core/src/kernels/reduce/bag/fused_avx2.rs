@@ -1,9 +1,9 @@
 //! Sums of fused rows in registers: an AVX2 vector decodes eight columns of codes at a time.
 //!
 //! A panel has a constant number of vectors of sums. The last `ENDING` vectors end with the last column: if the columns
-//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows
-//! have more columns than a panel, all panels take [`BLOCK`] rows of a bag before the next rows. So the lines of a row
-//! are prefetched and read while its page is in the TLB. A block is a partial bag with carried sums.
+//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows have more columns than a
+//! panel, all panels take [`BLOCK`] rows of a bag before the next rows. So the lines of a row are prefetched and read
+//! while its page is in the TLB. A block is a partial bag with carried sums.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

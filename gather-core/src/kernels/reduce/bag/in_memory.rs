@@ -4,7 +4,7 @@
 //! for each panel of columns, as wide as the sums that fit in the scratch:
 //!     for each bag, and each batch of its rows that count:        (`reduce_bags`, for all types)
 //!         sums = the first row
-//!         for each other row, in order: sums (op)= the row        (`reduce_rows`, for each reduction, type and level)
+//!         for each other row, in order: sums (op)= the row        (`ReduceBatch`, for each reduction, type and level)
 //!         out = sums, rounded or divided
 //! ```
 //!

@@ -75,7 +75,7 @@ pub(crate) struct BagFns {
     /// `None` for a reduction without weights.
     pub(crate) weighted: Option<ByLevel<CompiledBagFn>>,
     pub(crate) sum: usize,
-    /// The value of [`BagRows::divides`].
+    /// The value of [`BagArgs::divides`].
     pub(crate) divides: bool,
 }
 

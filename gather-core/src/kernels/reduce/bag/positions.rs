@@ -70,8 +70,8 @@ impl<'a> BagIndices<'a> {
     /// The indices of the runs.
     ///
     /// # Safety
-    /// K3: while the value exists, each of the `n` indices of the runs may be read, at any alignment. They
-    /// are values of the index type of the functions that are given them.
+    /// K3: while the value exists, each of the `n` indices of the runs may be read, at any alignment. They are
+    /// values of the index type of the functions that get them.
     #[inline(always)]
     pub(crate) unsafe fn new(index: *const u8, runs: &'a IndexRuns, rule: &'a BagRule) -> Self {
         debug_assert!(runs.n == 0 || runs.run > 0, "a run without indices");
