@@ -25,8 +25,8 @@ use sealed::Sealed;
 ///     bytes[..2].copy_from_slice(&0x3800u16.to_le_bytes());
 ///     bytes[34..36].copy_from_slice(&0x4000u16.to_le_bytes());
 ///
-///     let (blocks, rest) = Q8_0::from_bytes(&bytes);
-///     assert!(rest.is_empty());
+///     let (blocks, remainder) = Q8_0::from_bytes(&bytes);
+///     assert!(remainder.is_empty());
 ///     let table = View::new(blocks, &[2, 1])?;
 ///     let rows = Gather::new(0).run(&table.map(&maps::convert::<_, f32>(), ()), &View::new(&[1u32, 0], &[2])?)?;
 ///     assert_eq!(rows.as_slice(), [[6.0; 32], [1.5; 32]]);
@@ -81,11 +81,11 @@ macro_rules! blocks {
             }
 
             fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]) {
-                let (blocks, rest) = bytes.as_chunks::<$bytes>();
+                let (blocks, remainder) = bytes.as_chunks::<$bytes>();
                 // SAFETY: a block is `repr(C)` with one field, `[u8; N]`, and any bytes are valid. So both slices have
                 // the same length, element size and alignment.
                 let blocks = unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast::<Self>(), blocks.len()) };
-                (blocks, rest)
+                (blocks, remainder)
             }
         }
 

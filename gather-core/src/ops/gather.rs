@@ -60,7 +60,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 ///     Ok(())
 /// }
 /// ```
-/// Negative indices count from the end, and out-of-range ones yield zeros:
+/// Negative indices count from the end; out-of-range indices yield zeros:
 /// ```
 /// use gather_core::Gather;
 ///
@@ -97,7 +97,7 @@ impl Gather {
         Self::from_attributes(GatherAttributes { axis, batch_dims: 0, lists: false })
     }
 
-    /// OpenVINO Gather-8: negative indices count from the end, and out-of-range ones yield zeros.
+    /// OpenVINO Gather-8: negative indices count from the end; out-of-range indices yield zeros.
     #[must_use]
     pub fn openvino8(axis: i64, batch_dims: i64) -> Self {
         Self::new(axis).batch_dims(batch_dims).out_of_bounds(OutOfBounds::Zero)
@@ -109,7 +109,7 @@ impl Gather {
         Self::new(axis)
     }
 
-    /// ONNX Gather-13: negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX Gather-13: negative indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
@@ -210,8 +210,8 @@ impl IndexAttributes for GatherAttributes {
 
 impl RowAttributes for GatherAttributes {}
 
-/// Slices of data by index along an axis: runs [`Gather::new`]. Negative indices count from the end, and out-of-range
-/// ones are errors.
+/// Slices of data by index along an axis: runs [`Gather::new`]. Negative indices count from the end; out-of-range
+/// indices are errors.
 ///
 /// # Errors
 /// As for [`Gather::run`](IndexOperator::run).

@@ -88,14 +88,14 @@ impl GatherElements {
         Self::new(axis)
     }
 
-    /// ONNX GatherElements-13: negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX GatherElements-13: negative indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
     }
 
     /// OpenVINO GatherElements-6: in dimensions other than the axis, sizes are equal. Negative indices count from the
-    /// end, as since OpenVINO 2025.3, and out-of-range ones are errors.
+    /// end, as since OpenVINO 2025.3; out-of-range indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
         Self::new(axis).with_attributes(|attributes| attributes.shapes = Shapes::Equal)
@@ -192,8 +192,8 @@ impl IndexAttributes for GatherElementsAttributes {
     }
 }
 
-/// One element of data for each index: runs [`GatherElements::new`]. Negative indices count from the end, and
-/// out-of-range ones are errors.
+/// One element of data for each index: runs [`GatherElements::new`]. Negative indices count from the end; out-of-range
+/// indices are errors.
 ///
 /// # Errors
 /// As for [`GatherElements::run`](IndexOperator::run).

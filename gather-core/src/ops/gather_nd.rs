@@ -76,8 +76,8 @@ impl Default for GatherNd {
 }
 
 impl GatherNd {
-    /// GatherNd without batch dimensions. Tuples may be empty. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// GatherNd without batch dimensions. Tuples may be empty. Negative indices count from the end; out-of-range
+    /// indices are errors.
     #[must_use]
     pub fn new() -> Self {
         Self::from_attributes(GatherNdAttributes { batch_dims: 0, least: 0, flatten: false })
@@ -188,7 +188,7 @@ pub(super) fn lower_tuples(
 }
 
 /// Elements or slices of data by index tuples, without batch dimensions: runs [`GatherNd::new`]. Negative indices
-/// count from the end, and out-of-range ones are errors.
+/// count from the end; out-of-range indices are errors.
 ///
 /// # Errors
 /// As for [`GatherNd::run`](IndexOperator::run).

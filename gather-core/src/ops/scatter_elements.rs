@@ -157,8 +157,8 @@ impl ScatterAttributes for ScatterElementsAttributes {
     }
 }
 
-/// One update for each index: runs [`ScatterElements::new`]. Negative indices count from the end, and out-of-range
-/// ones are errors.
+/// One update for each index: runs [`ScatterElements::new`]. Negative indices count from the end; out-of-range indices
+/// are errors.
 ///
 /// # Errors
 /// As for [`ScatterElements::run`](ScatterOperator::run).

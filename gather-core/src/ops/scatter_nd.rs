@@ -75,7 +75,7 @@ impl Default for ScatterNd {
 
 impl ScatterNd {
     /// ScatterNd without batch dimensions and without a reduction. Tuples may be empty. Negative indices count from
-    /// the end, and out-of-range ones are errors.
+    /// the end; out-of-range indices are errors.
     #[must_use]
     pub fn new() -> Self {
         Self::from_attributes(ScatterNdAttributes { batch_dims: 0, least: 0 })
@@ -148,7 +148,7 @@ impl ScatterAttributes for ScatterNdAttributes {
 }
 
 /// Updates of elements or slices by index tuples, without batch dimensions: runs [`ScatterNd::new`]. Negative indices
-/// count from the end, and out-of-range ones are errors.
+/// count from the end; out-of-range indices are errors.
 ///
 /// # Errors
 /// As for [`ScatterNd::run`](ScatterOperator::run).

@@ -228,13 +228,13 @@ macro_rules! folds {
             if A::Sum::ANY_ORDER {
                 return [$(any_order::<A, B, P>(rows[$n], b)),*];
             }
-            let (blocks, b_rest) = b.as_chunks::<BLOCK>();
+            let (blocks, b_remainder) = b.as_chunks::<BLOCK>();
             let (b_whole, b_last) = blocks.as_chunks::<BLOCKS>();
             // Cut to `b.len()`, so that the compiler sees every index in bounds.
             let rows = ($({
-                let (blocks, rest) = rows[$n][..b.len()].as_chunks::<BLOCK>();
+                let (blocks, remainder) = rows[$n][..b.len()].as_chunks::<BLOCK>();
                 let (whole, last) = blocks.as_chunks::<BLOCKS>();
-                (&whole[..b_whole.len()], &last[..b_last.len()], rest)
+                (&whole[..b_whole.len()], &last[..b_last.len()], remainder)
             },)*);
             let mut lanes = ($({
                 let _ = $n;
@@ -250,8 +250,8 @@ macro_rules! folds {
                     $(block::<A, B, P, W>(&mut lanes.$n[at], &rows.$n.1[at], &b_last[at], by);)*
                 }
             }
-            if !b_rest.is_empty() {
-                let terms = ($(rest_terms::<A, B, P>(rows.$n.2, b_rest),)*);
+            if !b_remainder.is_empty() {
+                let terms = ($(remainder_terms::<A, B, P>(rows.$n.2, b_remainder),)*);
                 for at in 0..BLOCKS {
                     if at == b_last.len() {
                         $(lanes.$n[at] = join_blocks::<A::Sum, P>(lanes.$n[at], &terms.$n);)*
@@ -283,7 +283,7 @@ fn any_order<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[
 }
 
 #[inline(always)]
-fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
+fn remainder_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
     match b.len() {
         1 => last_terms::<1, A, B, P>(a, b),
         2 => last_terms::<2, A, B, P>(a, b),
@@ -338,11 +338,11 @@ pub(super) fn widen<A: Number>(row: &[A], out: &mut [A::Sum]) {
 #[inline(always)]
 pub(super) fn widen_by<A: Number, W: Widen>(row: &[A], out: &mut [A::Sum], by: W) {
     let len = row.len().min(out.len());
-    let ((blocks, rest), (out_blocks, out_rest)) = (row[..len].as_chunks(), out[..len].as_chunks_mut());
+    let ((blocks, remainder), (out_blocks, out_remainder)) = (row[..len].as_chunks(), out[..len].as_chunks_mut());
     for (block, out) in blocks.iter().zip(out_blocks) {
         *out = A::widen_block(block, by);
     }
-    for (number, out) in rest.iter().zip(out_rest) {
+    for (number, out) in remainder.iter().zip(out_remainder) {
         *out = number.widen();
     }
 }

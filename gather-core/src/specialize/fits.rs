@@ -16,9 +16,9 @@ fn open_size<const ARGS: usize>(is_open: bool, len: usize, tensor: Size, sizes: 
     if !is_open {
         return (len == tensor.known).then_some(1);
     }
-    let rest = tensor.checked_at(sizes)?;
-    let size = len.checked_div(rest)?;
-    (size > 0 && size.wrapping_mul(rest) == len).then_some(size)
+    let others = tensor.checked_at(sizes)?;
+    let size = len.checked_div(others)?;
+    (size > 0 && size.wrapping_mul(others) == len).then_some(size)
 }
 
 /// The open sizes of a call of an operator on indices. `None` if a size is 0, two sizes of one dimension differ, or

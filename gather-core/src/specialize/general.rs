@@ -65,10 +65,10 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes,
         });
     }
     if let Some(dim) = open {
-        let rest = shape.iter().try_fold(1usize, |rest, &size| rest.checked_mul(size));
-        shape[dim] = rest.and_then(|rest| len.checked_div(rest)).unwrap_or(0);
-        let untold = (rest == Some(0) && len == 0).then_some(dim);
-        return (shape, untold);
+        let known_len = shape.iter().try_fold(1usize, |known_len, &size| known_len.checked_mul(size));
+        shape[dim] = known_len.and_then(|known_len| len.checked_div(known_len)).unwrap_or(0);
+        let unknown = (known_len == Some(0) && len == 0).then_some(dim);
+        return (shape, unknown);
     }
     (shape, None)
 }
@@ -76,13 +76,13 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes,
 /// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the
 /// other tensor, if both share the dimension, and otherwise 0.
 fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [DeclaredSizes; 2] {
-    let (mut data, untold) = shape(declared.data, data, &mut args);
-    let (mut indices, untold_of_indices) = shape(declared.indices, indices, &mut args);
+    let (mut data, unknown) = shape(declared.data, data, &mut args);
+    let (mut indices, unknown_of_indices) = shape(declared.indices, indices, &mut args);
     let is_shared = |dim: &usize| *dim < shared(declared);
-    if let Some(dim) = untold.filter(is_shared) {
+    if let Some(dim) = unknown.filter(is_shared) {
         data[dim] = indices[dim];
     }
-    if let Some(dim) = untold_of_indices.filter(is_shared) {
+    if let Some(dim) = unknown_of_indices.filter(is_shared) {
         indices[dim] = data[dim];
     }
     [data, indices]

@@ -51,7 +51,7 @@ pub struct Erased<'a> {
 
 /// Bags without their types.
 ///
-/// Invariant: the contract of [`PlanBags`](crate::PlanBags), whose implementations alone make values.
+/// Invariant: the contract of [`PlanBags`](crate::PlanBags), whose implementations alone make them.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
     pub(super) indices: Erased<'a>,
@@ -274,7 +274,7 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output layout, or if `out` is `None` for the row-major one. Calls `then` with the plan, the bags,
+    /// Plans for an output layout, `None` for the row-major layout. Calls `then` with the plan, the bags,
     /// and the row-major layout.
     ///
     /// # Errors

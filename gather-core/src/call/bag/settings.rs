@@ -9,8 +9,8 @@ use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 
 impl EmbeddingBag {
-    /// An EmbeddingBag. Negative indices count from the end, and out-of-range ones are errors. There is no padding
-    /// row, empty bags yield zeros, and the last bag ends with the indices.
+    /// An EmbeddingBag. Negative indices count from the end; out-of-range indices are errors. There is no padding row,
+    /// empty bags yield zeros, and the last bag ends with the indices.
     #[must_use]
     pub fn new(reduction: Reduction) -> Self {
         let settings = BagSettings {
@@ -46,7 +46,7 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-        /// Names the row that is the result of a bag in which no row counts. It is taken without a weight; the index
+        /// Names the row that is the result of a bag in which no row counts. It has no weight; the index
         /// must not be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
         /// Sets whether the last offset is the end of the last bag, instead of the start of one more. Indices after it

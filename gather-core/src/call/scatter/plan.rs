@@ -45,8 +45,8 @@ impl PlannedScatter {
         Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
     }
 
-    /// A plan whose calls choose the size of the first dimension of indices and updates. Its code is linked only into
-    /// programs with such plans.
+    /// A dynamic plan: calls choose the size of the first dimension of indices and updates. Its code is linked only
+    /// into programs with dynamic plans.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
         let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
