@@ -11,7 +11,6 @@ use crate::types::op::Op;
 /// The attributes of an operator on data and indices: [`Gather`](crate::Gather),
 /// [`GatherElements`](crate::GatherElements) or [`GatherNd`](crate::GatherNd). Sealed.
 pub trait IndexAttributes: Sealed {
-    /// The operator.
     #[doc(hidden)]
     fn op(&self) -> Op;
 

@@ -7,7 +7,6 @@ use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
-/// Checks that an output has the shape of the result.
 #[inline]
 pub(super) fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
     if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
@@ -17,7 +16,6 @@ pub(super) fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<
     }
 }
 
-/// Checks that a tensor has the planned layout.
 #[inline(always)]
 pub(super) fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
     if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }

@@ -1,6 +1,5 @@
-//! Operators on `Clone` types, whose elements cannot be moved as bytes. One pass over the folded loops, in output
-//! order, clones each element from a slice: `Copy` elements do not pass over the stack. If a clone panics, exactly the
-//! elements cloned before it are dropped.
+//! Operators on `Clone` types, which cannot be moved as bytes. One pass over the folded loops, in output order, clones
+//! from slices, so `Copy` elements skip the stack. A panicking clone drops exactly the elements before it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -47,7 +46,6 @@ where
 /// The address may be read as a value of the index type, at any alignment.
 type Resolver = unsafe fn(KernelPolicy, *const u8, i64) -> Option<i64>;
 
-/// The [`Resolver`] of an index type.
 fn resolver(index: IndexType) -> Resolver {
     /// # Safety
     /// As for [`Resolver`].
@@ -126,8 +124,8 @@ pub(crate) fn scatter<T: Clone>(
     Tensor::new(values, data.shape())
 }
 
-/// Checks the forced options of a call, and its indices if an index out of range is an error. Returns whether the
-/// dense tensor is empty, and whether an axis is.
+/// Checks a call's forced options, and its indices if the policy refuses. Returns `[dense is empty, an axis is
+/// empty]`.
 ///
 /// # Errors
 /// The errors of [`check_options`], then [`Error::IndexOutOfRange`].
@@ -207,8 +205,7 @@ pub(crate) fn space<T: Clone>(
     Tensor::new(values, &lowered.output)
 }
 
-/// Checks the forced options of a call: the machine has the level, and `own` is the method. Operators on indices clone
-/// one by one: `Direct`.
+/// Checks a call's forced options: the machine has the level, and the method is `own` (`Direct` for indices).
 fn check_options(op: Op, own: Method, options: Options) -> Result<(), Error> {
     Level::resolve(options.level)?;
     match options.method.filter(|&method| method != own) {
@@ -217,7 +214,6 @@ fn check_options(op: Op, own: Method, options: Options) -> Result<(), Error> {
     }
 }
 
-/// An empty vector with capacity for a result.
 fn reserve<T>(shape: &Shape) -> Result<Vec<T>, Error> {
     Shape::checked_bytes(shape, size_of::<T>())?;
     memory::reserve(Shape::checked_len(shape)?)

@@ -65,8 +65,7 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// Implements the methods of operators with fields `attributes` and `registry`, the kernels for types known at run
-/// time.
+/// Implements the methods of operators with attributes and a registry, in fields of these names.
 macro_rules! attributes {
     ($Operator:ident<A $(, $R:ident)?> $(, $(#[$example:meta])+)?) => {
         impl<A $(, $R)?> $Operator<A $(, $R)?> {
@@ -74,7 +73,6 @@ macro_rules! attributes {
                 &self.attributes
             }
 
-            /// The operator with other attributes.
             #[allow(dead_code, reason = "some operators have no such attribute")]
             pub(crate) fn with_attributes(mut self, change: impl FnOnce(&mut A)) -> Self {
                 change(&mut self.attributes);

@@ -63,15 +63,12 @@ pub(super) type ConvertingFns = (
 #[derive(Clone)]
 pub(super) struct Reads {
     format: PlannedFormat,
-    /// The shapes of whole rows.
     rows: Option<RowShape>,
 }
 
-/// The facts that a call's arguments are compared with: the operator, the indexed axes, the level of the functions
-/// that read arguments, and their shapes.
+/// Facts to compare arguments with: operator, indexed axes, level of the functions that read them, shapes.
 type PreparedFor<'a> = (Op, &'a [Axis], Available, &'a Reads);
 
-/// The planned format of data.
 #[derive(Clone)]
 enum PlannedFormat {
     Plain,
@@ -85,8 +82,7 @@ impl Reads {
     /// Elements that are moved unchanged.
     pub(super) const PLAIN: Self = Reads { format: PlannedFormat::Plain, rows: None };
 
-    /// The format of converted data, and its whole rows. Compares a fixed output with values planned in arrays, and
-    /// finds the spacing of its rows.
+    /// The format and the whole rows of converted data, checked against a fixed output.
     ///
     /// # Errors
     /// The errors of [`BlockShapes::new`], of [`check_values`], then of [`RowShape::space`].
@@ -151,12 +147,11 @@ pub(super) struct Converter<'a> {
     /// The functions that convert the rows of a job, and the data type that they write.
     rows: ByLevel<CompiledMoveFn>,
     made: DType,
-    /// Bytes of an element of data.
     size_in: usize,
 }
 
 impl<'a> Converter<'a> {
-    /// The converter of a reader, which has a row function, or a kind with this decoder.
+    /// The converter of a reader, which has a row function, a kind with this decoder, or both.
     #[inline(always)]
     pub(super) fn new(reader: &'a Reader<'a>, decoder: Option<Decoder>) -> Self {
         let (rows, size_in, made) = match (reader.function, &decoder) {
@@ -173,7 +168,6 @@ impl<'a> Converter<'a> {
         self.reader.function.map(|(function, _)| function)
     }
 
-    /// The decoder that runs before a row function.
     fn first(&self) -> Option<Decoder> {
         self.decoder.filter(|_| self.reader.function.is_some())
     }
@@ -213,8 +207,7 @@ impl<'a> Converter<'a> {
         self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
     }
 
-    /// The shape of results for elements gathered into `output`, whose last dimensions are a `row` of data; `None` if
-    /// it is `output`.
+    /// The shape of results of elements gathered into `output`, with last dimensions `row`; `None` if it is `output`.
     pub(super) fn shape_of_results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
         if self.writes_arrays() {
             let (last, lead) = output.split_last()?;
@@ -258,8 +251,7 @@ impl<'a> Converter<'a> {
     /// shape and length `output`; a fixed output has that shape.
     ///
     /// # Errors
-    /// The errors of the decoder's arguments, then of the row function's, [`Error::AllocationFailed`], then the errors
-    /// of `run`.
+    /// The errors of the decoder's arguments, of the row function's, [`Error::AllocationFailed`], then of `run`.
     fn write(
         &self,
         prepared: PreparedFor<'_>,
@@ -341,7 +333,7 @@ pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(
 /// Runs a call.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, errors of [`Converter::with_request`], of the plan, of [`Reads::new`], then of
+/// [`Error::Misaligned`], errors of [`Converter::with_request`], of the plan, of [`Reads::new`], of
 /// [`Converter::write`].
 #[inline(never)]
 pub(super) fn run(

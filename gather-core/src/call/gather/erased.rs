@@ -96,8 +96,7 @@ pub(super) fn run(
     }
 }
 
-/// As [`run`]. The plan is made where it is used: moving its hundreds of bytes between functions takes longer than a
-/// small call.
+/// As [`run`]. The plan is made in place: moving its hundreds of bytes between functions costs more than a small call.
 #[inline(never)]
 fn run_fixed(
     attributes: &dyn IndexAttributes,
@@ -117,7 +116,6 @@ fn run_fixed(
     unsafe { exec::run_index(plan, *operands) }.map(Written::all)
 }
 
-/// As [`run`].
 #[inline(never)]
 fn run_resized(
     attributes: &dyn IndexAttributes,

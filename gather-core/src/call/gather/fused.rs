@@ -31,7 +31,6 @@ pub(super) fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> R
     Ok(())
 }
 
-/// Checks that a table has the planned format.
 pub(in crate::call) fn check_format(expected: FusedFormat, table: &FusedRows<'_>) -> Result<(), Error> {
     let got = table.format();
     if got == expected { Ok(()) } else { Err(Error::FusedFormatMismatch { expected, got }) }

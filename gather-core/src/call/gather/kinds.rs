@@ -26,8 +26,7 @@ use crate::types::index::{Index, IndexType};
 
 /// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
-    /// The kernels that move elements of a data type; for maps, formats and row functions, the kernels for their
-    /// indices.
+    /// The kernels that move elements of a data type, or resolve indices for maps, formats and row functions.
     ///
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`].
@@ -50,9 +49,7 @@ pub trait Gathered: Kind {
 /// The outputs that a plan is made for.
 #[derive(Clone, Copy)]
 pub(in crate::call) enum Outputs<'a> {
-    /// Row-major.
     RowMajor,
-    /// Of this layout.
     Of(&'a Layout),
     /// Row-major, for any size of the first dimension of indices.
     AnyCount,
@@ -110,8 +107,7 @@ impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::A
 /// Calls `run` with the reader of data and the operands of a call on sources.
 ///
 /// # Errors
-/// For types known at run time [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output; then the errors
-/// of `run`.
+/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of an output known at run time; then the errors of `run`.
 #[inline(always)]
 pub(super) fn with_operands<S, X, O, R>(
     data: &S,
@@ -208,8 +204,7 @@ pub(super) fn run_plan<K: Gathered>(
     converted::run_plan(plan, &Converter::new(reader, K::decoder(reader)?), operands)
 }
 
-/// Checks that kernels exist for data of a type known at run time, and the sizes of a format. Both are independent of
-/// attributes and shapes.
+/// Checks that data of a type known at run time has kernels, and that the sizes of a format are in range.
 ///
 /// # Errors
 /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
@@ -221,8 +216,7 @@ pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>
     converted::check_data(op, reader)
 }
 
-/// The shape of results for elements gathered into `output`, whose last dimensions are a `row` of data; `None` if it
-/// is `output`.
+/// As [`Converter::shape_of_results`]; `None` for elements that are moved unchanged.
 #[inline]
 pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
     if K::IS_PLAIN {
@@ -291,7 +285,6 @@ decoded! {
     [K: Gathered + ReadByRow, U: Element] ByRow<K, U>: |reader| K::decoder(reader);
 }
 
-/// The decoder of fused rows to `U`.
 #[inline]
 fn of_fused<U: Float>(reader: &Reader<'_>) -> Decoder {
     let Format::Fused(table) = reader.format else { unreachable!("a source of fused rows") };

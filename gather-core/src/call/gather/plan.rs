@@ -249,9 +249,9 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         kinds::run_plan::<K>(&self.plan, &data, operands)
     }
 
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Requests nothing for tensors of other
-    /// layouts or types than the plan's.
+    /// Requests the pages of data that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does; none for other layouts or types than the
+    /// plan's.
     pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
     where
         S: Source<Kind = K> + ?Sized,
@@ -269,8 +269,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
 }
 
 impl<T: Element, I: Index> Plan<T, I> {
-    /// Runs the plan on slices, and compares only their lengths. For plans of row-major layouts, the shortest way to a
-    /// kernel.
+    /// Runs the plan on slices, and compares only their lengths: the shortest way to a kernel, for row-major layouts.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] if a slice has another length, or the plan was made for other strides; then as for

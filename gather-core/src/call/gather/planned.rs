@@ -28,7 +28,6 @@ pub(super) struct PlanInner {
 }
 
 impl PlanInner {
-    /// Plans a request for outputs.
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
         let (prepared, out) = match outputs {
             Outputs::RowMajor => request.plan().map(|(plan, out)| (Prepared::new(plan), out))?,
@@ -42,7 +41,7 @@ impl PlanInner {
         Ok(PlanInner { prepared, data, indices, out, contiguous })
     }
 
-    /// Plans a gather whose calls choose the size of the first dimension of indices. Returns its output, too.
+    /// Plans a gather whose calls choose the size of the first dimension of indices. Also returns the output's layout.
     fn prepare_any_count(request: &Request<'_>) -> Result<(Prepared, Layout), Error> {
         // K10: a kernel for declared shapes takes only the declared count.
         let kernels = request.planned.kernels.with_shaped(&[]);
@@ -154,8 +153,8 @@ impl PlanInner {
         Ok(count)
     }
 
-    /// Shape and length of a fresh output for `count` indices, the result of [`PlanInner::check_inputs`]. `buffer`
-    /// holds a shape that is not the plan's.
+    /// Shape and length of a fresh output for `count` indices, as checked. `buffer` holds a shape other than the
+    /// plan's.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] if the planned output is not row-major, then the errors of [`PlanInner::output_of`].
@@ -203,8 +202,8 @@ impl PlanInner {
         self.check_inputs(operands.data().1, indices)
     }
 
-    /// As [`PlanInner::run`], with the arguments that `given` makes for the converter of data of a layout. `given` is
-    /// called after the layouts are checked.
+    /// As [`PlanInner::run`]. After layouts are checked, `given` makes the converter's arguments for the layout of
+    /// data.
     ///
     /// # Errors
     /// The errors of `given`, then the errors of a run.
@@ -234,8 +233,7 @@ impl PlanInner {
     /// Runs the plan.
     ///
     /// # Safety
-    /// X1 for operands of the planned layouts, except that a dynamic first dimension of indices and output has size
-    /// `count`.
+    /// X1 for operands of the planned layouts; a dynamic first dimension of indices and output has size `count`.
     #[inline(always)]
     pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         // SAFETY: X1, as the caller says.

@@ -38,7 +38,6 @@ pub(super) struct RowShape {
     pub(super) rows: WholeRows,
     /// The numbers that the function reads, if rows are decoded first.
     pub(super) decoding: Option<DecodedRows>,
-    /// The names of the function's parameters.
     pub(super) params: Params,
     /// Whether a row becomes one value, without a dimension in the result.
     one: bool,
@@ -48,7 +47,6 @@ pub(super) struct RowShape {
     spacing: Option<isize>,
 }
 
-/// The number of elements in a row.
 pub(super) fn elements(row: &[usize]) -> usize {
     // A product that overflows has a factor of 0: the number of elements of a layout fits.
     if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }

@@ -56,8 +56,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-/// Requests the pages that a plan touches on data and indices of its types; none if their layouts are not the planned
-/// ones. Reads no byte of data.
+/// Requests the pages that a plan touches on operands of its types; none for other layouts. Reads no byte of data.
 pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
     if !planned.matches_inputs(layout, ids.layout()) {
         return WillNeed::default();

@@ -17,14 +17,12 @@ pub(in crate::call) struct BlockShapes {
     block_log2: u32,
     scales: Shape,
     zero_points: Shape,
-    /// The shape of the result, for a plan for any count at the expected count. Empty for rows that a row function
-    /// reads.
+    /// The shape of the result, at the expected count if dynamic. Empty for rows that a row function reads.
     pub(in crate::call) output: Shape,
 }
 
 impl BlockShapes {
-    /// Checks the data of a plan, and an output of bytes that become values; finds the shapes of scales and zero
-    /// points.
+    /// Checks data of a plan and an output of bytes that become values; finds the shapes of scales and zero points.
     ///
     /// # Errors
     /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
@@ -50,8 +48,7 @@ impl BlockShapes {
             values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
         };
         let values = in_values(data.shape()[last], last)?;
-        // Each byte of the result becomes `per_byte` values, whether its last dimension comes from data or from
-        // indices.
+        // Each byte of the result becomes `per_byte` values, also if its last dimension comes from indices.
         let wide = |bytes: &[usize]| in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1));
         let output = bytes.map(|bytes| Ok(with_last(bytes, wide(bytes)?))).transpose()?.unwrap_or_default();
         if !data.is_contiguous() {
@@ -138,7 +135,6 @@ fn values<'a, V>(op: Op, argument: Argument, expected: &Shape, given: &'a View<'
     in_order(op, argument, given)
 }
 
-/// The elements of a row-major tensor.
 fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
     check_row_major(op, argument, given.layout())?;
     if given.is_empty() {

@@ -59,7 +59,6 @@ pub(in crate::call) trait BlockArgs {
     ) -> Result<(), Error>;
 }
 
-/// The scales and zero points of a table.
 #[derive(Debug)]
 pub(in crate::call) struct BlockParams<'a, U> {
     pub(in crate::call) scales: &'a View<'a, U>,

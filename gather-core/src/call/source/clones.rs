@@ -11,7 +11,6 @@ use crate::tensor::view::View;
 use crate::types::error::Error;
 
 mod sealed {
-    /// Implemented for data that is cloned.
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -56,7 +55,6 @@ sources! {
     [T] Vec<T> => T: |this| View::new(this, &[this.len()]);
 }
 
-/// Implements [`CloneSource`] for a pointer to data.
 macro_rules! pointers {
     ($($Pointer:ty;)*) => {$(
         impl<S: CloneSource + ?Sized> Sealed for $Pointer {}

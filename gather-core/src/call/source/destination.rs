@@ -44,7 +44,6 @@ pub unsafe trait Destination: Sealed {
     fn parts(&mut self) -> (*mut u8, Self::Held<'_>);
 }
 
-/// Implements [`Destination`] for a type of tensor.
 macro_rules! destinations {
     ($(
         [$($generics:tt)*] $Tensor:ty => $Kind:ty: $Held:ty, |$this:ident| $dtype:expr, $start:expr, $held:expr;

@@ -24,7 +24,6 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 
 mod sealed {
-    /// Implemented for kinds.
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -50,8 +49,7 @@ pub trait Kind: Sealed + Sized + 'static {
     note = "scatters and operators that rearrange space take a `View` or a `DynView`, and no map or row function"
 )]
 pub trait Unconverted: Kind {
-    /// The kernels of an operator for data of a type: `typed` for a type known at compile time, else `found` in a
-    /// registry.
+    /// The kernels for data of a type: `typed` for types known at compile time, else `found` in a registry.
     ///
     /// # Errors
     /// [`Error::UnknownDType`] for [`Any`]; [`Error::KernelsNotCompiled`] for types known at run time.
@@ -69,7 +67,7 @@ pub trait Unconverted: Kind {
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
 }
 
-/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: elements, mapped elements, fused rows and blocks.
+/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: plain or mapped elements, fused rows, blocks.
 /// Sealed.
 #[diagnostic::on_unimplemented(
     message = "no row function reads rows of `{Self}`",
@@ -102,7 +100,6 @@ pub trait IndexKind: Kind {
     fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
     #[cfg(feature = "scatter")]
-    /// The built-in kernels of scatters.
     #[doc(hidden)]
     fn scatters(index: IndexType) -> Option<Kernels>;
 

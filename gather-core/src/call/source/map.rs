@@ -15,8 +15,7 @@ pub(in crate::call) trait MapArgs {
     /// The first parameter whose values do not fit. Parameters with one value for all are skipped.
     fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
-    /// The parameters as the map's functions read them (K8), and whether each has one value for all: then nothing is
-    /// prefetched.
+    /// The parameters as the map's functions read them (K8), and whether each has one value for all (no prefetch).
     fn erased(&self) -> (ErasedParams<'_>, bool);
 }
 
@@ -113,8 +112,7 @@ impl<T: Element> View<'_, T> {
     /// planned map.
     ///
     /// # Panics
-    /// If the map panics in a call. A view then holds a mix of results and its previous contents, and a tensor is
-    /// empty.
+    /// If the map panics in a call. A view then holds a mix of results and previous contents, and a tensor is empty.
     ///
     /// # Examples
     /// Two rows of a table of bytes, with a scale for each row and one zero point:

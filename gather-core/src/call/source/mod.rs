@@ -1,5 +1,4 @@
-//! Sources: the data that operators read. A view is a source, and its adaptors (`map`, `rows`, ..) return others, as
-//! with iterators.
+//! Sources: the data that operators read. A view is a source, and adaptors (`map`, `rows`, ..) make others of it.
 //!
 //! ```text
 //! View, DynView, Tensor, slices        elements as they are
@@ -138,8 +137,7 @@ pub unsafe trait Source: Sealed {
     fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
-/// A kind and a layout, for which plans are made. Every [`Source`] has both; a [`Spec`](crate::Spec) has nothing else.
-/// Sealed.
+/// A kind and a layout, for plans. Every [`Source`] has both, a [`Spec`](crate::Spec) nothing else. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -189,7 +187,6 @@ impl<S: Source + ?Sized> Describe for S {
     }
 }
 
-/// Implements [`Source`] for a type of source.
 macro_rules! sources {
     ($(
         [$($generics:tt)*] $Source:ty => $Kind:ty:
@@ -278,7 +275,6 @@ sources! {
         &this.layout, this.start(), this.dtype, Reader::new(this, layout, Format::Plain);
 }
 
-/// Implements [`Describe`] for a type of spec.
 macro_rules! specs {
     ($(
         [$($generics:tt)*] $Spec:ty => $Kind:ty: $Held:ty, where [$($bounds:tt)*], |$this:ident, $layout:ident|
@@ -336,7 +332,6 @@ pub(super) fn of_owned(shape: &[usize]) -> Layout {
     Layout::contiguous(shape).expect("a tensor that is there has a layout")
 }
 
-/// Implements [`Source`] for a pointer to a source.
 macro_rules! pointers {
     ($($Pointer:ty;)*) => {$(
         impl<S: Source + ?Sized> Sealed for $Pointer {}

@@ -35,7 +35,6 @@ pub struct Reader<'s> {
 pub(in crate::call) enum Format<'s> {
     /// Elements that are moved or computed with unchanged.
     Plain,
-    /// Elements that a map converts.
     Mapped(&'static Map, Option<&'s dyn MapArgs>),
     /// Rows with their own scales.
     Fused(&'s FusedRows<'s>),
@@ -64,7 +63,6 @@ impl<'s> Reader<'s> {
         Reader { dtype, function: Some((function, args)), ..self }
     }
 
-    /// The start and the layout.
     #[inline(always)]
     pub(in crate::call) fn parts(&self) -> (*const u8, &'s Layout) {
         (self.start, self.layout)

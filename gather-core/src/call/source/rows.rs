@@ -19,8 +19,8 @@ pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
 /// The arguments of a row function's parameters in a call, without their types.
 pub(in crate::call) trait RowArgs {
-    /// Compares the lengths of arguments with shapes. Calls `run` with whether each index has its own values, and with
-    /// the function that takes the place of rows.
+    /// Compares argument lengths with shapes. Calls `run` with whether each index has its own values, and a
+    /// [`PlaceRows`].
     ///
     /// # Errors
     /// The number of the first parameter whose argument does not fit. The inner result has the errors of `run`.
@@ -100,8 +100,8 @@ pub struct RowsSpec<D, T, U, P> {
 }
 
 impl<T: Element> View<'_, T> {
-    /// Computes a [`RowFunction`] of each row that an operator gathers: each index yields one value, or one row of
-    /// another length. Rows are read in place, and no gathered rows are written. [`Gather`](crate::Gather) names rows.
+    /// Computes a [`RowFunction`] of each row that [`Gather`](crate::Gather) names: each index yields one value, or
+    /// one row of another length. Rows are read in place, and no gathered rows are written.
     ///
     /// A row is all dimensions of data after the axis, and its elements are contiguous. The shape of the result is
     /// `data.shape[..axis] + indices.shape[batch_dims..]`. If the function makes rows, their length follows as the
@@ -113,9 +113,9 @@ impl<T: Element> View<'_, T> {
     /// function may be called for rows whose results are not kept.
     ///
     /// Cost: one pass over the indices, one over the rows that they name. Rows of data beyond the caches are
-    /// prefetched, if a loop has more than a few. The function is compiled for the level. A plan runs any function of
-    /// these types and lengths. If a function fills rows by another value than the planned function, a run copies the
-    /// plan first.
+    /// prefetched, if a loop has more than a few rows. The function is compiled for the level. A plan runs any
+    /// function of these types and lengths; a run copies the plan first if the function has another fill than the
+    /// planned function.
     ///
     /// # Errors
     /// The errors of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
@@ -125,8 +125,8 @@ impl<T: Element> View<'_, T> {
     /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
-    /// If the function panics in a call. The rows of a view are then results, zeros or its previous contents; a tensor
-    /// is empty.
+    /// If the function panics in a call. Rows of a view are then results, zeros or previous contents; a tensor is
+    /// empty.
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:
@@ -181,9 +181,8 @@ macro_rules! chains {
 chains! {
     [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P>, U::Number,
     ([T: Element, U: Element, P: Params] MappedSpec<T, U, P> as "MappedView")
-        /// Computes a [`RowFunction`] of each row of converted elements that an operator gathers, as [`View::rows`]
-        /// does on unconverted rows. The results equal the function on rows that a gather has converted, to the bit,
-        /// and no such rows are written.
+        /// Computes a [`RowFunction`] of each row of converted elements, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has converted, to the bit; no such rows are written.
         ///
         /// The function reads numbers. If the map makes arrays or blocks, it reads the numbers of a row in order: of a
         /// table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and the length of
@@ -222,9 +221,9 @@ chains! {
         /// }
         /// ```
     [U: Float] FusedView<'_, U>, U, ()
-        /// Computes a [`RowFunction`] of each row of numbers that an operator gathers, as [`View::rows`] does on plain
-        /// rows. The results equal the function on rows that a gather has decoded, to the bit, and no such rows are
-        /// written. A row out of range is not decoded.
+        /// Computes a [`RowFunction`] of each row of decoded numbers, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has decoded, to the bit; no such rows are written. A row out of
+        /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
         /// buffer of one row per thread.
@@ -251,9 +250,9 @@ chains! {
         /// }
         /// ```
     [U: Float] BlocksView<'_, U>, U, ([U: Float] BlocksSpec<U> as "BlocksView")
-        /// Computes a [`RowFunction`] of each row of numbers that an operator gathers, as [`View::rows`] does on plain
-        /// rows. The results equal the function on rows that a gather has decoded, to the bit, and no such rows are
-        /// written. A row out of range is not decoded.
+        /// Computes a [`RowFunction`] of each row of decoded numbers, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has decoded, to the bit; no such rows are written. A row out of
+        /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
         /// buffer of one row per thread.

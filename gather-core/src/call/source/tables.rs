@@ -12,8 +12,7 @@ use crate::types::codes::Float;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Several tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], and for [`Any`] of
-/// [`tables_dyn`].
+/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], for [`Any`] of [`tables_dyn`].
 #[derive(Clone, Debug)]
 pub struct TablesView<'a, U> {
     pub(super) tables: Vec<&'a FusedRows<'a>>,

@@ -29,7 +29,6 @@ use crate::types::policy::Options;
 /// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) or
 /// [`SpaceToDepth`](crate::SpaceToDepth). Sealed.
 pub trait SpaceAttributes: Sealed {
-    /// The operator.
     #[doc(hidden)]
     fn op(&self) -> Op;
 
@@ -145,7 +144,6 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
 
-    /// The lowered operator, checked against the shape of data.
     fn lowered(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
         let mut lowered = SpaceLowered::new(self.attributes().op());
         self.attributes().lower(data, &mut lowered)?;

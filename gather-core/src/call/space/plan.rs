@@ -79,7 +79,6 @@ impl PlannedSpace {
 }
 
 impl<K: Unconverted> RearrangePlan<K> {
-    /// A plan for elements of the data type.
     pub(super) fn new(planned: PlannedSpace, dtype: DType) -> Self {
         RearrangePlan { planned, dtype, kind: PhantomData }
     }

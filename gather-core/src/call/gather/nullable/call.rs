@@ -59,7 +59,6 @@ pub(super) enum Runs<'a> {
     PlanInner(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
 }
 
-/// A function that runs an operator on data of a kind, by indices of a kind.
 type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
 
 /// The functions that run an operator on data of a kind, and return the shape of results.
@@ -80,13 +79,11 @@ impl OnceFns {
 
 /// The shapes of a call and its bitmaps.
 struct NullableShapes<'a> {
-    /// The lowered operator. Its loops step through the bits of data and the numbers of indices; if a row has one bit,
-    /// there are no loops within a row.
+    /// The lowered operator: its loops step through bits of data, by rows or by elements, and numbers of indices.
     lowered: &'a IndexLowered,
     sizes: NullableSizes,
     /// Bits of the result.
     bits: usize,
-    /// Whether the result has no elements.
     is_empty: bool,
 }
 
@@ -121,16 +118,15 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// The bitmaps that have a null. A bitmap of data with more bits than indices is not searched, and counts as
-    /// having one.
+    /// The bitmaps with nulls. A bitmap of data with more bits than indices is not searched, and counts as one.
     fn nulls(&self, shapes: &NullableShapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
-    /// Checks attributes, shapes, a fixed output and the lengths of bitmaps. Without a plan, lowers the operator into
-    /// `lowered`, which is empty.
+    /// Checks attributes, shapes, a fixed output and bitmap lengths. Without a plan, lowers the operator into
+    /// `lowered`.
     ///
     /// # Errors
     /// Errors of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`] or [`Error::PlanMismatch`]; then
@@ -201,7 +197,6 @@ impl Call<'_> {
         }
     }
 
-    /// Runs into an output, without nulls.
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
             Runs::Once(op, fns) => (fns.by[0])(op, self.reader, operands),

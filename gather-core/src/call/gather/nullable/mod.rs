@@ -28,8 +28,8 @@ use crate::types::policy::OutOfBounds;
 /// A gather of data and indices with nulls, as bitmaps of Apache Arrow mark them: the `take` of Arrow, along any axis
 /// and for tuples too. [`Gather::nullable`](IndexOperator::nullable) makes one.
 ///
-/// - A null index is not read. It yields null, and zeros ([`Element::ZERO`]) as values; under a row function, the
-///   value of [`with_fill`](crate::RowFunction::with_fill).
+/// - The value of a null index does not matter. It yields null, and zeros ([`Element::ZERO`]) as values; under a row
+///   function, the value of [`with_fill`](crate::RowFunction::with_fill).
 /// - A valid index that names a null yields null, and the values of data unchanged.
 /// - A valid index out of range follows [`OutOfBounds`]. Zeros are then valid values.
 ///

@@ -47,7 +47,6 @@ pub struct NullablePlan<K, I> {
 
 plan_type!(NullablePlan<K, I>: planned);
 
-/// A plan without its kinds.
 #[derive(Clone)]
 pub(super) struct NullablePlanned {
     facts: Facts,
@@ -56,8 +55,7 @@ pub(super) struct NullablePlanned {
     /// The call by positions, any of which may be missing.
     pub(super) by_position: GatherPlan,
     pub(super) sizes: NullableSizes,
-    /// The lowered operator: its loops step through the numbers of indices, and through elements or (second) rows of
-    /// data.
+    /// The lowered operator: loops step through numbers of indices, and elements (`[0]`) or rows (`[1]`) of data.
     lowered: [IndexLowered; 2],
 }
 
@@ -97,12 +95,10 @@ impl NullablePlanned {
         self.plan.explain()
     }
 
-    /// The layout of positions.
     pub(super) fn positions(&self) -> &Layout {
         &self.by_position.planned.indices
     }
 
-    /// Whether calls choose the size of the first dimension of indices.
     pub(super) fn is_counted(&self) -> bool {
         self.plan.planned.is_counted()
     }
@@ -114,7 +110,6 @@ impl NullablePlanned {
         Ok(Some(count).filter(|_| self.is_counted()))
     }
 
-    /// The lowered operator, whose loops step through elements of data, or rows.
     pub(super) fn lowered(&self, by_rows: bool) -> &IndexLowered {
         &self.lowered[usize::from(by_rows)]
     }

@@ -13,7 +13,6 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// The sizes of a call.
 #[derive(Clone)]
 pub(super) struct NullableSizes {
     /// The number of each index: a layout of the shape of indices, with stride 0 along components.
