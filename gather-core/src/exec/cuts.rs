@@ -13,7 +13,7 @@ use crate::kernels::{Outcome, start_of_part};
 /// Runs `n` chunks on up to `tasks` threads: `run(chunk, worker)`.
 pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcome + Sync) -> Outcome {
     let complete = AtomicBool::new(true);
-    parallel_for(tasks, n, |piece, worker| _ = complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed));
+    parallel_for(tasks, n, |chunk, worker| _ = complete.fetch_and(run(chunk, worker).is_complete(), Ordering::Relaxed));
     Outcome::complete_if(complete.into_inner())
 }
 
@@ -21,11 +21,11 @@ pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcom
 pub(super) struct Cuts(SmallVec<[usize; 6]>);
 
 impl Cuts {
-    /// Cuts loops of the given lengths, outermost first, into about `pieces` chunks. Cuts only the first loop with
-    /// `n >= pieces`, or else several from the outermost on.
-    pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, pieces: usize) -> Self {
-        let alone = lengths.clone().position(|n| n >= pieces);
-        let mut left = pieces;
+    /// Cuts loops of the given lengths, outermost first, into about `chunks` chunks. Cuts only the first loop with
+    /// `n >= chunks`, or else several from the outermost on.
+    pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, chunks: usize) -> Self {
+        let alone = lengths.clone().position(|n| n >= chunks);
+        let mut left = chunks;
         let parts = lengths.enumerate().map(|(d, n)| {
             let parts = if alone.is_none_or(|alone| alone == d) { left.min(n) } else { 1 };
             left = left.div_ceil(parts);
@@ -34,7 +34,7 @@ impl Cuts {
         Cuts(parts.collect())
     }
 
-    pub(super) fn pieces(&self) -> usize {
+    pub(super) fn chunks(&self) -> usize {
         self.0.iter().product()
     }
 
@@ -44,9 +44,9 @@ impl Cuts {
     }
 
     /// The iterations of loop `d` of length `n` in a chunk.
-    pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
+    pub(super) fn range(&self, chunk: usize, d: usize, n: usize) -> Range<usize> {
         let inner: usize = self.0[d + 1..].iter().product();
-        let (part, parts) = (piece / inner % self.0[d], self.0[d]);
+        let (part, parts) = (chunk / inner % self.0[d], self.0[d]);
         start_of_part(n, part, parts)..start_of_part(n, part + 1, parts)
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     fn counts(lengths: &[usize], pieces: usize) -> Vec<usize> {
         let cuts = Cuts::new(lengths.iter().copied(), pieces);
         let mut counts = vec![0; lengths.iter().product()];
-        for piece in 0..cuts.pieces() {
+        for piece in 0..cuts.chunks() {
             let ranges: Vec<_> = lengths.iter().enumerate().map(|(d, &n)| cuts.range(piece, d, n)).collect();
             assert!(ranges.iter().all(|range| !range.is_empty()), "{lengths:?} in {pieces}: an empty piece");
             for (at, count) in counts.iter_mut().enumerate() {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn loops_are_cut_into_as_many_pieces_as_are_wanted_or_more() {
-        let pieces = |lengths: &[usize], pieces| Cuts::new(lengths.iter().copied(), pieces).pieces();
+        let pieces = |lengths: &[usize], pieces| Cuts::new(lengths.iter().copied(), pieces).chunks();
         assert_eq!(pieces(&[2, 1 << 20], 8), 8);
         assert_eq!(pieces(&[usize::MAX], 8), 8);
         assert_eq!(pieces(&[3, 5], 8), 9);

@@ -479,9 +479,9 @@ impl<'a> IndexPart<'a> {
         let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD));
         let part = &self;
-        share(tasks, cuts.pieces(), |piece, worker| {
+        share(tasks, cuts.chunks(), |chunk, worker| {
             let mut loops = Loops::new();
-            let args = part.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
+            let args = part.args.part(&mut loops, |depth, n| cuts.range(chunk, depth, n));
             IndexPart { plan: part.plan, args }.run_in(scratch, worker)
         })
     }

@@ -73,10 +73,10 @@ impl Task<'_> {
     fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
         let whole = &self;
-        parallel_for(tasks, cuts.pieces(), |piece, _| {
+        parallel_for(tasks, cuts.chunks(), |chunk, _| {
             let (mut loops, mut origin) = (BlockLoops::from_slice(whole.loops), whole.origin);
             for (d, along) in loops.iter_mut().enumerate() {
-                let range = cuts.range(piece, d, along.n);
+                let range = cuts.range(chunk, d, along.n);
                 let cursor = skip(origin.enter(along), along, range.start);
                 origin = cursor.at();
                 (along.n, along.phase) = (range.len(), cursor.phase);

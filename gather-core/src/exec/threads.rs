@@ -28,8 +28,8 @@ pub(crate) fn parallel_for(tasks: usize, n: usize, run: impl Fn(usize, usize) + 
     let (next, workers) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let worker = workers.fetch_add(1, Ordering::Relaxed);
-        let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&piece| piece < n);
-        core::iter::from_fn(next).for_each(|piece| run(piece, worker));
+        let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < n);
+        core::iter::from_fn(next).for_each(|chunk| run(chunk, worker));
     };
     help(tasks.min(n).saturating_sub(1), &work);
 }

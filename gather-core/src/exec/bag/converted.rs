@@ -55,8 +55,8 @@ impl<'a> Converted<'a> {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
         debug_assert!(count <= conversion.rows, "more rows than there is room for");
-        for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
-            *mine = if position < 0 { position } else { at as i64 };
+        for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
+            *slot = if position < 0 { position } else { at as i64 };
         }
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
@@ -66,7 +66,7 @@ impl<'a> Converted<'a> {
                 true => carried,
                 false => carried.wrapping_add((values + number * SPARE) * plan.fns.sum),
             };
-            let these = BagArgs {
+            let args = BagArgs {
                 data: self.rows,
                 stride: conversion.stride as isize,
                 positions: &self.positions[..count],
@@ -80,7 +80,7 @@ impl<'a> Converted<'a> {
             // SAFETY: B1: the rows that are not skipped have just been converted, in the order of their numbers. The
             // contract of all columns covers the remainder: output and weights (B2, B3), sums with `SPARE` more per
             // conversion (B4), and positions of `count` rows (B6).
-            reduce(&unsafe { BagRows::new(these) });
+            reduce(&unsafe { BagRows::new(args) });
         }
     }
 
@@ -96,8 +96,8 @@ impl<'a> Converted<'a> {
         let (mut n, mut to) = (0, self.rows);
         for (number, &position) in rows.positions[..count].iter().enumerate() {
             if rows.distance > 0 {
-                let later = rows.positions[rows.distance + number];
-                self.ask(at(later), later, elements);
+                let next = rows.positions[rows.distance + number];
+                self.prefetch(at(next), next, elements);
             }
             if position >= 0 {
                 short[n] = EncodedRow { from: at(position), to, row: position as usize };
@@ -115,7 +115,7 @@ impl<'a> Converted<'a> {
 
     /// Prefetches elements of a row, and their params.
     #[inline(always)]
-    fn ask(&self, from: *const u8, position: i64, elements: usize) {
+    fn prefetch(&self, from: *const u8, position: i64, elements: usize) {
         prefetch_row(from, elements * self.plan.size_in);
         if let Some(ahead) = self.params.ahead {
             ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in), elements);

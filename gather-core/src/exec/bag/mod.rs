@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
 use crate::exec::bag::short::Short;
-use crate::exec::bag::window::{AHEAD, PART, Room, Window};
+use crate::exec::bag::window::{AHEAD, PART, PositionBuffer, Window};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
@@ -267,7 +267,7 @@ impl BagPartition {
         BagPartition::Bags(tasks.saturating_mul(CHUNKS_PER_THREAD).min(bounds.bags()).max(1))
     }
 
-    fn pieces(&self) -> usize {
+    fn chunks(&self) -> usize {
         match *self {
             BagPartition::Bags(parts) | BagPartition::Columns(parts) => parts,
         }
@@ -278,17 +278,17 @@ impl BagPartition {
         (LINE / plan.size).max(1)
     }
 
-    fn piece(&self, call: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
+    fn chunk(&self, call: &BagCall<'_>, chunk: usize) -> (Range<usize>, Range<usize>) {
         let (bounds, bags, columns) = (&call.bags.bounds, call.bags.bounds.bags(), call.plan.elements);
         match *self {
             BagPartition::Bags(1) => (0..bags, 0..columns),
-            BagPartition::Bags(parts) => (bounds.part(piece, parts)..bounds.part(piece + 1, parts), 0..columns),
+            BagPartition::Bags(parts) => (bounds.part(chunk, parts)..bounds.part(chunk + 1, parts), 0..columns),
             BagPartition::Columns(parts) => {
                 let unit = BagPartition::unit(call.plan);
                 let end = |part: usize| {
                     if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };
-                (0..bags, end(piece)..end(piece + 1))
+                (0..bags, end(chunk)..end(chunk + 1))
             }
         }
     }
@@ -342,8 +342,8 @@ impl<'a> Chunk<'a> {
     fn run(mut self) -> Outcome {
         let (call, bags, part) = (self.call, self.bags.clone(), self.call.part());
         let (plan, bounds, ahead) = (call.plan, &call.bags.bounds, call.plan.prefetch_distance);
-        let mut room = Room::new();
-        let mut window = Window::new(&mut room, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
+        let mut buffer = PositionBuffer::new();
+        let mut window = Window::new(&mut buffer, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
         let (all_count, even_weights, may_be_empty) = (plan.rule.all_count, call.even_weights(), plan.fills_zeros);
         // Rows `start..counted` are known to be not skipped.
         let mut counted = 0;

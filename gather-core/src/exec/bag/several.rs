@@ -88,26 +88,26 @@ pub(crate) unsafe fn run_all<'a>(
 unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Result<(), (usize, Error)> {
     let runs = |call: &BagCall<'_>| call.action() == Action::Run;
     let cuts: Vec<BagPartition> = calls.iter().map(|call| BagPartition::of_several(call, tasks, work)).collect();
-    let mut pieces = 0;
+    let mut chunks = 0;
     let ends = calls.iter().zip(&cuts).map(|(call, cut)| {
-        pieces += if runs(call) { cut.pieces() } else { 0 };
-        pieces
+        chunks += if runs(call) { cut.chunks() } else { 0 };
+        chunks
     });
     let ends: Vec<usize> = ends.collect();
-    let workers = tasks.min(pieces);
+    let workers = tasks.min(chunks);
     let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagPartition))| {
         Scratch::new(call, cut, if runs(call) { workers } else { 0 }, &[]).map_err(|error| (number, error))
     };
     let scratches = calls.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
-    let run = |piece: usize, worker| {
-        let number = ends.partition_point(|&end| end <= piece);
+    let run = |chunk: usize, worker| {
+        let number = ends.partition_point(|&end| end <= chunk);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
-        let (bags, columns) = cuts[number].piece(&calls[number], piece - before);
+        let (bags, columns) = cuts[number].chunk(&calls[number], chunk - before);
         // SAFETY: chunks are disjoint bags or columns of a call, whose output is its own; workers' numbers are
         // distinct.
         unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
-    if share(tasks, pieces, run).is_complete() {
+    if share(tasks, chunks, run).is_complete() {
         return Ok(());
     }
     for (number, call) in calls.iter().enumerate().filter(|(_, call)| runs(call)) {
@@ -119,9 +119,9 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
 impl BagPartition {
     /// Partition of one of several calls, of `work` together: its share of the chunks.
     fn of_several(call: &BagCall<'_>, tasks: usize, work: Work) -> Self {
-        let share = |pieces: usize| {
+        let share = |chunks: usize| {
             let [own, all] = [call.plan.work(&call.bags.bounds), work].map(|work| work.bytes.max(1) as u128);
-            usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
+            usize::try_from((chunks as u128 * own).div_ceil(all)).unwrap_or(chunks)
         };
         match share(tasks) {
             0 | 1 => BagPartition::Bags(

@@ -9,18 +9,18 @@ pub(super) const PART: usize = 512;
 /// Maximum rows to prefetch ahead.
 pub(super) const AHEAD: usize = 32;
 /// Positions of a window: of two reductions, so that `advance` moves fewer positions than it resolves.
-const ROOM: usize = 2 * PART + AHEAD;
+const BUFFER: usize = 2 * PART + AHEAD;
 
 /// The position after the last one. Prefetching row 0 is harmless.
 pub(super) const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
 /// The buffer of a window, apart from it so that moving a window is cheap.
-pub(super) struct Room([MaybeUninit<i64>; ROOM]);
+pub(super) struct PositionBuffer([MaybeUninit<i64>; BUFFER]);
 
-impl Room {
+impl PositionBuffer {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Room([const { MaybeUninit::uninit() }; ROOM])
+        PositionBuffer([const { MaybeUninit::uninit() }; BUFFER])
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Window<'a> {
     ahead: usize,
     /// W1: `buffer[..stop - start]` has the positions of indices `start..stop`; placeholders follow after the last
     /// index.
-    room: &'a mut [MaybeUninit<i64>; ROOM],
+    buffer: &'a mut [MaybeUninit<i64>; BUFFER],
     start: usize,
     stop: usize,
     bad: bool,
@@ -43,18 +43,18 @@ pub(super) struct Window<'a> {
 impl<'a> Window<'a> {
     /// An empty window onto the indices `..end`.
     pub(super) fn new(
-        room: &'a mut Room,
+        buffer: &'a mut PositionBuffer,
         positions: PositionsFn,
         indices: BagIndices<'a>,
         end: usize,
         ahead: usize,
     ) -> Self {
         debug_assert!(ahead <= AHEAD && end <= indices.n());
-        let room = &mut room.0;
+        let buffer = &mut buffer.0;
         if end == 0 {
-            room[..ahead].fill(PLACEHOLDER);
+            buffer[..ahead].fill(PLACEHOLDER);
         }
-        Window { positions, indices, end, ahead, room, start: 0, stop: 0, bad: false }
+        Window { positions, indices, end, ahead, buffer, start: 0, stop: 0, bad: false }
     }
 
     /// The positions of at least `n` indices from `at` on (`n <= PART`), then `ahead` positions to prefetch. `at` does
@@ -66,7 +66,7 @@ impl<'a> Window<'a> {
             self.advance(at);
         }
         let follow = if self.stop == self.end { self.ahead } else { 0 };
-        let known = &self.room[at - self.start..self.stop + follow - self.start];
+        let known = &self.buffer[at - self.start..self.stop + follow - self.start];
         // SAFETY: W1: positions of the window, and the placeholders after the last one.
         unsafe { &*(core::ptr::from_ref(known) as *const [i64]) }
     }
@@ -74,13 +74,13 @@ impl<'a> Window<'a> {
     /// Moves the start of the window to index `at`, and fills it.
     fn advance(&mut self, at: usize) {
         let kept = self.stop.saturating_sub(at);
-        self.room.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
+        self.buffer.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
         let first = at + kept;
-        let more = (ROOM - AHEAD - kept).min(self.end - first);
-        self.bad |= (self.positions)((self.indices, first, &mut self.room[kept..kept + more]));
+        let more = (BUFFER - AHEAD - kept).min(self.end - first);
+        self.bad |= (self.positions)((self.indices, first, &mut self.buffer[kept..kept + more]));
         (self.start, self.stop) = (at, first + more);
         if self.stop == self.end {
-            self.room[kept + more..][..self.ahead].fill(PLACEHOLDER);
+            self.buffer[kept + more..][..self.ahead].fill(PLACEHOLDER);
         }
     }
 

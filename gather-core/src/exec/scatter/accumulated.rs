@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::scatter::part::{ScatterPart, Scratch};
-use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_chunk};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -42,13 +42,13 @@ const WINDOW: usize = 256 << 10;
 /// # Errors
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Scratch, Error> {
-    let pieces =
+    let chunks =
         (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
-    let cut = ScatterCut::new(plan, tasks, pieces);
+    let cut = ScatterCut::new(plan, tasks, chunks);
     let axes = plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
-    let free = rows_of_a_piece(plan, &cut)
+    let free = rows_of_a_chunk(plan, &cut)
         / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
-    let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
+    let tasks = tasks.min(cut.chunks()).min(pool_threads().saturating_add(1));
     let elements = match cut {
         ScatterCut::Free(_) => plan.elements,
         ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),

@@ -81,12 +81,12 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Option
         // SAFETY: the caller's promise.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
-    let piece = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
+    let chunk = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
     let ends = CopyEnds(from, to);
-    parallel_for(tasks, bytes.div_ceil(piece), |number, _| {
+    parallel_for(tasks, bytes.div_ceil(chunk), |number, _| {
         let CopyEnds(from, to) = &ends;
-        let start = number * piece;
-        let len = piece.min(bytes - start);
+        let start = number * chunk;
+        let len = chunk.min(bytes - start);
         // SAFETY: `start + len <= bytes`: no other thread copies these bytes.
         unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
     });

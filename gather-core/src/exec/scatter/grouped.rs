@@ -10,7 +10,7 @@
 use core::cell::Cell;
 
 use crate::exec::scatter::part::{ScatterPart, Scratch};
-use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_chunk};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -32,12 +32,12 @@ const ENTRIES: usize = 2 * size_of::<Entry>();
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error> {
     let rows = plan.work().rows;
-    let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
-    let cut = ScatterCut::new(plan, tasks, pieces);
-    let rows = rows_of_a_piece(plan, &cut);
+    let chunks = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
+    let cut = ScatterCut::new(plan, tasks, chunks);
+    let rows = rows_of_a_chunk(plan, &cut);
     // Caps `tasks` at the pool size + 1.
     let tasks = tasks.min(pool_threads().saturating_add(1));
-    let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.pieces()), &[])?;
+    let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.chunks()), &[])?;
     let record = records_of(plan).map_or(0, |fns| fns.record(plan.elements));
     Ok(Scratch { tasks, cut, records: WorkerScratch::new(record, tasks, &[])?, entries })
 }
@@ -54,7 +54,7 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     // Offsets of all chunks count from coordinate 0 of the whole.
     let (updates, destination) = (whole.origin().out, whole.origin().data.cast_mut());
     let run = GroupRun { plan: whole.plan, destination, updates, scratch: &scratch };
-    if scratch.cut.pieces() == 1 {
+    if scratch.cut.chunks() == 1 {
         // SAFETY: R1: the only chunk, sorted once.
         let (sorted, outcome) = unsafe { run.sort(whole, 0) };
         if !outcome.is_complete() {
@@ -141,7 +141,7 @@ impl GroupRun<'_> {
             let records_of_one = (&raw const count).cast_mut().cast();
             let counted =
                 RecordedRows { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
-            let beside = records.map(|fns| {
+            let recorded = records.map(|fns| {
                 // A record counts the row of the destination too, if `include_self`.
                 let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
                 let recorded = RecordedRows { records: record, uncounted, ..counted };
@@ -150,7 +150,7 @@ impl GroupRun<'_> {
             });
             // SAFETY: A1: a row of the destination, and a count as its record.
             let counted = unsafe { RowsJob::new(counted) };
-            match (&beside, &line) {
+            match (&recorded, &line) {
                 (Some((fns, job)), _) => fns.begin.at(level)(job),
                 // SAFETY: the record is a count; a row has `row` bytes, and elements of the reduction's type.
                 (None, Some(line)) => unsafe { begin_rows(&counted, line, row) },
@@ -169,7 +169,7 @@ impl GroupRun<'_> {
             if records.is_some() || divide.is_some() {
                 written.flush();
             }
-            match (&beside, divide) {
+            match (&recorded, divide) {
                 (Some((fns, job)), _) => fns.end.at(level)(job),
                 (None, Some(divide)) => divide(&counted),
                 (None, None) => {}

@@ -181,7 +181,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     }
     let scratch = match &plan.way {
         Strategy::InPlace | Strategy::Panels(_) => None,
-        Strategy::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
+        Strategy::Accumulated(accumulators) => Some(accumulated::scratch(plan, accumulators, tasks)?),
         Strategy::Sorted => Some(grouped::scratch(plan, tasks)?),
     };
     let panels = match &plan.way {
@@ -200,7 +200,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     }
     operands.begin(destination)?;
     let reduce = || match (&plan.way, scratch, panels) {
-        (Strategy::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
+        (Strategy::Accumulated(accumulators), Some(scratch), _) => accumulated::run(&whole, accumulators, scratch),
         (_, Some(scratch), _) => grouped::run(&whole, scratch),
         // SAFETY: the scratch was made for the loops and the panels of the plan, and the chunk is the whole nest.
         (_, _, Some(scratch)) => unsafe { whole.run_panels(scratch) },
@@ -278,7 +278,7 @@ fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
 
 /// The end of a chunk near element `at` of `n`. Elements lie `step` bytes apart from `first` on; if they share cache
 /// lines, the end moves to the start of a line.
-fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
+fn end_of_chunk(first: *const u8, step: isize, at: usize, n: usize) -> usize {
     let step = usize::try_from(step).unwrap_or(0);
     if at == 0 || at == n || step == 0 || !LINE.is_multiple_of(step) {
         return at;
@@ -288,7 +288,7 @@ fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
 }
 
 /// Maximum rows of a chunk, whose ends may move to the start of a line.
-fn rows_of_a_piece(plan: &ReducePlan, cut: &ScatterCut) -> usize {
+fn rows_of_a_chunk(plan: &ReducePlan, cut: &ScatterCut) -> usize {
     let longest = |(d, along): (usize, &Loop)| match cut {
         ScatterCut::Free(cuts) if is_free(along) => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
         _ => along.n,
@@ -297,8 +297,8 @@ fn rows_of_a_piece(plan: &ReducePlan, cut: &ScatterCut) -> usize {
 }
 
 impl ScatterCut {
-    /// Partition of a plan for `tasks` tasks, into about `pieces` chunks if loops are cut.
-    fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
+    /// Partition of a plan for `tasks` tasks, into about `chunks` chunks if loops are cut.
+    fn new(plan: &ReducePlan, tasks: usize, chunks: usize) -> Self {
         let inner = plan.loops().len() - 1;
         // With records the inner loop stays long, unless threads share it.
         let least = if matches!(plan.way, Strategy::Accumulated(_)) { LEAST_INNER } else { 1 };
@@ -308,12 +308,12 @@ impl ScatterCut {
             true => along.n,
             false => 1,
         });
-        let cut = |pieces| Cuts::new(lengths.clone(), pieces);
+        let cut = |chunks| Cuts::new(lengths.clone(), chunks);
         if tasks == 1 {
-            return ScatterCut::Free(cut(pieces));
+            return ScatterCut::Free(cut(chunks));
         }
         // Fewer chunks, if more would be so narrow that two threads often write to one line.
-        let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
+        let cuts = [cut(chunks), cut(tasks)].into_iter().find(|cuts| cuts.chunks() >= tasks && !is_narrow(plan, cuts));
         let row = plan.spec().row;
         let columns = row / tasks >= COLUMNS_FROM && plan.elements >= tasks;
         match cuts {
@@ -325,9 +325,9 @@ impl ScatterCut {
         }
     }
 
-    fn pieces(&self) -> usize {
+    fn chunks(&self) -> usize {
         match *self {
-            ScatterCut::Free(ref cuts) => cuts.pieces(),
+            ScatterCut::Free(ref cuts) => cuts.chunks(),
             ScatterCut::Columns(tasks) => tasks,
         }
     }

@@ -6,7 +6,7 @@ use core::ops::Deref;
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::panels::{self, Panelled};
 use crate::exec::scatter::few::COUNTING;
-use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_piece, few_bytes, loops_of_indices};
+use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_chunk, few_bytes, loops_of_indices};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::CHUNKS_PER_THREAD;
 use crate::kernels::reduce::scatter::{Consume, RowConsumer};
@@ -91,10 +91,10 @@ impl<'a> ScatterPart<'a> {
         tasks: usize,
         run: impl Fn(&ScatterPart<'_>, usize) -> Outcome + Sync,
     ) -> Outcome {
-        if cut.pieces() == 1 {
+        if cut.chunks() == 1 {
             return run(self, 0);
         }
-        share(tasks, cut.pieces(), |piece, worker| self.with_piece(cut, piece, |part| run(part, worker)))
+        share(tasks, cut.chunks(), |chunk, worker| self.with_chunk(cut, chunk, |part| run(part, worker)))
     }
 
     /// Checks every index. The outcome is complete iff all are in range; if negative indices are skipped, iff all are
@@ -125,7 +125,7 @@ impl<'a> ScatterPart<'a> {
             return check(&part);
         }
         let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
-        share(tasks, cuts.pieces(), |piece, _| part.with_ranges(&cuts, piece, check))
+        share(tasks, cuts.chunks(), |chunk, _| part.with_ranges(&cuts, chunk, check))
     }
 
     /// Reduces every row into its destination, on this thread, for a plan that reduces rows one by one.
@@ -172,22 +172,22 @@ impl<'a> ScatterPart<'a> {
         outcome
     }
 
-    /// Calls `run` on chunk `piece` of a partition, which no other thread has.
-    fn with_piece(&self, cut: &ScatterCut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
+    /// Calls `run` on a chunk of a partition, which no other thread has.
+    fn with_chunk(&self, cut: &ScatterCut, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let tasks = match *cut {
             ScatterCut::Free(ref cuts) => {
                 let mut loops = self.loops().iter().enumerate();
-                let is_whole = |d, along: &Loop| cuts.range(piece, d, along.n) == (0..along.n);
+                let is_whole = |d, along: &Loop| cuts.range(chunk, d, along.n) == (0..along.n);
                 debug_assert!(loops.all(|(d, along)| is_free(along) || is_whole(d, along)), "P1: a loop with an order");
-                return self.with_ranges(cuts, piece, run);
+                return self.with_ranges(cuts, chunk, run);
             }
             ScatterCut::Columns(tasks) => tasks,
         };
         let (size, elements, Cursor { out, data, index }) =
             (self.spec().row / self.elements, self.elements, *self.origin());
         // Equal numbers of columns, up to a line.
-        let [first, last] = [piece, piece + 1]
-            .map(|task| end_of_piece(data, size as isize, start_of_part(elements, task, tasks), elements));
+        let [first, last] = [chunk, chunk + 1]
+            .map(|task| end_of_chunk(data, size as isize, start_of_part(elements, task, tasks), elements));
         if first >= last {
             return Outcome::NOTHING;
         }
@@ -197,13 +197,13 @@ impl<'a> ScatterPart<'a> {
         run(&unsafe { ScatterPart::new((self.plan, last - first), &spec, origin, self.loops(), self.stride()) })
     }
 
-    /// Calls `run` on chunk `piece` of cut loops, which no other thread has.
-    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
+    /// Calls `run` on a chunk of cut loops, which no other thread has.
+    fn with_ranges(&self, cuts: &Cuts, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let (mut loops, mut is_empty) = (Loops::new(), false);
         let args = self.args.part(&mut loops, |d, n| {
-            let (along, range) = (&self.loops()[d], cuts.range(piece, d, n));
+            let (along, range) = (&self.loops()[d], cuts.range(chunk, d, n));
             let [start, end] = [range.start, range.end].map(|at| match is_free(along) {
-                true => end_of_piece(self.origin().data, along.data, at, n),
+                true => end_of_chunk(self.origin().data, along.data, at, n),
                 false => at,
             });
             is_empty |= start >= end;
@@ -225,7 +225,7 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Whether all indices are resolved before anything is written.
     pub(super) fn writes_last(&self) -> bool {
-        self.cut.pieces() == 1
+        self.cut.chunks() == 1
     }
 }
 

@@ -40,7 +40,7 @@ const LEAST: usize = 32;
 /// Minimum average updates of a segment of short rows.
 const LONG_RUN: usize = 32;
 /// Indices per block of comparisons.
-const SOME: usize = 128;
+const BLOCK: usize = 128;
 
 /// The whole of a plan, if its indices ascend and reduction by segments pays.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
@@ -104,19 +104,19 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     if value(first) < 0 || value(last) >= dim {
         return false;
     }
-    let begin = &list[..list.len().min(SOME + 1)];
+    let begin = &list[..list.len().min(BLOCK + 1)];
     let equal = begin.iter().zip(&begin[1..]).filter(|&(&one, &next)| value(one) == value(next)).count();
     if (begin.len() - equal) * least > begin.len() && !(unique && equal == 0) {
         return false;
     }
     let mut done = 0;
     while done + 1 < list.len() {
-        let some = &list[done..list.len().min(done + SOME + 1)];
-        let any = some.iter().zip(&some[1..]).fold(B::default(), |any, (&one, &next)| below(any, one, next));
+        let block = &list[done..list.len().min(done + BLOCK + 1)];
+        let any = block.iter().zip(&block[1..]).fold(B::default(), |any, (&one, &next)| below(any, one, next));
         if any.into() < 0 {
             return false;
         }
-        done += some.len() - 1;
+        done += block.len() - 1;
     }
     true
 }

@@ -54,7 +54,7 @@ impl ScatterNest<'_> {
             (Some(records), Some(_)) if one_loop => Some(records),
             (records, counts) => counts.or(records),
         };
-        let beside = |accumulators: Accumulators| {
+        let accumulated = |accumulators: Accumulators| {
             let nest = ScatterNest { reach: accumulators.reach, row: accumulators.record, ..*self };
             let method = match accumulators.records {
                 None if !fits => own,
@@ -67,14 +67,14 @@ impl ScatterNest<'_> {
         };
         match (request.options.method, panels, accumulators) {
             (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops, self.row) => {
-                beside(accumulators)
+                accumulated(accumulators)
             }
             (None, ..) if !one_by_one => Ok((own, Strategy::Sorted)),
             (None, Some(panels), _) if pays(&panels) => Ok((own, Strategy::Panels(panels))),
             (None, ..) if fits => Ok((self.row_by_row(), Strategy::InPlace)),
             (None, ..) => Ok((own, Strategy::InPlace)),
             (Some(Method::Grouped), ..) => Ok((own, Strategy::Sorted)),
-            (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
+            (Some(Method::Accumulated), _, Some(accumulators)) => accumulated(accumulators),
             (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Strategy::Panels(panels))),
             (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Strategy::InPlace)),
             (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Strategy::InPlace)),
