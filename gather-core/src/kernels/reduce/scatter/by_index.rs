@@ -110,21 +110,21 @@ impl FusedScatterFns {
         let packed = job.stride == self.row.destination_bytes as isize && job.destination_step == 0;
         let quick = if contiguous(quick) && packed { quick.packed } else { quick.any };
         let taken = quick(job);
-        taken != job.outer.n * job.n && self.go_on(quick, job, taken)
+        taken != job.outer.n * job.n && self.resume(quick, job, taken)
     }
 
-    /// Reduces the elements of a plane from `taken` on, whose index is negative or out of range.
+    /// Reduces the elements of a plane from `taken` on; its index is negative or out of range.
     #[inline(never)]
-    fn go_on(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
+    fn resume(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
         let (mut left, mut out_of_range) = (*job, false);
         while taken < left.outer.n * left.n {
             let (rest, at) = (left.after(taken / left.n), taken % left.n);
             out_of_range |= self.finish(quick, rest.first(1), at);
             // After a short loop with an invalid index, the next loops may have one, too.
             let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-            let some = others.first(planes.min(others.outer.n));
-            out_of_range |= stepped(&some, self);
-            left = others.after(some.outer.n);
+            let chunk = others.first(planes.min(others.outer.n));
+            out_of_range |= stepped(&chunk, self);
+            left = others.after(chunk.outer.n);
             taken = quick(&left);
         }
         out_of_range
@@ -139,17 +139,17 @@ impl FusedScatterFns {
         }
     }
 
-    /// Reduces the elements of an inner loop from `at` on, whose index is negative or out of range.
+    /// Reduces the elements of an inner loop from `at` on; its index is negative or out of range.
     fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
-        let (mut out_of_range, mut some) = (false, AFTER);
+        let (mut out_of_range, mut len) = (false, AFTER);
         while at < inner.n {
-            let these = inner.rest(at).up_to(some);
-            out_of_range |= stepped(&these, self);
-            at += these.n;
+            let chunk = inner.rest(at).up_to(len);
+            out_of_range |= stepped(&chunk, self);
+            at += chunk.n;
             if at < inner.n {
                 let taken = quick(&inner.rest(at));
                 // With many invalid indices, the quick loop does not pay off.
-                some = if taken < some { 2 * some } else { AFTER };
+                len = if taken < len { 2 * len } else { AFTER };
                 at += taken;
             }
         }

@@ -85,9 +85,9 @@ impl Values {
     /// The row has `bytes` bytes, and elements of the line's type.
     pub(super) unsafe fn fill(self, line: &[u8; LINE], bytes: usize) {
         for done in (0..bytes).step_by(LINE) {
-            let some = (bytes - done).min(LINE);
+            let len = (bytes - done).min(LINE);
             // SAFETY: these bytes are in the row, which nothing else uses, and `line` is no part of it.
-            unsafe { self.first.wrapping_add(done).copy_from_nonoverlapping(line.as_ptr(), some) };
+            unsafe { self.first.wrapping_add(done).copy_from_nonoverlapping(line.as_ptr(), len) };
         }
     }
 }
