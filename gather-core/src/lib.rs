@@ -32,8 +32,8 @@
 //! }
 //! ```
 //!
-//! The same by an operator with its attributes, on tensors of any rank and strides. Here -1 is the last row, and row 7,
-//! which is not there, is zeros:
+//! The same by an operator with its attributes, on tensors of any rank and strides. Here -1 is the last row, and row
+//! 7, which does not exist, is zeros:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
@@ -374,8 +374,8 @@ macro_rules! kernels {
 ///   make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
 ///
 /// The static is a [`Map`] of these types, with its documentation and attributes; [`kernels!`] lists the allowed ones.
-/// With `const` in place of `static` it is a constant: a static is compiled in its own crate, a constant in each crate
-/// that names it, and in no other.
+/// With `const` in place of `static` it is a constant: a static is compiled in its own crate, a constant only in
+/// crates that name it.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -523,15 +523,15 @@ macro_rules! row_kernels {
 ///
 /// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
 ///   `gather::openvino8`. `batch_to_space` has data only.
-/// - Attributes are the same as in [`kernels!`].
+/// - The allowed attributes are listed in [`kernels!`].
 /// - Types of data are [`Element`](trait@Element)s, types of indices [`Index`] types. Type parameters follow the name:
 ///   `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order. If one of the others is 0, the length does
-///   not determine the first: it is then the size of the same dimension of the other tensor, if the two share it, or
-///   else 0.
+///   not determine the first. It is then the size of the same dimension of the other tensor if the two share it, else
+///   0.
 /// - `map` is the path of a [`Map`]. The type of its results follows `->`. The names and types of its parameters, if
 ///   any, are in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is an argument after indices,
 ///   of type [`Given`].
@@ -543,17 +543,13 @@ macro_rules! row_kernels {
 ///
 /// For each declaration a function on slices,
 ///
-/// # What is emitted
-///
-/// For each declaration a function on slices,
-///
 /// ```text
 /// fn NAME(data: &[T], indices: &[I], <parameters>, <open sizes>, out: &mut [T]) -> Result<(), Error>
 /// ```
 ///
-/// and if every size is known, `NAME_array`, which takes arrays and returns one: in a `Result`, if an index or a
-/// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
-/// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
+/// and if every size is known, `NAME_array`, which takes arrays and returns one. It returns a `Result` if an index or
+/// a parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set
+/// a static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
 /// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile if one in scope has the
 /// name of a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the map.
@@ -561,8 +557,8 @@ macro_rules! row_kernels {
 /// # Errors
 ///
 /// All mistakes of a call are reported at once, each at its place. The values of constants are checked when they are
-/// evaluated, also by `cargo check`. The functions return the errors of the operators: of lengths and open sizes, then
-/// of a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
+/// evaluated, also by `cargo check`. The functions return the errors of the operators, in this order: lengths and open
+/// sizes, a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
 /// `GATHER_LEVEL` that names no level of this machine is an error of the operators, but not of these functions.
 #[macro_export]
 macro_rules! specialize {

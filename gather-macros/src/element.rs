@@ -13,7 +13,7 @@
 //! - `dtype` compares the sum with the size of the type, and returns the `DTYPE` that every impl must have;
 //! - `holds_for` evaluates this `DTYPE`. So does the code to which every other `DType` of the type points.
 //!
-//! The chain begins at an item of the implemented trait. So the path to the trait does not matter, and no other path
+//! The chain begins at an item of the implemented trait. So the path to the trait does not matter. No other path
 //! proves anything: the types of gather-core in the chain belong to its methods.
 //!
 //! Sizes do not show the padding of an enum: below the derive, `repr(u32)` may have become `repr(u8, align(4))`.

@@ -52,8 +52,8 @@ pub fn row_kernels(input: TokenStream) -> TokenStream {
     rows::expand(input.into()).into()
 }
 
-/// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the path
-/// of the crate.
+/// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the
+/// path of the crate.
 #[proc_macro]
 pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()

@@ -14,8 +14,8 @@ use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
 
-/// A table whose rows are codes of 8, 4 or 2 bits, each with its scale and bias in the same bytes: the quantised
-/// embedding tables of PyTorch and FBGEMM, in place.
+/// A table whose rows are codes of 8, 4 or 2 bits, with each row's scale and bias in the same bytes. These are the
+/// quantised embedding tables of PyTorch and FBGEMM, in place.
 ///
 /// [`FusedRows::to`] reads its rows as numbers, for gathers and for an [`EmbeddingBag`](crate::EmbeddingBag).
 /// [`tables`](crate::tables()) reads several tables in one call.
@@ -62,8 +62,8 @@ impl<'a> FusedRows<'a> {
         Ok(FusedRows { data, row, layout })
     }
 
-    /// The rows of a plain table of numbers, of shape `[rows, columns]`: for a plain table next to quantised ones, or
-    /// for sums and weights of another type than the table's. Rows are contiguous, and have any stride.
+    /// The rows of a plain table of numbers, of shape `[rows, columns]`. Use it for a plain table next to quantised
+    /// ones, or for sums and weights of another type than the table's. Rows are contiguous, and have any stride.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], then [`Error::RowsNotContiguous`].

@@ -110,8 +110,9 @@ pub trait Resize {
 }
 
 impl<'a> Target<'a> {
-    /// Calls `write` for the memory of a fixed output, which has been checked, or of a row-major result of the shape
-    /// and length that `fresh` returns. A tensor stays empty until its elements have been written.
+    /// Calls `write` for the memory of a fixed output, which has been checked. For a tensor, it is the memory of a
+    /// row-major result of the shape and length returned by `fresh`. A tensor stays empty until its elements have been
+    /// written.
     ///
     /// # Errors
     /// The errors of `fresh`, [`Error::AllocationFailed`], then the errors of `write`.

@@ -3,8 +3,8 @@
 //!
 //! # Huge pages
 //!
-//! The first write to a page of fresh memory costs a page fault, and an output of 64 MiB has 16,384 pages of 4 KiB:
-//! the faults can take longer than the kernel that fills it. Linux provides advised memory 2 MiB at a time (if
+//! The first write to a page of fresh memory costs a page fault. An output of 64 MiB has 16,384 pages of 4 KiB, whose
+//! faults can take longer than the kernel that fills it. Linux provides advised memory 2 MiB at a time (if
 //! `transparent_hugepage` is `madvise` or `always`), which leaves only the zeroing. Later random reads and writes also
 //! miss the TLB less often. If the kernel refuses, nothing changes.
 //!
@@ -73,9 +73,9 @@ pub struct Promoted {
 /// ```
 ///
 /// # Errors
-/// [`Error::HugePagesUnavailable`], if there are places and none could be moved, or the system has no huge pages:
-/// without Linux 6.1 and its transparent huge pages, for memory of a file system without huge pages, or if memory is
-/// short.
+/// [`Error::HugePagesUnavailable`], if there are places and none could be moved, or the system has no huge pages.
+/// Causes: no Linux 6.1 with transparent huge pages, memory of a file system without huge pages, or a shortage of
+/// memory.
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.
 #[cfg(feature = "std")]

@@ -119,9 +119,9 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
-/// The data type of [`Element::Number`]. Every [`DType`] points to this function and to [`bytes_of_zero`]. So the
-/// proof of `T` is checked wherever a program has a data type of `T`, whoever made it, since functions that are
-/// pointed to are compiled. The constants of a [`DType`] cannot require the proof: it begins at them.
+/// The data type of [`Element::Number`]. Every [`DType`] points to this function and to [`bytes_of_zero`]. So every
+/// program with a data type of `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The
+/// constants of a [`DType`] cannot require the proof: it begins at them.
 fn number_of<T: Element>() -> DType {
     const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE

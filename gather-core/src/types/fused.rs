@@ -313,8 +313,8 @@ fn nearest(value: f32, most: f32) -> u8 {
 
 /// Decodes codes, `PER` per byte, `BYTES` bytes at a time, then byte by byte.
 ///
-/// The values of `BYTES` bytes are computed into a block before they are written: the compiler does not know that
-/// `codes` and `out` are disjoint, and would otherwise load each code after the store of the previous value.
+/// The values of `BYTES` bytes are computed into a block before they are written. The compiler does not know that
+/// `codes` and `out` are disjoint: without the block it would load each code after the store of the previous value.
 #[inline(always)]
 fn decode<const PER: usize, const BYTES: usize, U: Float, S: Slot<U>>(
     codes: &[u8],

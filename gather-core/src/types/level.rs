@@ -28,9 +28,8 @@ pub enum Level {
     /// AVX2 on x86-64, with FMA and F16C, as in x86-64-v3: Intel's processors from Haswell on, AMD's from Excavator
     /// and Zen on.
     Avx2 = "avx2",
-    /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, except for
-    /// processors with AVX-512 switched off (Alder Lake and its successors in laptops and desktops); AMD's from Zen 4
-    /// on.
+    /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, AMD's from
+    /// Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.
     Avx512 = "avx512",
     /// NEON on aarch64, which every aarch64 machine has. The compiler knows whether the target has it.
     Neon = "neon",

@@ -14,8 +14,9 @@ closed_set! {
 #[non_exhaustive]
 pub enum Method {
     /// Indices are resolved in 64 bits and rows are moved from their places, one by one or a few at a time. Takes any
-    /// shape. Chosen for few rows or short inner loops, for rows of up to 64 bytes by contiguous indices unless they
-    /// are prefetched or gathered, for elements whose indices are not contiguous, and for axes beyond 32 bits.
+    /// shape. Chosen for few rows or short inner loops, for elements whose indices are not contiguous, and for axes
+    /// beyond 32 bits. Also chosen for rows of up to 64 bytes by contiguous indices, unless they are prefetched or
+    /// gathered.
     Direct = "direct",
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that return to the same indices find
     /// them resolved. Takes axes within 32 bits.

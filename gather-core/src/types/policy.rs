@@ -105,10 +105,10 @@ impl ScatterOutOfBounds {
 /// task may hold a lock or a `RefCell` across a call, whatever other tasks do. Even if a busy pool accepts no offers,
 /// it holds at most one offer per pool thread, and one more for calls from outside.
 ///
-/// A map or a reduction of yours may run calls of this crate. If it waits in rayon, by `join`, `scope`, `install` or a
-/// parallel iterator, rayon may run any job of the pool while it waits, inside the call and on its thread. A job that
-/// waits in rayon may be given a chunk of a call, and with it your map. So do not hold a lock across a wait in rayon
-/// if another job or a map takes the same lock.
+/// A map or a reduction of yours may run calls of this crate. It may wait in rayon, by `join`, `scope`, `install` or a
+/// parallel iterator. Then rayon may run any job of the pool, inside the call and on its thread. A job that waits in
+/// rayon may be given a chunk of a call, and with it your map. So do not hold a lock across a wait in rayon if another
+/// job or a map takes the same lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Par {

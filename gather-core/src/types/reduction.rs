@@ -14,8 +14,8 @@ closed_set! {
 /// Elements of several numbers (arrays, and types that derive `Element` with `numbers = TYPE`) are reduced number by
 /// number.
 ///
-/// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16` and
-/// `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
+/// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16`
+/// and `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
 ///
 /// A NaN among floats makes the result NaN, also under `Min` and `Max`, which keep the bits of the last NaN. The bits
 /// of a NaN made by arithmetic are not specified. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the

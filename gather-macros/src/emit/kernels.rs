@@ -1,5 +1,5 @@
-//! Kernels by operator family. Gathers share one kernel for each width x representation x rank x level, scatters for
-//! each representation x rank x level, and operators that rearrange space for each width x rank x level.
+//! Kernels by operator family. Gathers share one kernel per width x representation x rank x level, and scatters one
+//! per representation x rank x level. Operators that rearrange space share one per width x rank x level.
 //!
 //! A kernel is named by its types: it is an instance of a generic function of gather-core.
 

@@ -41,7 +41,7 @@ struct Spilled {
     strides: Box<[isize]>,
 }
 
-/// What is known of the strides.
+/// Known facts of the strides.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {
@@ -297,8 +297,8 @@ impl Layout {
         Some((first, last))
     }
 
-    /// Checks that a tensor of this layout can exist: from the first element to the last, of `size` bytes each, it has
-    /// at most `isize::MAX` bytes.
+    /// Checks that a tensor of this layout can exist: the elements, of `size` bytes each, span at most `isize::MAX`
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`].

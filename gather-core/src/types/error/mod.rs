@@ -648,8 +648,8 @@ errors! {
         /// The data type.
         dtype: DType,
     } => "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`",
-    /// Types are known at run time, and the library was built without the feature `registry`: neither it nor a set of
-    /// the caller's has kernels for them.
+    /// Types are known at run time, and the feature `registry` is disabled. Neither the library nor a set of the
+    /// caller's has kernels for them.
     KernelsNotCompiled { op,
         /// The data type.
         dtype: DType,
