@@ -45,7 +45,7 @@ struct Spilled {
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {
-    /// L5: the strides are `Layout::contiguous(shape).strides()`.
+    /// L5: the strides that [`Layout::contiguous`] gives the shape.
     RowMajor,
     /// Other strides. The layout may still be contiguous, since the stride of a dimension of size 1 does not matter.
     Any,
@@ -282,6 +282,7 @@ impl Layout {
     /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty
     /// layout.
     ///
+    /// # Errors
     /// An end that is not representable is `None` in the pair.
     pub(crate) fn reach(&self) -> Option<(Option<isize>, Option<isize>)> {
         if self.len == 0 {
