@@ -9,7 +9,7 @@ use crate::types::op::{Argument, Op};
 
 #[inline]
 pub(super) fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
-    if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
+    if expected.len() == got.len() && expected.iter().zip(got).all(|(expected, got)| expected == got) {
         Ok(())
     } else {
         Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected.into(), got: got.into() })

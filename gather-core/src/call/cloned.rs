@@ -101,7 +101,7 @@ pub(crate) fn scatter<T: Clone>(
     indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
-    let [empty, nowhere] = check(lowered, (policy, skips_negative), options, indices)?;
+    let [empty, axis_empty] = check(lowered, (policy, skips_negative), options, indices)?;
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
         let dims = data.shape().iter().zip(data.strides());
@@ -111,7 +111,7 @@ pub(crate) fn scatter<T: Clone>(
             values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
         });
     }
-    if empty || nowhere {
+    if empty || axis_empty {
         return Tensor::new(values, data.shape());
     }
     each_row(lowered, updates.strides(), policy, indices, |row, from, to| {
@@ -137,12 +137,12 @@ fn check(
 ) -> Result<[bool; 2], Error> {
     check_options(lowered.op, Method::Direct, options)?;
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: indices.of(), skips_negative };
-    let (empty, nowhere) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
-    if policy.refuses(empty, nowhere) {
+    let (empty, axis_empty) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
+    if policy.refuses(empty, axis_empty) {
         // SAFETY: V1: these are the indices and their layout, of the check's index type.
         unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
     }
-    Ok([empty, nowhere])
+    Ok([empty, axis_empty])
 }
 
 /// Calls `visit(row, dense, indexed)` for each row, in the order of the dense tensor, whose strides are `dense`. `row`

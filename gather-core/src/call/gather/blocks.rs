@@ -26,7 +26,7 @@ pub(super) fn check_planned(
     count: usize,
 ) -> Result<(), Error> {
     let mut expected = blocks.output.clone();
-    if planned.is_counted() {
+    if planned.is_dynamic() {
         expected.assign_resized(&blocks.output, count);
     }
     check_values(planned.plan().op(), &expected, out)

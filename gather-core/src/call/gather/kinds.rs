@@ -84,7 +84,7 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
 /// ```
 /// use gather_core::{Error, Gather, Given, TableOf, View, maps};
 ///
-/// /// The sums of rows, of whatever kind the table is.
+/// /// The sums of rows, for any kind of table.
 /// fn sums(table: &impl TableOf<Gather, f32>, ids: &[u32]) -> Result<Vec<f32>, Error> {
 ///     let rows = Gather::new(0).run(table, ids)?;
 ///     let columns: usize = rows.shape()[1..].iter().product();

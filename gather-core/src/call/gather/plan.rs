@@ -34,7 +34,7 @@ use crate::types::index::{Index, IndexType};
 /// ```
 /// use gather_core::{Gather, Plan, Spec, View};
 ///
-/// /// A gather of three rows of a table.
+/// /// Gathers three rows of a table.
 /// struct Rows {
 ///     plan: Plan<f32, u32>,
 /// }

@@ -91,7 +91,7 @@ impl PlanInner {
         /// The plan that describes calls.
         pub(super) fn plan() -> &IndexPlan => self.prepared.plan();
         /// Whether calls choose the size of the first dimension of indices.
-        pub(super) fn is_counted() -> bool => self.prepared.dynamic().is_some();
+        pub(super) fn is_dynamic() -> bool => self.prepared.dynamic().is_some();
         pub(super) fn explain() -> Explain<'_> => Explain::index(self.plan(), pool_threads);
         /// The shape of the result, for a plan for any count at the expected count.
         pub(super) fn output_shape() -> &[usize] => self.out.shape();
@@ -113,7 +113,7 @@ impl PlanInner {
     #[inline(always)]
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
-        if self.is_counted() {
+        if self.is_dynamic() {
             return check_counted(Argument::Indices, &self.indices, indices);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
@@ -123,7 +123,7 @@ impl PlanInner {
     /// Checks the layout of an output for `count` indices, the result of [`PlanInner::check_inputs`].
     #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
-        if self.is_counted() {
+        if self.is_dynamic() {
             if check_counted(Argument::Output, &self.out, out)? == count {
                 return Ok(());
             }

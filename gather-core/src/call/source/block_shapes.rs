@@ -154,6 +154,6 @@ pub(in crate::call) fn check_row_major(op: Op, argument: Argument, layout: &Layo
 
 /// A shape with another last dimension.
 pub(in crate::call) fn with_last(shape: &[usize], last: usize) -> Shape {
-    let rest = shape.len().saturating_sub(1);
-    shape[..rest].iter().copied().chain([last]).collect()
+    let lead = shape.len().saturating_sub(1);
+    shape[..lead].iter().copied().chain([last]).collect()
 }

@@ -264,9 +264,9 @@ sources! {
 #[cfg(feature = "bags")]
 sources! {
     [U: Float] TablesView<'_, U> => Tables<U>: &'s Layout, |this, layout|
-        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+        &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
     [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
-        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+        &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
 }
 
 #[cfg(feature = "scatter")]

@@ -17,7 +17,7 @@ use crate::types::error::Error;
 pub struct TablesView<'a, U> {
     pub(super) tables: Vec<&'a FusedRows<'a>>,
     /// An empty layout: each table has its own.
-    pub(super) nothing: Layout,
+    pub(super) empty: Layout,
     pub(super) dtype: DType,
     to: PhantomData<fn() -> U>,
 }
@@ -29,7 +29,7 @@ impl<'a, U> TablesView<'a, U> {
         }
         let columns = tables.iter().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
         columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
-        Ok(TablesView { tables, nothing: Layout::contiguous(&[0])?, dtype, to: PhantomData })
+        Ok(TablesView { tables, empty: Layout::contiguous(&[0])?, dtype, to: PhantomData })
     }
 
     /// The address of no elements: dangling.
@@ -45,7 +45,7 @@ impl<'a, U> TablesView<'a, U> {
 ///
 /// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none,
 /// and all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
-/// `f32`, or with the feature `half` also `f16` or `bf16`, whatever the tables hold. The settings of the operator hold
+/// `f32`, or with the feature `half` also `f16` or `bf16`, for any formats. The settings of the operator hold
 /// for all tables. Threads share the bags of all tables. The result equals one call per table, to the bit.
 ///
 /// Cost: one allocation for the list of tables. A call costs as much as one call per table, with one allocation for

@@ -73,11 +73,11 @@ impl<K> Zeros<K> {
     fn new(dtype: DType, shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::strided(shape, &[0].repeat(shape.len()))?;
         let number = dtype.number();
-        let is_some_numbers = number.built_in().is_some()
+        let is_numbers = number.built_in().is_some()
             && dtype.size().is_multiple_of(number.size())
             && dtype.size() <= size_of::<ZeroNumbers>()
             && dtype.align() <= align_of::<ZeroNumbers>();
-        let one = if is_some_numbers { None } else { Some(DynTensor::zero(dtype)?) };
+        let one = if is_numbers { None } else { Some(DynTensor::zero(dtype)?) };
         Ok(Zeros { layout, dtype, one, kind: PhantomData })
     }
 

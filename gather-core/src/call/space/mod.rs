@@ -187,8 +187,8 @@ unsafe fn run_lowered(
     };
     let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
     plan.make(kernels, lowered, dtype, [layout, to], options.method)?;
-    // SAFETY: X1: the plan was made for these layouts and this element size, with a row-major layout of this shape for
-    // an output that is not fixed.
+    // SAFETY: X1: the plan was made for these layouts (row-major if the output is not fixed), this element size and
+    // this output shape.
     unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 

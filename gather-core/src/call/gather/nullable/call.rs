@@ -229,7 +229,7 @@ impl Call<'_> {
         let level = Level::resolve(level)?;
 
         let len = count.saturating_mul(lowered.axes.len().max(1));
-        let mut positions = SmallVec::<[P; NEAR]>::new();
+        let mut positions = SmallVec::<[P; INLINE]>::new();
         let bytes = len.saturating_mul(size_of::<P>());
         positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
         positions.resize(len, P::ZERO);
@@ -253,7 +253,7 @@ impl Call<'_> {
                 run(&by_position.call(*op, missing), self.reader, operands.by(places))?;
             }
             Runs::PlanInner(plan, run) => {
-                let first = numbers.shape().first().filter(|_| plan.is_counted());
+                let first = numbers.shape().first().filter(|_| plan.is_dynamic());
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
@@ -270,4 +270,4 @@ impl Call<'_> {
 }
 
 /// Maximum number of positions on the stack.
-const NEAR: usize = 512;
+const INLINE: usize = 512;

@@ -75,7 +75,7 @@ impl NullablePlanned {
         let plan = kinds::plan::<K, I>(&op, reader, (indices, index), outputs)?;
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
         // The number of tuples is the distance between planes of components.
-        if plan.planned.is_counted() && !layout.is_row_major() {
+        if plan.planned.is_dynamic() && !layout.is_row_major() {
             return Err(Error::FixedCount { op: op.op() });
         }
         let by = by_position.call(op, true);
@@ -99,15 +99,15 @@ impl NullablePlanned {
         &self.by_position.planned.indices
     }
 
-    pub(super) fn is_counted(&self) -> bool {
-        self.plan.planned.is_counted()
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.plan.planned.is_dynamic()
     }
 
     /// Checks the layouts of a call; returns the size of the first dimension of indices if it is dynamic.
     pub(super) fn check(&self, data: &Layout, indices: &Layout, out: Option<&Layout>) -> Result<Option<usize>, Error> {
         let count = self.plan.planned.check_inputs(data, indices)?;
         out.map_or(Ok(()), |out| self.plan.check_output(out, count))?;
-        Ok(Some(count).filter(|_| self.is_counted()))
+        Ok(Some(count).filter(|_| self.is_dynamic()))
     }
 
     pub(super) fn lowered(&self, by_rows: bool) -> &IndexLowered {
