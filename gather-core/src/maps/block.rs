@@ -122,9 +122,9 @@ blocks! {
     /// ggml: [`block_q5_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q5_1: [u8; 24] as [f32; 32], gguf::q5_1;
 
-    /// 256 numbers of 2 bits in groups of 16, each with a scale and a minimum of 4 bits: `(d * scale) * q - (dmin *
-    /// min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high half, 64 with the numbers, 32 bytes
-    /// for each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
+    /// 256 numbers of 2 bits in groups of 16, each with a scale and a minimum of 4 bits:
+    /// `(d * scale) * q - (dmin * min)`. 84 bytes: 16 with a scale in the low half and a minimum in the high half, 64
+    /// with the numbers, 32 bytes for each 128, whose lowest bits are the first 32, then `d` and `dmin` as `f16`.
     /// ggml: [`block_q2_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q2_K: [u8; 84] as [f32; 256], gguf::q2_k;
 
@@ -133,9 +133,9 @@ blocks! {
     /// ggml: [`block_q3_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q3_K: [u8; 110] as [f32; 256], gguf::q3_k;
 
-    /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits: `(d * scale) * q - (dmin *
-    /// min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 32 bytes for each two groups,
-    /// whose low halves are the first group.
+    /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits:
+    /// `(d * scale) * q - (dmin * min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 32
+    /// bytes for each two groups, whose low halves are the first group.
     /// ggml: [`block_q4_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     Q4_K: [u8; 144] as [f32; 256], gguf::q4_k;
 
@@ -155,9 +155,9 @@ blocks! {
     /// ggml: [`block_iq4_nl`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     IQ4_NL: [u8; 18] as [f32; 32], gguf::iq4_nl;
 
-    /// 256 codes of 4 bits into the values of [`IQ4_NL`], in groups of 32, each with a scale of 6 bits: `(d * (scale -
-    /// 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with the low 4, then
-    /// 16 bytes for each group, whose low halves are its first 16 numbers.
+    /// 256 codes of 4 bits into the values of [`IQ4_NL`], in groups of 32, each with a scale of 6 bits:
+    /// `(d * (scale - 32)) * values[q]`. 136 bytes: `d` as `f16`, 2 bytes with the high 2 bits of the scales, 4 with
+    /// the low 4, then 16 bytes for each group, whose low halves are its first 16 numbers.
     /// ggml: [`block_iq4_xs`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h).
     IQ4_XS: [u8; 136] as [f32; 256], gguf::iq4_xs;
 

@@ -22,8 +22,7 @@ use crate::types::policy::NegativeIndex;
 /// than data, but not larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the kinds of
-/// operands.
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and

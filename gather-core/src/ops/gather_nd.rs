@@ -22,8 +22,7 @@ use crate::types::policy::NegativeIndex;
 /// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the kinds of
-/// operands.
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],

@@ -1,12 +1,12 @@
 //! Operators with shapes known at compile time, for functions of [`specialize!`](crate::specialize!).
 //!
 //! ```text
-//! lengths against shapes (open sizes follow from them; known sizes cost nothing)
+//! lengths against shapes    (open sizes follow from them; known sizes cost nothing)
 //! a few rows:  the loops of `kernels::shaped`, inlined
 //! many rows:   the operator itself, with its plan and its kernels for the level
 //! ```
 //!
-//! The operator itself takes the calls that the loops refuse, open sizes of 0 and wrong lengths: errors are its
+//! The operator itself takes the calls that the loops refuse, open sizes of 0 and wrong lengths, and returns the
 //! errors.
 
 mod fits;

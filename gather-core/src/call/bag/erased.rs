@@ -143,7 +143,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         BagTensors { data: Erased { origin, layout }, bags, out }
     }
 
-    /// Replaces data by the rows of a table and their columns, of one byte each.
+    /// Replaces data by a table, whose layout counts each column as one byte.
     #[inline(always)]
     pub(super) fn of_table<'t>(self, table: &'t FusedRows<'_>) -> BagTensors<'t, 'o>
     where
@@ -274,8 +274,8 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output layout, `None` for the row-major layout. Calls `then` with the plan, the bags,
-    /// and the row-major layout.
+    /// Plans for an output layout, `None` for the row-major layout. Calls `then` with the plan, the bags, and the
+    /// row-major layout.
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output,

@@ -68,7 +68,7 @@ fused! {
     [] Any: |dtype| FusedOutput::of_dtype(dtype);
 }
 
-/// The rows and their columns, of one byte each.
+/// A table whose layout counts each column as one byte.
 impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
     fn from(table: &'a FusedRows<'_>) -> Self {
         Erased { origin: table.data().origin(), layout: table.layout() }

@@ -49,7 +49,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
 /// Runs a request on tensors of its types, with a map and its arguments.
 ///
 /// # Errors
-/// As for [`BagRequest::plan`], as for [`given`], [`Error::AllocationFailed`], then errors of the run.
+/// As for [`BagRequest::plan`], then for [`given`], [`Error::AllocationFailed`], then errors of the run.
 #[inline(never)]
 pub(super) fn run(
     request: &BagRequest<'_>,
@@ -84,7 +84,7 @@ pub(super) fn run_plan(
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 
-/// A map with checked arguments: a value for each parameter of every row, or of every element.
+/// A map with checked arguments, each with a value for every row, or for every element.
 ///
 /// # Errors
 /// As for [`maps::given`].

@@ -112,8 +112,8 @@ impl EmbeddingBag {
     /// Replaces the [`Reduction`] by a [`Reducer`] of your own, for elements `T`.
     ///
     /// A bag begins with its first row that counts, and takes the others in their order. Bags with weights give
-    /// [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a mix of results and its
-    /// previous contents, and a tensor is empty.
+    /// [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a mix of old and new
+    /// elements, and a tensor is empty.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};

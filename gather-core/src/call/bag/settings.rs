@@ -46,11 +46,11 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-        /// Names the row that is the result of a bag in which no row counts. It has no weight; the index
-        /// must not be negative.
+        /// Names the row that is the result of a bag in which no row counts. It has no weight; the index must not
+        /// be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
-        /// Sets whether the last offset is the end of the last bag, instead of the start of one more. Indices after it
-        /// belong to no bag, and are not read.
+        /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices
+        /// after it belong to no bag, and are not read.
         pub fn include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
         /// The padding row, as given.
         pub fn get_padding_index() -> Option<i64> => self.settings.padding_index;

@@ -49,8 +49,8 @@ impl<A> IndexOperator<A> {
     /// It is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums into
     /// [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
     /// accumulate the gradients of several batches. Another [`reduction`](ScatterOperator::reduction) can replace the
-    /// sum: means and extremes of rows by a list of ids. Into zeros,
-    /// these need [`include_self(false)`](ScatterOperator::include_self), or the zero takes part.
+    /// sum: means and extremes of rows by a list of ids. Into zeros, these need
+    /// [`include_self(false)`](ScatterOperator::include_self), or the zero takes part.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.

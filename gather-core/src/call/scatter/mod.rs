@@ -1,7 +1,7 @@
 //! The scatters: their public methods.
 //!
 //! ```text
-//! a method (typed, inlined) pointers, layouts, the target of the output
+//! a method (typed, inlined)              pointers, layouts, the target of the output
 //!     -> a call or a plan without types  `erased.rs`, `plan.rs`
 //! ```
 
