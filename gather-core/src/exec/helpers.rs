@@ -1,9 +1,8 @@
 //! Sharing of work between the calling thread and threads of a rayon pool.
 //!
 //! rayon functions that wait, such as `join` and `scope`, run other jobs of the pool meanwhile. Such a job may need a
-//! lock that the caller holds, or take longer than the call. So a call only spawns jobs, works itself from the start,
-//! and at the end waits for the helpers that have begun, which do nothing but its work. It does not wait for a helper
-//! that has not begun.
+//! lock that the caller holds, or take longer than the call. So a call only spawns jobs, and works itself from the
+//! start. At the end it waits for the helpers that have begun, which do nothing but its work, and for no other helper.
 //!
 //! ```text
 //! run:  add the call to the list of its pool           offer:  take a call from the list, or leave

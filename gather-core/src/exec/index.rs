@@ -232,7 +232,7 @@ impl<'a> Operands<'a, &mut dyn Resize> {
     }
 }
 
-/// X3: a run has written every element of the output of its operands.
+/// Proof of X3: a run has written every element of the output of its operands.
 pub(crate) struct Written {
     /// The address of the output, if it has elements.
     #[cfg(debug_assertions)]
@@ -469,7 +469,7 @@ impl<'a> IndexPart<'a> {
 
     /// Calls the kernel, on remapped indices if the policy remaps.
     fn call_remapped(self) -> Outcome {
-        // SAFETY: P2: the kernel has the rank, the width, the index type and the method of the plan; the loops are the
+        // SAFETY: P2: the kernel has the rank, the width, the index type and the method of the plan. The loops are the
         // plan's, or a subset of their iterations.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &self.args) }
     }

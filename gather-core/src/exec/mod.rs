@@ -10,10 +10,9 @@
 //!   two of whose coordinates share a byte (V2), and overlaps neither. The public functions in `call`, which have
 //!   sources and an output, make operands once (`Operands::new`); the caller that made the plan for their layouts, or
 //!   compared them with a plan's, says so at the run.
-//! - **X2** A chunk of a loop nest (a subset of the iterations of its loops, or a panel) reaches a subset of the
-//!   nest's elements. Two chunks without a common coordinate share no byte of the output (K1). So chunks may run at
-//!   the same time: they read shared memory whose elements are `Sync`, and write disjoint memory whose elements are
-//!   `Send`.
+//! - **X2** A chunk of a loop nest has a subset of its iterations, or is a panel, and reaches a subset of its
+//!   elements. Two chunks without a common coordinate share no byte of the output (K1). So chunks may run at the same
+//!   time: they read shared memory whose elements are `Sync`, and write disjoint memory whose elements are `Send`.
 //! - **X3** A run that returns `Ok` has written every element of its output. The loops of a plan cover the output
 //!   (P1), and the `Outcome` of each kernel is complete: `rows written == rows asked`, or a loop over all rows that
 //!   did not end before the last. Otherwise the run returns the error of `first_bad_index::find`, which never returns

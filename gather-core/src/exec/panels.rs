@@ -61,7 +61,7 @@ impl PanelScratch {
     }
 }
 
-/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output: a line
+/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output. A line
 /// shared by two panels is written twice. 0 for short rows. If rows are not whole lines, only the first is aligned.
 pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
     let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };

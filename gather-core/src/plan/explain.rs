@@ -51,7 +51,7 @@ impl<'a> Explain<'a> {
         pub fn kernel() -> &'static str => self.kernel;
         /// The method by which a call accesses data.
         pub fn method() -> Method => self.method;
-        /// Bytes that a call writes. For a scatter, bytes of its updates; for bags, bytes of their rows, after
+        /// Bytes that a call writes. For a scatter, bytes of its updates. For bags, bytes of their rows, after
         /// conversion by a map. 0 for several tables, whose bags come with the call.
         pub fn bytes() -> usize => self.bytes;
         /// Number of tasks of a call, with the current pool; 0 for several tables.

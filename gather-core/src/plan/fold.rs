@@ -5,8 +5,8 @@
 //! 3. Turn the innermost loop into a row if output and data are contiguous and the index does not move.
 //! 4. Make the loop worth blocking the inner loop: the innermost with 64 iterations or more, else the longest, unless
 //!    a method prefers a short one. Loops without an index stride come next to it, and reuse its indices.
-//! 5. Cut inner loops with long steps, or move them outside, if other loops revisit their cache lines: in data with
-//!    one index, or in an output larger than the inner caches.
+//! 5. Cut inner loops with long steps, or move them outside, if other loops revisit their cache lines. The lines are
+//!    in data with one index, or in an output larger than the inner caches.
 //!
 //! Contiguous Gather of any rank becomes at most batch x outer x indices with rows; GatherElements of equal shapes
 //! outer x axis x inner or less. Strided views and trimmed indices fold less.
@@ -159,8 +159,8 @@ pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool)
 }
 
 /// Adds a loop of an operator that rearranges space inside the others, or merges it into the last. A loop without
-/// blocks merges with the loop inside it if the inner blocks are whole and end where the outer loop's next iteration
-/// begins: such as channels with the rows of an image in blocks.
+/// blocks merges with a loop of whole blocks inside it if `outer.wrap == along.period().times(blocks)`: for example,
+/// channels with the rows of an image in blocks.
 #[inline]
 pub(crate) fn push_block(loops: &mut BlockLoops, along: BlockLoop) {
     if along.n == 1 {

@@ -70,7 +70,7 @@ const PANEL_ROW: usize = 4 * LINE;
 /// Maximum bytes of a panel of data with more than a line per row, and of any panel of data.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
-/// Minimum product of bytes that one coordinate's indices reach and lines of a row of data for panels to pay
+/// Minimum of `bytes * lines` for panels to pay: bytes that one coordinate's indices reach, lines of a row of data
 /// ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
 const PANELED_FROM: usize = 128 << 20;
 /// Bytes that one coordinate's indices reach, above which GatherElements uses panels for any row (workloads

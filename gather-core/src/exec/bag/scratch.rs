@@ -17,8 +17,8 @@ pub(super) const fn near() -> Near {
     [const { Line::uninit() }; 64]
 }
 
-/// Scratch with separate lines per worker (R1): the rows of a conversion, then, if a bag has several chunks, the sums
-/// of all columns with spare elements (B4).
+/// Scratch with separate lines per worker (R1): `rows` bytes for the rows of a conversion, then `sums` bytes for the
+/// sums of all columns, with spare elements (B4).
 pub(super) struct Scratch<'a> {
     memory: WorkerScratch<'a>,
     /// Bytes of a worker's rows, and of the sums after them.

@@ -161,8 +161,8 @@ impl<'a> ScatterPart<'a> {
         let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
         let destination = self.origin().data.cast_mut().cast::<MaybeUninit<u8>>();
         let held = held[..bytes].as_mut_ptr();
-        // SAFETY: S2: from coordinate 0 on, the destination's rows are exactly these bytes; the copy has this size
-        // too.
+        // SAFETY: S2: from coordinate 0 on, the destination's rows are exactly these bytes, and `held` has `bytes`
+        // bytes.
         unsafe { held.copy_from_nonoverlapping(destination, bytes) };
         let outcome = run();
         if !outcome.is_complete() {

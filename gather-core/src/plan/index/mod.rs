@@ -80,7 +80,7 @@ pub(crate) struct IndexPlan {
     /// Whether the inner loop runs block by block, so that outer loops revisit a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel, on one thread: no panels, no blocks, no remapping, no rows decoded
-    /// into a scratch, and at least one component (tuples without components need a stand-in for their indices).
+    /// into a scratch. It has an axis: tuples without components need a stand-in for their indices.
     whole: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The plan of a scatter: the folded loop nest of a gather, in the other direction.
 //!
-//! Updates of one element keep their order. Loops tell before any index is read which updates can meet: a loop along
+//! Updates of one element keep their order. Loops tell before any index is read which updates can meet. A loop along
 //! which the destination moves never revisits an element, since no two coordinates of a destination share one. Such a
 //! loop is *free*: it may be cut for threads, and take any position. A loop along which only the index moves the
 //! destination is *ordered*, and keeps its order.
@@ -168,8 +168,8 @@ impl ReducePlan {
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        // Whether elements may be taken by their indices, and the minimum length of an inner loop: rows that may be
-        // sorted have no function for short ones.
+        // Whether elements may be taken by their indices, and the minimum length of an inner loop. Rows that may be
+        // sorted have no function for short loops.
         let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
@@ -263,6 +263,7 @@ impl ReducePlan {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 
+    /// The method by which the plan accesses the destination.
     pub(crate) fn method(&self) -> Method {
         match self.way {
             Strategy::InPlace => self.spec.method,
@@ -291,7 +292,7 @@ struct ByIndex {
 }
 
 /// Orders loops. The inner one is a loop that moves the index, if possible; of ordered loops, only the last may be
-/// inner. If elements are taken by their indices, it is the loop that passes the fewest lines: it is as fast when
+/// inner. If elements are taken by their indices, it is the loop that passes the fewest lines. It is as fast when
 /// short, and long steps would revisit the same lines.
 fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
