@@ -108,9 +108,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, indices, out))
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. For up
-    /// to six dimensions, and index tuples of up to three components, a call on one thread allocates only the scratch
-    /// of [`Method::Panels`](crate::Method::Panels) and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. On one
+    /// thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a tensor
+    /// that is too small. This holds for up to six dimensions, and index tuples of up to three components.
     ///
     /// # Errors
     /// As for [`Self::run`]. For types known at run time, also [`Error::DTypeMismatch`] of a view after

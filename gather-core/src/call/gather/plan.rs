@@ -194,9 +194,9 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         written(K::Out::empty(self.plan.dtype), |out| self.run_into(data, indices, out))
     }
 
-    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor. For
-    /// up to six loops, a run on one thread allocates only the scratch of [`Method::Panels`](crate::Method::Panels)
-    /// and the memory of a tensor that is too small.
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor. On
+    /// one thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a
+    /// tensor that is too small. This holds for up to six loops.
     ///
     /// # Errors
     /// As for [`Plan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not row-major. The

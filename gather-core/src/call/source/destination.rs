@@ -16,8 +16,8 @@ use crate::types::element::{DType, Element};
 /// `Vec<T>` as tensors of one dimension; [`DynViewMut`] and [`DynTensor`] for types known at run time. Sealed.
 ///
 /// # Safety
-/// While the destination is borrowed, [`Destination::parts`] may be read and written along the layout, as elements of
-/// the kind, or of the data type for [`Any`]. No two coordinates share an element (V1 to V3). The destination holds
+/// While the destination is borrowed, [`Destination::parts`] may be read and written along the layout. Elements are of
+/// the kind, or of the data type for [`Any`], and no two coordinates share one (V1 to V3). The destination holds
 /// values of the kind, or initialised bytes for [`Any`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not changed in place",

@@ -99,9 +99,9 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// ```
 ///
 /// # Safety
-/// While the source is borrowed, the memory from [`Source::start`] along [`Source::held`] may be read as elements of
-/// the type that the kind reads, or of the data type for [`Any`] (V1, V3). [`Source::reader`] has this start, the
-/// layout that it is given, the source's data type, the format of the kind, and arguments of the parameters of its
+/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3). They are
+/// of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
+/// that it is given, the source's data type and the format of the kind. Its arguments are of the parameters of its
 /// map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",

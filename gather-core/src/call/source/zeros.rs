@@ -82,8 +82,8 @@ impl<K> Zeros<K> {
     }
 
     /// The address of the element at every coordinate: the tensor's, or `NUMBERS`. `NUMBERS` has at least the size and
-    /// the alignment of the data type, and zero bytes are numbers of any built-in type, of which an element consists
-    /// ([`Element::Number`]). The data type is `K`'s, or the type at run time.
+    /// the alignment of the data type, which is `K`'s or the type at run time. An element consists of numbers of a
+    /// built-in type ([`Element::Number`]), and zero bytes are numbers of any built-in type.
     #[inline(always)]
     pub(super) fn start(&self) -> *const u8 {
         self.one.as_ref().map_or((&raw const NUMBERS).cast(), DynTensor::start)
