@@ -50,7 +50,7 @@ impl Panels {
     }
 
     /// Whether panels are better than data in place. Data must far exceed the cache, and have rows of many lines or
-    /// `bytes > always`; each packed element must be used about once or more.
+    /// `bytes > always`. Each packed element must be used about once or more.
     pub(super) fn pay(&self, loops: &[Loop], (stride, row): (isize, usize), always: usize) -> bool {
         let still = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
         let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
@@ -313,7 +313,7 @@ impl Nest<'_> {
         within(self.stride, dim) && within(self.inner().data, self.inner().n)
     }
 
-    /// The entries of a table in registers, if the elements fit. They are contiguous from first to last, since a table
+    /// The number of entries of a table in registers. `None` unless all elements fit and are contiguous, since a table
     /// is loaded whole.
     pub(crate) fn table_entries(&self) -> Option<usize> {
         let mut entries = 1i64;

@@ -35,7 +35,7 @@ pub(super) struct AscendingUpdates<'a> {
 #[derive(Clone, Copy)]
 struct RunIndex<'a>(scatter::SortedIndices<'a>);
 
-/// Minimum indices to try this.
+/// Minimum indices for this method.
 const LEAST: usize = 32;
 /// Minimum average updates of a segment of short rows.
 const LONG_RUN: usize = 32;

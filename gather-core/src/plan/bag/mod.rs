@@ -330,8 +330,8 @@ fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
 
 /// Minimum bytes of data to prefetch rows (bench `bags`).
 const FAR: usize = 1 << 18;
-/// Bytes of rows to prefetch; a row counts with at least and at most the bytes of `ROW_AHEAD`. That is 32 short rows,
-/// or 16 long ones: more would evict each other (bench `bags`).
+/// Bytes of rows to prefetch, with the bytes of a row clamped to `ROW_AHEAD`: 32 short rows, or 16 long ones. More
+/// would evict each other (bench `bags`).
 const BYTES_AHEAD: usize = 4 << 10;
 const ROW_AHEAD: RangeInclusive<usize> = 2 * LINE..=4 * LINE;
 

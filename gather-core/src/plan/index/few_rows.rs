@@ -62,7 +62,7 @@ const MOST_AXES: usize = 3;
 /// Rows of data along its leading axes, by indices; all three tensors are row-major.
 ///
 /// Made by [`FewRows::of`] alone. So [`FewRows::inner`] and [`FewRows::complete`] satisfy P1 and P2 of a plan, for
-/// inputs of these layouts and an output that [`LeadingAxes::fits_output`].
+/// inputs of the same layouts and an output accepted by [`LeadingAxes::fits_output`].
 //
 // The fields are words and bytes, which compilers keep in registers. A copy of a struct that has just been written
 // would wait for the stores.

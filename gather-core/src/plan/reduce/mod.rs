@@ -93,7 +93,7 @@ pub(crate) enum Strategy {
 /// - **P2** `spec`, `stride` and `kernel` match: the kernel has `spec.level`, the index type and the nest's rank, and
 ///   takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank counts the loops that run on a panel: all
 ///   but the first `panels.moving` free ones.
-/// - **P3** The functions `by_index`, if any, have the reduction, the data type, the index type, and the elements of
+/// - **P3** The functions `by_index`, if any, match the reduction, the data type, the index type, and the elements of
 ///   updates and rows. Indices have one component, or the inner loop does not move them (S4). For index types of 1 and
 ///   2 bytes, no negative value is a position of an axis if read as unsigned.
 #[derive(Clone)]
