@@ -124,8 +124,7 @@ pub(crate) fn scatter<T: Clone>(
     Tensor::new(values, data.shape())
 }
 
-/// Checks a call's forced options, and its indices if the policy refuses. Returns `[dense is empty, an axis is
-/// empty]`.
+/// Checks a call's forced options, and its indices if the policy refuses. Returns `[dense empty, an axis empty]`.
 ///
 /// # Errors
 /// The errors of [`check_options`], then [`Error::IndexOutOfRange`].

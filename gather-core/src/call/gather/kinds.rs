@@ -55,8 +55,7 @@ pub(in crate::call) enum Outputs<'a> {
     AnyCount,
 }
 
-/// A kind of data that an operator with attributes `A` gathers: every kind, except that only [`Gather`](crate::Gather)
-/// names whole rows. Sealed.
+/// A kind of data that operators with attributes `A` gather. Whole rows need [`Gather`](crate::Gather). Sealed.
 #[diagnostic::on_unimplemented(
     message = "an operator with `{A}` does not gather `{Self}`",
     label = "not gathered by this operator",

@@ -249,9 +249,8 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         kinds::run_plan::<K>(&self.plan, &data, operands)
     }
 
-    /// Requests the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does; none for other layouts or types than the
-    /// plan's.
+    /// Requests the pages of data that a run on these indices will touch, or none for other layouts or types than the
+    /// plan's: see [`IndexOperator::will_need`](crate::IndexOperator::will_need).
     pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
     where
         S: Source<Kind = K> + ?Sized,

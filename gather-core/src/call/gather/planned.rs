@@ -1,5 +1,4 @@
-//! Plans of gathers and their layouts, without types: the shared part of typed, mapped and dynamically typed plans.
-//! Compiled once, not for each pair of types.
+//! Plans of gathers and their layouts, without types: the shared part of all plans, compiled once.
 
 use alloc::boxed::Box;
 
@@ -153,8 +152,7 @@ impl PlanInner {
         Ok(count)
     }
 
-    /// Shape and length of a fresh output for `count` indices, as checked. `buffer` holds a shape other than the
-    /// plan's.
+    /// Shape and length of a fresh output for `count` indices, as checked. `buffer` holds a shape unlike the plan's.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] if the planned output is not row-major, then the errors of [`PlanInner::output_of`].
@@ -202,8 +200,7 @@ impl PlanInner {
         self.check_inputs(operands.data().1, indices)
     }
 
-    /// As [`PlanInner::run`]. After layouts are checked, `given` makes the converter's arguments for the layout of
-    /// data.
+    /// As [`PlanInner::run`]. After layouts are checked, `given` makes the converter's arguments for data's layout.
     ///
     /// # Errors
     /// The errors of `given`, then the errors of a run.

@@ -170,8 +170,8 @@ impl RowShape {
         Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 
-    /// Compares arguments with shapes. Calls `run` with the place of the rows in an output of shape `output` at
-    /// address 0, and with a [`PlaceRows`].
+    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. The
+    /// place has address 0; the output has shape `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and

@@ -28,8 +28,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A kind of data, as a type without lifetimes. Elements are kinds themselves. The page of [`Source`](crate::Source)
-/// has a table of kinds. Sealed.
+/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
     note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks` and `Tables`"
@@ -67,8 +66,7 @@ pub trait Unconverted: Kind {
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
 }
 
-/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: plain or mapped elements, fused rows, blocks.
-/// Sealed.
+/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: (mapped) elements, fused rows or blocks. Sealed.
 #[diagnostic::on_unimplemented(
     message = "no row function reads rows of `{Self}`",
     note = "row functions read elements, what a map makes of them, fused rows and blocks"

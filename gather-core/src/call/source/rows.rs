@@ -19,8 +19,7 @@ pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
 /// The arguments of a row function's parameters in a call, without their types.
 pub(in crate::call) trait RowArgs {
-    /// Compares argument lengths with shapes. Calls `run` with whether each index has its own values, and a
-    /// [`PlaceRows`].
+    /// Compares argument lengths with shapes. Calls `run` with whether indices have own values, and a [`PlaceRows`].
     ///
     /// # Errors
     /// The number of the first parameter whose argument does not fit. The inner result has the errors of `run`.
@@ -114,8 +113,7 @@ impl<T: Element> View<'_, T> {
     ///
     /// Cost: one pass over the indices, one over the rows that they name. Rows of data beyond the caches are
     /// prefetched, if a loop has more than a few rows. The function is compiled for the level. A plan runs any
-    /// function of these types and lengths; a run copies the plan first if the function has another fill than the
-    /// planned function.
+    /// function of these types and lengths; for another fill than the planned function's, a run copies the plan first.
     ///
     /// # Errors
     /// The errors of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
@@ -125,8 +123,7 @@ impl<T: Element> View<'_, T> {
     /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
-    /// If the function panics in a call. Rows of a view are then results, zeros or previous contents; a tensor is
-    /// empty.
+    /// If the function panics in a call. Rows of a view then hold results, zeros or old contents; a tensor is empty.
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:

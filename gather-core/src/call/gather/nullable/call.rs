@@ -125,8 +125,7 @@ impl Call<'_> {
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
-    /// Checks attributes, shapes, a fixed output and bitmap lengths. Without a plan, lowers the operator into
-    /// `lowered`.
+    /// Checks attributes, shapes, a fixed output and bitmap lengths; without a plan, lowers the operator too.
     ///
     /// # Errors
     /// Errors of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`] or [`Error::PlanMismatch`]; then
