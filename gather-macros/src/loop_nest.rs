@@ -40,7 +40,7 @@ fn of_rank(family: &str, ty: &TokenStream, most: u8) -> TokenStream {
 }
 
 /// The number of loops that a loop nest runs itself.
-fn around(rank: u8) -> u8 {
+fn outer_loops(rank: u8) -> u8 {
     rank.saturating_sub(2)
 }
 
@@ -72,11 +72,11 @@ fn space_nest(rank: u8) -> TokenStream {
     }
 }
 
-/// The loops around a call of the body, as closures that run for each iteration. `planes` are the planes of `args`
+/// The loops around a call of the body, as closures that run for each iteration. `planes` is the type of the planes
 /// passed to each iteration.
 fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
-    let (loops, count) = (Literal::u8_unsuffixed(around(rank)), Literal::u8_unsuffixed(rank));
-    let nested = (0..around(rank))
+    let (loops, count) = (Literal::u8_unsuffixed(outer_loops(rank)), Literal::u8_unsuffixed(rank));
+    let nested = (0..outer_loops(rank))
         .map(Literal::u8_unsuffixed)
         .fold(call, |nested, left| quote!(planes.along(|planes: #planes<'_, #left>| #nested)));
     quote! {
@@ -87,7 +87,7 @@ fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
 
 /// The first line of a loop nest's documentation.
 fn doc(ops: &str, rank: u8) -> String {
-    let loops = match around(rank) {
+    let loops = match outer_loops(rank) {
         0 => "no loop".to_owned(),
         1 => "one loop".to_owned(),
         n => format!("{n} loops"),

@@ -38,7 +38,7 @@ pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
 #[cfg(not(all(feature = "huge-pages", target_os = "linux", not(miri))))]
 pub(crate) fn advise<T>(_: *mut T, _: usize) {}
 
-/// The effect of a call of [`promote`].
+/// The huge pages reached by [`promote`].
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,6 +61,7 @@ pub struct Promoted {
 /// place. A place with no touched page is not moved; in any other, all pages are in memory afterwards. A place that
 /// cannot be moved stays as it is, and counts in [`Promoted::places`] only. If the system has no huge page left, the
 /// call ends.
+///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page during
 /// its move wait for it. A place already on a huge page costs next to nothing.
 ///
@@ -185,7 +186,7 @@ pub(crate) struct PageBatch {
     rows: [(usize, usize); PageBatch::ROWS],
     len: usize,
     page: usize,
-    told: WillNeed,
+    advised: WillNeed,
 }
 
 impl PageBatch {
@@ -194,7 +195,7 @@ impl PageBatch {
 
     /// An empty batch; `None` if the system takes no such advice.
     pub(crate) fn new() -> Option<Self> {
-        Some(PageBatch { rows: [(0, 0); Self::ROWS], len: 0, page: page_size()?, told: WillNeed::default() })
+        Some(PageBatch { rows: [(0, 0); Self::ROWS], len: 0, page: page_size()?, advised: WillNeed::default() })
     }
 
     /// Adds a row of `bytes` bytes at address `start`.
@@ -209,13 +210,13 @@ impl PageBatch {
     /// Advises the pending rows.
     pub(crate) fn finish(mut self) -> WillNeed {
         self.flush();
-        self.told
+        self.advised
     }
 
     fn flush(&mut self) {
         let rows = &mut self.rows[..self.len];
         rows.sort_unstable();
-        self.told.rows = self.told.rows.saturating_add(rows.len());
+        self.advised.rows = self.advised.rows.saturating_add(rows.len());
         let down = |at: usize| at / self.page * self.page;
         let mut rows = rows.iter().map(|&(start, end)| (down(start), end.max(start.saturating_add(1)))).peekable();
         while let Some((start, mut end)) = rows.next() {
@@ -225,8 +226,8 @@ impl PageBatch {
             }
             let bytes = end - start;
             if advise_needed(start, bytes) {
-                self.told.ranges += 1;
-                self.told.bytes = self.told.bytes.saturating_add(bytes.next_multiple_of(self.page));
+                self.advised.ranges += 1;
+                self.advised.bytes = self.advised.bytes.saturating_add(bytes.next_multiple_of(self.page));
             }
         }
         self.len = 0;
@@ -268,22 +269,22 @@ mod tests {
         let page = page_size().unwrap();
         let memory = vec![1u8; 64 * page];
         let first = memory.as_ptr().addr().next_multiple_of(page);
-        let told = |rows: &[(usize, usize)]| {
+        let advised = |rows: &[(usize, usize)]| {
             let mut batch = PageBatch::new().unwrap();
             rows.iter().for_each(|&(start, bytes)| batch.add(first + start, bytes));
-            let told = batch.finish();
-            (told.rows, told.ranges, told.bytes / page)
+            let advised = batch.finish();
+            (advised.rows, advised.ranges, advised.bytes / page)
         };
-        assert_eq!(told(&[]), (0, 0, 0));
-        assert_eq!(told(&[(5, 10)]), (1, 1, 1));
-        assert_eq!(told(&[(0, page)]), (1, 1, 1));
-        assert_eq!(told(&[(page - 1, 2)]), (1, 1, 2));
-        assert_eq!(told(&[(9 * page, 8), (5, 10), (page - 3, 3), (100, 1)]), (4, 2, 2));
-        assert_eq!(told(&[(2 * page, 8), (5, 10), (page + 3, 1)]), (3, 1, 3));
-        assert_eq!(told(&[(3 * page, 8), (page + 3, 1)]), (2, 2, 2));
+        assert_eq!(advised(&[]), (0, 0, 0));
+        assert_eq!(advised(&[(5, 10)]), (1, 1, 1));
+        assert_eq!(advised(&[(0, page)]), (1, 1, 1));
+        assert_eq!(advised(&[(page - 1, 2)]), (1, 1, 2));
+        assert_eq!(advised(&[(9 * page, 8), (5, 10), (page - 3, 3), (100, 1)]), (4, 2, 2));
+        assert_eq!(advised(&[(2 * page, 8), (5, 10), (page + 3, 1)]), (3, 1, 3));
+        assert_eq!(advised(&[(3 * page, 8), (page + 3, 1)]), (2, 2, 2));
         // More rows than a batch.
         let many: Vec<_> = (0..3000).map(|at| (at * 7919 % (60 * page), 264)).collect();
-        let (rows, ranges, pages) = told(&many);
+        let (rows, ranges, pages) = advised(&many);
         assert!(rows == 3000 && ranges >= 3 && pages >= 60, "{rows} {ranges} {pages}");
     }
 }

@@ -32,7 +32,7 @@ impl Shape {
         self.0[dim] = size;
     }
 
-    /// Replaces the sizes in place, and keeps the memory of spilled ones. Stored one by one: a wide load of sizes
+    /// Replaces the sizes in place, and keeps the memory of spilled ones. Copied one by one: a wide load of sizes
     /// stored a moment ago would stall.
     #[inline]
     pub(crate) fn assign(&mut self, dims: &[usize]) {
@@ -176,23 +176,23 @@ mod tests {
 
     /// [`MOST`] on 32-bit machines. Its products do not overflow the 64-bit `usize` here, so only the limit refuses
     /// them. The tests also run on a 32-bit machine: see the README.
-    const MOST_OF_32_BITS: usize = i32::MAX as usize;
+    const MOST_32_BIT: usize = i32::MAX as usize;
 
     #[test]
     fn elements_and_bytes_of_32_bits_are_counted() {
-        let len = |dims: &[usize]| len_within(dims, MOST_OF_32_BITS);
+        let len = |dims: &[usize]| len_within(dims, MOST_32_BIT);
         let side = 1 << 16;
         assert_eq!(len(&[]), Some(1));
-        assert_eq!(len(&[MOST_OF_32_BITS]), Some(MOST_OF_32_BITS));
-        assert_eq!(len(&[MOST_OF_32_BITS, 1, 0]), Some(0));
+        assert_eq!(len(&[MOST_32_BIT]), Some(MOST_32_BIT));
+        assert_eq!(len(&[MOST_32_BIT, 1, 0]), Some(0));
         assert_eq!(len(&[side, side / 2 - 1]), Some(side * (side / 2 - 1)));
         assert_eq!(len(&[side, side / 2]), None);
         // In 32 bits these products are 0 and 1.
         assert_eq!(len(&[side, side]), None);
         assert_eq!(len(&[side + 1, side - 1, 0]), None);
 
-        let bytes = |len, size| bytes_within(len, size, MOST_OF_32_BITS);
-        let most = MOST_OF_32_BITS / 16;
+        let bytes = |len, size| bytes_within(len, size, MOST_32_BIT);
+        let most = MOST_32_BIT / 16;
         assert_eq!(bytes(most, 16), Some(most * 16));
         assert_eq!(bytes(most + 1, 16), None);
         assert_eq!(bytes(1 << 28, 16), None);

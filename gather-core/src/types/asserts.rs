@@ -80,7 +80,7 @@ pub struct Fields<T> {
 }
 
 /// Maximum gaps listed in a message.
-const MOST_GAPS: usize = 6;
+const MAX_GAPS: usize = 6;
 
 impl<T: Element> Fields<T> {
     /// Adds a field of element type `F` at offset `start`.
@@ -155,8 +155,8 @@ impl<T: Element> Fields<T> {
         if self.bytes != size_of::<T>() {
             let message = AssertMessage::new().text("`").text(name).text("` cannot be an element: ");
             let (gaps, count) = self.gaps_up_to(size_of::<T>());
-            if count > MOST_GAPS {
-                let more = message.text(gaps.as_str()).text(", and ").number(count - MOST_GAPS);
+            if count > MAX_GAPS {
+                let more = message.text(gaps.as_str()).text(", and ").number(count - MAX_GAPS);
                 more.text(" more; ")
                     .number(size_of::<T>() - self.bytes)
                     .text(" bytes in all; add fields that fill them")
@@ -176,7 +176,7 @@ impl<T: Element> Fields<T> {
         if gap == 0 || self.last.is_empty() {
             return (self.gaps, self.count);
         }
-        if self.count >= MOST_GAPS {
+        if self.count >= MAX_GAPS {
             return (self.gaps, self.count + 1);
         }
         let gaps = if self.count > 0 { self.gaps.text(", ") } else { self.gaps };

@@ -17,10 +17,10 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    const USUAL: Caches = Caches { second: 1 << 20, last: 32 << 20 };
+    const DEFAULT: Caches = Caches { second: 1 << 20, last: 32 << 20 };
     /// Maximum bytes of a second-level cache per core: a larger one is shared.
     #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
-    const MOST_SECOND: usize = 3 << 20;
+    const MAX_SECOND: usize = 3 << 20;
 
     #[inline]
     pub(crate) fn get() -> Self {
@@ -39,7 +39,7 @@ impl Caches {
             found
         }
         #[cfg(not(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
-        Self::USUAL
+        Self::DEFAULT
     }
 
     /// The data caches in a processor's list of `(level, bytes)`.
@@ -53,10 +53,10 @@ impl Caches {
                 _ => last = last.max(bytes),
             }
         }
-        let known = |bytes: usize, usual| if bytes == 0 { usual } else { bytes };
-        let second = known(second, Self::USUAL.second);
-        let last = known(last, Self::USUAL.last).max(second);
-        Caches { second: second.min(Self::MOST_SECOND), last }
+        let known = |bytes: usize, default| if bytes == 0 { default } else { bytes };
+        let second = known(second, Self::DEFAULT.second);
+        let last = known(last, Self::DEFAULT.last).max(second);
+        Caches { second: second.min(Self::MAX_SECOND), last }
     }
 }
 
@@ -70,16 +70,16 @@ mod cpuid {
     /// `(leaf that reports the highest leaf, leaf of the list)`.
     const LISTS: [(u32, u32); 2] = [(0, 4), (0x8000_0000, 0x8000_001d)];
     /// Maximum entries of a list: no processor has so many caches.
-    const MOST: u32 = 16;
+    const MAX_ENTRIES: u32 = 16;
 
     pub(super) fn caches() -> Caches {
-        let leaf = LISTS.iter().find(|&&(all, leaf)| ask(all, 0).eax >= leaf && !is_end(ask(leaf, 0)));
-        let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MOST).map(move |n| ask(leaf, n)));
+        let leaf = LISTS.iter().find(|&&(all, leaf)| query(all, 0).eax >= leaf && !is_end(query(leaf, 0)));
+        let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MAX_ENTRIES).map(move |n| query(leaf, n)));
         Caches::of(list.take_while(|&entry| !is_end(entry)).filter_map(data_cache))
     }
 
     #[allow(unused_unsafe, reason = "it has become a safe function")]
-    fn ask(leaf: u32, sub_leaf: u32) -> CpuidResult {
+    fn query(leaf: u32, sub_leaf: u32) -> CpuidResult {
         // SAFETY: outside SGX enclaves every x86-64 processor runs the instruction.
         unsafe { __cpuid_count(leaf, sub_leaf) }
     }
@@ -125,7 +125,7 @@ mod tests {
     fn caches_are_found_in_lists() {
         let listed = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
         assert_eq!(Caches::of(listed.into_iter()), Caches { second: 2 << 20, last: 480 << 20 });
-        assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::USUAL);
+        assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::DEFAULT);
         // No third level.
         assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 3 << 20, last: 64 << 20 });
     }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 /// Declares an enum with a list of its variants, their names, or both. Tests, fuzzing and bindings iterate over the
-/// list, so that it must be complete. `Display` writes the name.
+/// list, so that they skip no variant. `Display` writes the name.
 macro_rules! closed_set {
     ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$of_variant:meta])* $Variant:ident,)* }
         $(#[$of_all:meta])* pub const ALL;) => {

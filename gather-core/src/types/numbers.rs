@@ -35,7 +35,7 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
-    // The sign-extended sign stays in place, and all other bits move by 13. The product changes the exponent bias from
+    // The sign extends to the top bit, and all other bits move by 13. The product changes the exponent bias from
     // 15 to 127.
     let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
     f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)

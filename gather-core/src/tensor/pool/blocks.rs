@@ -146,26 +146,26 @@ impl Kept {
     /// Removes a block of a class, or of up to twice its size.
     fn block(&mut self, class: usize, align: usize) -> Option<Allocation> {
         let classes = self.blocks.get_mut(&align)?.iter_mut().skip(class);
-        classes.take(OF_A_POWER + 1).find_map(Vec::pop)
+        classes.take(PER_POWER + 1).find_map(Vec::pop)
     }
 }
 
 /// The number of classes per power of two.
-const OF_A_POWER: usize = 8;
+const PER_POWER: usize = 8;
 /// The binary logarithm of the least size.
-const LEAST: u32 = 9;
+const MIN_LOG2: u32 = 9;
 
 /// The least class of blocks of at least `bytes` bytes; `None` if `bytes > isize::MAX`.
 fn class_of(bytes: usize) -> Option<usize> {
-    let bytes = bytes.max(1 << LEAST);
+    let bytes = bytes.max(1 << MIN_LOG2);
     let power = bytes.ilog2();
-    let step = (1 << power) / OF_A_POWER;
-    let class = (power - LEAST) as usize * OF_A_POWER + (bytes.div_ceil(step) - OF_A_POWER);
+    let step = (1 << power) / PER_POWER;
+    let class = (power - MIN_LOG2) as usize * PER_POWER + (bytes.div_ceil(step) - PER_POWER);
     (bytes <= isize::MAX as usize).then_some(class)
 }
 
 fn size_of_class(class: usize) -> usize {
-    (OF_A_POWER + class % OF_A_POWER) << (class / OF_A_POWER + (LEAST - OF_A_POWER.ilog2()) as usize)
+    (PER_POWER + class % PER_POWER) << (class / PER_POWER + (MIN_LOG2 - PER_POWER.ilog2()) as usize)
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
             let size = size_of_class(class);
             assert!(size >= bytes && size.is_multiple_of(64), "{bytes}: {size}");
             assert!(size <= bytes.max(512) + bytes.max(512) / 8, "{bytes}: {size}");
-            assert_eq!((class_of(size), size_of_class(class + OF_A_POWER)), (Some(class), 2 * size));
+            assert_eq!((class_of(size), size_of_class(class + PER_POWER)), (Some(class), 2 * size));
         }
         let greatest = class_of(isize::MAX as usize).map(size_of_class);
         assert_eq!((greatest, class_of(usize::MAX)), (Some(1 << (usize::BITS - 1)), None));

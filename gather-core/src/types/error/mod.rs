@@ -709,8 +709,8 @@ errors! {
 
 /// A string for an error message, cut after 64 characters.
 pub(crate) fn echoed(name: &str) -> Box<str> {
-    const MOST: usize = 64;
-    match name.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 64;
+    match name.char_indices().nth(MAX_CHARS) {
         None => name.into(),
         Some((end, _)) => {
             let mut cut = String::from(&name[..end]);
