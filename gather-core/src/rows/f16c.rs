@@ -1,5 +1,4 @@
-//! Widening `f16` by F16C, in functions that any code may call: `rows::dot` runs both inside kernels, which are
-//! compiled for a level, and outside.
+//! Widening `f16` by F16C, in functions that any code may call: `rows::dot` runs inside and outside of kernels.
 
 use core::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
 
@@ -12,8 +11,7 @@ use crate::types::level::Level;
 #[derive(Clone, Copy)]
 pub(super) struct F16c(());
 
-/// Defines the functions of [`lanes`](crate::rows::lanes) for a number of rows, compiled for AVX2 and F16C. Kernels
-/// with these instructions inline them.
+/// Functions of [`lanes`](crate::rows::lanes), compiled for AVX2 and F16C. Kernels of these instructions inline them.
 macro_rules! folds {
     ($($name:ident, $by:ident, $rows:literal;)*) => {$(
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! Sums of a row in a fixed order of lanes, which compilers vectorise: the same bits at every level, except in a NaN
+//! Sums of a row in a fixed order of lanes, which compilers vectorise: the same bits at every level, except in NaNs
 //! that arithmetic produces.
 //!
 //! ```text
@@ -10,8 +10,7 @@
 //! ```
 //!
 //! Compilers may not reorder a serial sum of floats, and so cannot vectorise it. This order fits vectors of up to 32
-//! numbers, in blocks of eight lanes. The missing elements of a last block count as +0, which changes no lane, since
-//! no lane is ever -0.
+//! numbers, in blocks of eight lanes. Missing elements of a last block count as +0: no lane is ever -0.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.

@@ -11,8 +11,7 @@
 //! | [`l2_normalize`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, the least length |
 //!
 //! Sums are in `f32`, and for `i8` in `i32`. An [`OptionalSlice`] parameter may be `Given::All(&[])`: nothing is then
-//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines row functions of your own. [`lanes`] has the
-//! sums inside the ready-made ones.
+//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines your own. [`lanes`] has the sums.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, rows};
@@ -144,7 +143,7 @@ macro_rules! row_functions {
     };
 }
 row_functions! {
-    /// The dot product of a row and a `query`. For `i8` it cannot overflow in rows of up to 131,071 elements.
+    /// The dot product of a row and a `query`. No overflow of `i8` in rows of up to 131,071 elements.
     ///
     /// Parameters: `(query,)`.
     ///
@@ -161,8 +160,7 @@ row_functions! {
     pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
         of three from three_from::<T>(1024), |rows, (query,)| { lanes::dot_three(rows, query) }
 
-    /// The square of the Euclidean distance of a row and a `query`. For `i8` it cannot overflow in rows of up to
-    /// 33,025 elements.
+    /// The squared Euclidean distance of a row and a `query`. No overflow of `i8` in rows of up to 33,025 elements.
     ///
     /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }

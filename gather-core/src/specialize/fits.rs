@@ -9,8 +9,7 @@ use crate::kernels::shaped::size::{Size, Sizes};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
-/// The open size of a tensor of `len` elements, or 1 if it has none; `None` if the size is 0, or `len` does not fit.
-/// `sizes` hold 1 for the open size.
+/// The open size of a tensor of `len` elements, or 1; `None` if it is 0 or `len` does not fit. In `sizes` it is 1.
 #[inline(always)]
 fn open_size<const ARGS: usize>(is_open: bool, len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
     if !is_open {

@@ -6,8 +6,7 @@
 //! many rows:   the operator itself, with its plan and its kernels for the level
 //! ```
 //!
-//! The operator itself takes the calls that the loops refuse, open sizes of 0 and wrong lengths, and returns the
-//! errors.
+//! The operator itself takes the calls that the loops refuse (open sizes of 0, wrong lengths): errors are its own.
 
 mod fits;
 mod general;

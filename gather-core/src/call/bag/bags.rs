@@ -352,8 +352,8 @@ where
 
 impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 
-// SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`). The kinds or the data types of indices and offsets are index
-// types. The slice has one entry.
+// SAFETY: V1, V3 of `Source` and `WeightsOf`; kinds or data types of indices and offsets are index types. The
+// slice has one entry.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where

@@ -211,8 +211,7 @@ impl<'a> ErasedBags<'a> {
         }
     }
 
-    /// Checks that weights are supported, and have the shape of indices. If the reduction takes no weights, `taken` is
-    /// an `Err` with its name.
+    /// Checks that weights have the shape of indices. If the reduction takes no weights, `taken` is `Err(its name)`.
     ///
     /// # Errors
     /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
@@ -274,8 +273,7 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output layout, `None` for the row-major layout. Calls `then` with the plan, the bags, and the
-    /// row-major layout.
+    /// Plans for an output layout, or for the row-major one. Calls `then` with plan, bags, and row-major layout.
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output,
@@ -338,8 +336,7 @@ pub(super) unsafe fn run(
 ) -> Result<(), Error> {
     let BagTensors { data, bags, out } = tensors;
     let shape = || Ok(fresh.map(|layout| (layout.shape(), layout.len())).expect("the layout of fresh memory"));
-    // SAFETY: X1: the plan is made for these tensors, and its reduction takes their weights; memory that is not fixed
-    // is fresh and row-major.
+    // SAFETY: X1: the plan is made for these tensors and takes their weights; memory not fixed is fresh and row-major.
     let write = |out| exec::run_bags(unsafe { one(bags).call(plan, data, map, out) });
     // SAFETY: a layout has the elements of its shape. A run that succeeds has initialised the whole output (X3).
     unsafe { out.write(shape, write) }

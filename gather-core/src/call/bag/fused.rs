@@ -20,8 +20,7 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// Implements both traits for fused rows and for several tables. The output rounds their sums to a data type; it is
-/// `None` if the type is no [`Float`].
+/// Implements both traits for fused rows and for tables. The output rounds sums; `None` if the type is no [`Float`].
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
         impl<$($generics)*> Bagged for Fused<$U> {

@@ -59,8 +59,7 @@ pub(super) fn run(
     let data = tensors.data();
     request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
         let map = given(plan, &bags, map, data.layout)?;
-        // SAFETY: X1: the plan was made for the layouts of these tensors; the params have the map's types and have
-        // just been checked (K8).
+        // SAFETY: X1: the plan was made for these tensors' layouts; the map's params have just been checked (K8).
         unsafe { erased::run((plan, &bags), Some(&map), fresh, tensors) }
     })
 }
@@ -79,8 +78,7 @@ pub(super) fn run_plan(
     let mut read = None;
     let bags = planned.check(&tensors, &mut read)?;
     let map = given(&planned.plan, bags, map, tensors.data().layout)?;
-    // SAFETY: `check` returned these bags for the tensors. The map has the plan's types; its params have just been
-    // checked (K8).
+    // SAFETY: `check` returned these bags for the tensors. The map has the plan's types and checked params (K8).
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 

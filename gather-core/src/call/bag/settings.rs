@@ -26,8 +26,7 @@ impl EmbeddingBag {
 
 impl<R> BagOperator<R> {
     accessors! { self:
-        /// Names the padding row: an index of this row is skipped, and does not count. A negative number counts from
-        /// the end.
+        /// Names the padding row: its indices are skipped, and do not count. A negative number counts from the end.
         #[doc(alias("padding_idx"))]
         pub fn padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
         /// Sets whether negative indices are skipped, and do not count. So -1 can mark a row that was pruned from the
@@ -46,8 +45,7 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-        /// Names the row that is the result of a bag in which no row counts. It has no weight; the index must not
-        /// be negative.
+        /// Names the result of a bag in which no row counts: an unweighted row, whose index must not be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
         /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices
         /// after it belong to no bag, and are not read.

@@ -173,8 +173,7 @@ impl Plans {
             let call = |number: usize| {
                 let TablePlan { plan, start, .. } = &self.tables[number];
                 let (plan, out) = ((plan, &prepared[number]), out.wrapping_add(*start));
-                // SAFETY: X1: formats, layouts, bags and the shape of the output are the planned ones, by the contract
-                // (B7).
+                // SAFETY: X1: formats, layouts, bags and output shape are the planned ones, by the contract (B7).
                 unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
             // SAFETY: each table has columns of its own.

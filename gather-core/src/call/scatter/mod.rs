@@ -211,7 +211,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 
     /// Runs the operator in place, on a [`Destination`]: a view of any strides, a tensor, or a slice. Allocates as
-    /// [`Self::run_into`] does.
+    /// [`Self::run_into`].
     ///
     /// ```
     /// use gather_core::{Reduction, ScatterElements};

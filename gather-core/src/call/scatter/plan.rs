@@ -45,8 +45,7 @@ impl PlannedScatter {
         Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
     }
 
-    /// A dynamic plan: calls choose the size of the first dimension of indices and updates. Its code is linked only
-    /// into programs with dynamic plans.
+    /// A dynamic plan: calls choose the first dimension of indices and updates. Linked only if the program calls it.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
         let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
@@ -274,8 +273,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
-    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`]
-    /// does.
+    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`Self::run_into`].
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],

@@ -14,8 +14,7 @@ use crate::types::reduction::Reduction;
 impl Sealed for Reduction {}
 impl<T> Sealed for &Reducer<T> {}
 
-/// A reduction of data of a kind `K`: a [`Reduction`], for data of any type, or a [`Reducer<T>`](Reducer) of your own,
-/// for elements `T`. Sealed.
+/// A reduction of data of a kind `K`: a [`Reduction`] for any type, or your [`Reducer<T>`](Reducer) for `T`. Sealed.
 ///
 /// # Safety
 /// **Y1** [`Reduces::fns`] returns functions that take elements of the kind, and the count of numbers in an element.
