@@ -212,7 +212,8 @@ row_functions! {
         norms::layer_norm(row, out, added, (gains, biases), eps);
     }
 
-    /// L2 norm: `x * (1 / max(sqrt(sum_of_squares(x)), least))`, where `x = row + added`. `added` is optional.
+    /// L2 normalisation: `x * (1 / max(sqrt(sum_of_squares(x)), least))`, where `x = row + added`. `added` is
+    /// optional.
     ///
     /// Parameters: `(added, least)`, both in `f32`, for any type of rows.
     pub fn l2_normalize<T: Normed> = |row, out => [f32], added: OptionalSlice<f32>, least: f32| {
