@@ -69,8 +69,8 @@
 //! ```
 //!
 //! The [`guide`] explains more. It has a page [by use case](guide::trades), a [comparison](guide::comparison) with
-//! other libraries, and if you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow, [your
-//! call](guide::coming_from).
+//! other libraries, and the [equivalents](guide::coming_from) of calls of NumPy, PyTorch, TensorFlow, ONNX, OpenVINO,
+//! ndarray, candle and Arrow.
 //!
 //! # Overview
 //!
@@ -144,8 +144,7 @@ mod types;
 ///
 /// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements or
 ///   `PhantomData`, without padding; with `#[repr(transparent)]` it may be generic;
-/// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or
-///   `i64`.
+/// - a fieldless enum of a fixed representation: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or `i64`.
 ///
 /// ```
 /// use gather_core::Element;
@@ -373,9 +372,9 @@ macro_rules! kernels {
 /// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
 ///   make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
 ///
-/// The static is a [`Map`] of these types, with its documentation and attributes; [`kernels!`] lists the allowed ones.
-/// With `const` in place of `static` it is a constant: a static is compiled in its own crate, a constant only in
-/// crates that name it.
+/// The static is a [`Map`] of these types, with its documentation and the attributes allowed in [`kernels!`]. With
+/// `const` in place of `static` it is a constant: a static is compiled in its crate, a constant in crates that name
+/// it.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -409,8 +408,7 @@ macro_rules! map_kernels {
 /// whose advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no
 /// branches. It may be called again with the same inputs.
 ///
-/// The static is a [`Reducer`] of this type, with its documentation and attributes; [`kernels!`] lists the allowed
-/// ones.
+/// The static is a [`Reducer`] of this type, with its documentation and the attributes allowed in [`kernels!`].
 #[cfg(any(feature = "scatter", feature = "bags"))]
 #[macro_export]
 macro_rules! reduce_kernels {
@@ -458,8 +456,7 @@ macro_rules! reduce_kernels {
 /// }
 /// ```
 ///
-/// A call has any number of row functions, each ended by a `;`. A row function is written as a static whose value is a
-/// closure:
+/// A call has any number of row functions, each ended by a `;`. Each is written as a static whose value is a closure:
 ///
 /// - The first input is the row read, `&[T]`. The result is either a value, `-> U`, or a row: the second input
 ///   `&mut [U]`, which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
@@ -471,8 +468,7 @@ macro_rules! reduce_kernels {
 ///   make it a parameter. The body is compiled for each [`Level`]: functions that it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
 ///
-/// The static is a [`RowFunction`] of these types, with its documentation and attributes; [`kernels!`] lists the
-/// allowed ones.
+/// The static is a [`RowFunction`] of these types, with its documentation and the attributes allowed in [`kernels!`].
 #[macro_export]
 macro_rules! row_kernels {
     ($($tokens:tt)*) => {
@@ -480,8 +476,8 @@ macro_rules! row_kernels {
     };
 }
 
-/// Emits functions for shapes known at compile time, as fast as a loop written by hand, with the results and errors of
-/// the operators.
+/// Emits functions for shapes known at compile time, as fast as a loop written by hand, with the operators' results
+/// and errors.
 ///
 /// [A chapter of the guide](guide::specialize) says when to use them. This page is the reference.
 ///
@@ -524,17 +520,15 @@ macro_rules! row_kernels {
 /// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
 ///   `gather::openvino8`. `batch_to_space` has data only.
 /// - The allowed attributes are listed in [`kernels!`].
-/// - Types of data are [`Element`](trait@Element)s, types of indices [`Index`] types. Type parameters follow the name:
+/// - Types of data are [`Element`](trait@Element)s, of indices [`Index`] types. Type parameters follow the name:
 ///   `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order. If one of the others is 0, the length does
-///   not determine the first. It is then the size of the same dimension of the other tensor if the two share it, else
-///   0.
-/// - `map` is the path of a [`Map`]. The type of its results follows `->`. The names and types of its parameters, if
-///   any, are in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is an argument after indices,
-///   of type [`Given`].
+///   not determine the first. It is then the size of the same dimension of the other tensor if they share it, else 0.
+/// - `map` is the path of a [`Map`]. The type of its results follows `->`. The names and types of its parameters are
+///   in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is a [`Given`] argument after indices.
 /// - `static` makes a set of the kernels of every function that has neither a map nor type parameters. Instances of
 ///   generic functions are listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
 ///   in the set, since calls with maps know their types and use no [`Registry`].

@@ -1,8 +1,7 @@
 //! Attributes written by callers: the allowed ones on emitted items, and their conditions.
 //!
 //! An attribute macro receives its whole item, including the code that a macro of this crate put into it. So only
-//! built-in attributes that change no code are allowed. Nobody can redefine their names: the compiler reports an
-//! ambiguity.
+//! built-in attributes that change no code are allowed. Their names cannot be redefined without an ambiguity error.
 
 use std::collections::{HashMap, HashSet};
 
@@ -109,8 +108,7 @@ fn condition(meta: &Meta) -> Vec<TokenStream> {
     attrs.iter().flat_map(condition).map(|condition| quote!(any(not(#applies), #condition))).collect()
 }
 
-/// The names of a call's items. Items with conditions may be alternatives of one name; if two are compiled, the
-/// compiler reports them.
+/// The names of a call's items. Items with conditions may be alternatives of one name, of which only one is compiled.
 #[derive(Default)]
 pub(crate) struct Names(HashMap<String, HashSet<String>>);
 

@@ -89,8 +89,8 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// A prefix of data type names in emitted code. It occurs in no element of the list, since the names are in scope of
-/// the element types.
+/// A prefix of data type names in emitted code. It occurs in no listed type, since the names are in scope of the
+/// types.
 fn unused_prefix(field: &Field) -> String {
     let text = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut prefix = String::from("__ELEMENT");

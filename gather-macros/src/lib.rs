@@ -1,6 +1,5 @@
-//! Procedural macros of gather-core: `kernels!` emits named sets of kernels, `map_kernels!` conversions,
-//! `reduce_kernels!` reductions, `row_kernels!` row functions, and `specialize!` functions for known shapes;
-//! `#[derive(Element)]` implements elements.
+//! Procedural macros of gather-core: `kernels!` emits sets of kernels, `map_kernels!` maps, `reduce_kernels!`
+//! reductions, `row_kernels!` row functions, `specialize!` functions for known shapes, and `#[derive(Element)]` impls.
 //!
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
@@ -67,8 +66,7 @@ pub fn loop_nests(input: TokenStream) -> TokenStream {
     loop_nest::expand(input.into(), name::MAX_RANK).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that
-/// the two crates agree.
+/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here.
 #[doc(hidden)]
 #[proc_macro]
 pub fn limit(input: TokenStream) -> TokenStream {

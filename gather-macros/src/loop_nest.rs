@@ -3,8 +3,8 @@
 //! They call their body through a pointer, once per plane. So gather-core has one nest per rank, shared by the kernels
 //! of all sets, instead of a copy in each kernel. They name items in scope of the macro's call.
 //!
-//! They have no unsafe block: the lint `unsafe_code` would not see one whose braces come from a macro. The types they
-//! name carry the contract.
+//! They have no unsafe block: the lint `unsafe_code` would not see one made by a macro. Their types carry the
+//! contract.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -72,8 +72,7 @@ fn space_nest(rank: u8) -> TokenStream {
     }
 }
 
-/// The loops around a call of the body, as closures that run for each iteration. `planes` is the type of the planes
-/// passed to each iteration.
+/// Loops around a call of the body, as closures for each iteration, of which each gets planes of type `planes`.
 fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
     let (loops, count) = (Literal::u8_unsuffixed(outer_loops(rank)), Literal::u8_unsuffixed(rank));
     let nested = (0..outer_loops(rank))

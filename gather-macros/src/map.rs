@@ -1,8 +1,7 @@
-//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` and `row_kernels!` also parse
-//! their closures here.
+//! `map_kernels!`: statics of closures become maps. `reduce_kernels!` and `row_kernels!` also parse their closures
+//! here.
 //!
-//! As in `kernels!`, the parser reports a mistake and continues at the next map, so that one mistake does not hide the
-//! next.
+//! As in `kernels!`, the parser reports a mistake and continues at the next map.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -306,8 +305,7 @@ fn expect<T: syn::parse::Parse>(
 }
 
 /// Functions with the names of inputs, for the block around the emitted items, and an expression that uses them. In a
-/// parameter's pattern, constants and statics in scope take precedence. A function hides them, and is hidden by the
-/// parameter.
+/// parameter's pattern, constants and statics in scope take precedence. A function hides them; the parameter hides it.
 pub(crate) fn hiding(inputs: &[Input]) -> [TokenStream; 2] {
     let names: Vec<&Ident> = inputs.iter().map(|input| &input.name).collect();
     [quote!(#(fn #names() {})*), quote!(let _ = (#(#names,)*);)]

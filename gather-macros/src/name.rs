@@ -111,8 +111,7 @@ const SYNONYMS: [(&str, &str); 4] =
 /// Maximum loops of an unrolled loop nest.
 pub(crate) const MAX_RANK: u8 = 8;
 
-/// Maximum functions that one call emits per level for operators on indices: 1.5 times the gather functions of
-/// gather-core's own sets.
+/// Maximum functions per call and level for operators on indices: 1.5 times the gathers of gather-core's own sets.
 pub(crate) const BUDGET: usize = 648;
 
 /// Maximum parameters of a map.

@@ -41,8 +41,8 @@ pub struct FusedRows<'a> {
 }
 
 impl<'a> FusedRows<'a> {
-    /// The rows of `data`, of shape `[rows, bytes of a row]`. The bytes of a row are contiguous; rows may have any
-    /// alignment and any stride.
+    /// The rows of `data`, of shape `[rows, bytes of a row]`. A row is contiguous; rows may have any alignment and
+    /// stride.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] if `columns` columns take another number of bytes, then

@@ -17,8 +17,7 @@ fn layout<A, D: Dimension>(array: &LayoutRef<A, D>) -> Result<Layout, Error> {
     Layout::strided(array.shape(), array.strides())
 }
 
-/// The origin of a view of an array: the array's pointer, which points to its first element. The pointer of an empty
-/// array is not used.
+/// The origin of a view of an array: the pointer to its first element, or a dangling one if the array is empty.
 fn origin<A>(pointer: *mut A, layout: &Layout) -> *mut A {
     if layout.is_empty() { NonNull::dangling().as_ptr() } else { pointer }
 }
@@ -102,8 +101,7 @@ impl<'a, A, D: Dimension> TryFrom<&'a mut ArrayRef<A, D>> for ViewMut<'a, A> {
     fn try_from(array: &'a mut ArrayRef<A, D>) -> Result<Self, Error> {
         let layout = layout(array)?;
         let origin = origin(array.as_mut_ptr(), &layout);
-        // SAFETY: as for `View`; the elements of a mutable array are borrowed mutably with it, and each has one
-        // coordinate.
+        // SAFETY: as for `View`; the elements of a mutable array are borrowed mutably with it, each at one coordinate.
         Ok(unsafe { ViewMut::from_raw_parts(origin, layout) })
     }
 }

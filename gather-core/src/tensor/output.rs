@@ -104,22 +104,19 @@ pub trait Resize {
     /// Takes over the elements in the memory that [`Resize::clear`] returned.
     ///
     /// # Safety
-    /// [`Resize::clear`] was called last, for `len` elements, all of which have been initialised. The shape has `len`
-    /// elements.
+    /// [`Resize::clear`] was called last, for `len` elements, all initialised since. The shape has `len` elements.
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
 impl<'a> Target<'a> {
     /// Calls `write` for the memory of a fixed output, which has been checked. For a tensor, it is the memory of a
-    /// row-major result of the shape and length returned by `fresh`. A tensor stays empty until its elements have been
-    /// written.
+    /// row-major result of the shape and length returned by `fresh`. A tensor stays empty until `write` returns `Ok`.
     ///
     /// # Errors
     /// The errors of `fresh`, [`Error::AllocationFailed`], then the errors of `write`.
     ///
     /// # Safety
-    /// The shape that `fresh` returns has `len` elements. `write` returns `Ok` only after it has initialised all of
-    /// them.
+    /// The shape that `fresh` returns has `len` elements. `write` returns `Ok` only after it has initialised them all.
     #[inline(always)]
     pub(crate) unsafe fn write<'s>(
         self,

@@ -81,7 +81,7 @@ impl<T> Tensor<T> {
         Ok(Tensor { values, shape: shape.into() })
     }
 
-    /// A tensor of `value(i)` for each row-major element number `i`, in order. Each element is written once, on [huge
+    /// A tensor of `value(0)`, `value(1)` and so on, in row-major order. Each element is written once, on [huge
     /// pages](crate::guide::large_tables) if that pays.
     ///
     /// ```
@@ -287,8 +287,8 @@ impl<T, const N: usize> Tensor<[T; N]> {
     /// ```
     ///
     /// # Panics
-    /// If the result has more than `isize::MAX` elements, zero dimensions left aside. Only a tensor that takes no
-    /// memory can have more.
+    /// If the result has more than `isize::MAX` elements, zero dimensions left aside, as only a tensor without memory
+    /// can.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;

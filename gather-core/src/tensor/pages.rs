@@ -1,5 +1,4 @@
-//! Advice about pages: huge pages for big outputs and for tables of the caller, and pages of a mapped table needed
-//! soon.
+//! Advice about pages: huge pages for big outputs and for tables, and prefetch of pages of a mapped table.
 //!
 //! # Huge pages
 //!
@@ -20,8 +19,7 @@ const HUGE_FROM: usize = 4 << 20;
 /// Asks for huge pages for the whole pages of fresh memory, before its first use.
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
-    /// The smallest page size of any system. The kernel refuses, without harm, an address that begins none of its
-    /// pages.
+    /// The smallest page size of any system. The kernel refuses, without harm, an address that begins no page.
     const PAGE: usize = 4096;
     if bytes < HUGE_FROM {
         return;
@@ -54,13 +52,11 @@ pub struct Promoted {
 /// Moves the memory of a table to huge pages, which speeds up random reads. Contents and addresses stay.
 ///
 /// Use it for existing tables: in a `Vec`, or in a mapping of yours. A fresh [`Tensor`](crate::Tensor) of 4 MiB and
-/// more has huge pages from its first write on. [A chapter of the guide](crate::guide::large_tables) says what both
-/// gain.
+/// more has huge pages from its first write on. [A chapter of the guide](crate::guide::large_tables) compares both.
 ///
 /// Bytes before the first place and after the last are not moved, so memory of less than two huge pages may have no
 /// place. A place with no touched page is not moved; in any other, all pages are in memory afterwards. A place that
-/// cannot be moved stays as it is, and counts in [`Promoted::places`] only. If the system has no huge page left, the
-/// call ends.
+/// cannot be moved stays, and counts in [`Promoted::places`] only. If the system has no huge page left, the call ends.
 ///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page during
 /// its move wait for it. A place already on a huge page costs next to nothing.
@@ -75,8 +71,7 @@ pub struct Promoted {
 ///
 /// # Errors
 /// [`Error::HugePagesUnavailable`], if there are places and none could be moved, or the system has no huge pages.
-/// Causes: no Linux 6.1 with transparent huge pages, memory of a file system without huge pages, or a shortage of
-/// memory.
+/// Causes: no Linux 6.1 with transparent huge pages, a file system without huge pages, or too little memory.
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.
 #[cfg(feature = "std")]
@@ -144,8 +139,7 @@ fn collapse(start: usize, bytes: usize) -> Result<(), i32> {
     /// The number is the same on every architecture, but not every version of `libc` names it.
     const MADV_COLLAPSE: libc::c_int = 25;
     let start = core::ptr::without_provenance_mut(start);
-    // SAFETY: for any range, the advice changes neither contents nor addresses nor permissions; kernels that do not
-    // know it refuse.
+    // SAFETY: for any range, the advice changes neither contents, addresses nor permissions; old kernels refuse it.
     match unsafe { libc::madvise(start, bytes, MADV_COLLAPSE) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or_default()),

@@ -73,8 +73,7 @@ impl Shape {
         self.0.extend_from_slice(dims);
     }
 
-    /// The number of elements. The product of the nonzero dimensions is at most `isize::MAX`, so that strides and
-    /// iteration cannot overflow.
+    /// The number of elements, if the nonzero sizes' product is at most `isize::MAX`: strides then never overflow.
     #[inline]
     pub(crate) fn checked_len(dims: &[usize]) -> Result<usize, Error> {
         len_within(dims, MOST).ok_or_else(|| too_many_elements(dims))

@@ -41,8 +41,7 @@ pub(super) use layout_methods;
 pub struct View<'a, T> {
     /// The element at coordinate 0, aligned, whether or not the layout has elements.
     ///
-    /// V1: for `'a`, every coordinate of the layout, counted from here, is an element of one allocation that may be
-    /// read.
+    /// V1: for `'a`, every coordinate of the layout, counted from here, is a readable element of one allocation.
     origin: NonNull<T>,
     layout: Layout,
     memory: PhantomData<&'a [T]>,

@@ -1,5 +1,4 @@
-//! Assertions of emitted code at compile time. The functions track their caller, so that an error points to the source
-//! of the macro's user.
+//! Compile-time assertions of emitted code. The functions track their caller: errors point to the macro's call.
 
 #![forbid(unsafe_code)]
 
@@ -105,8 +104,8 @@ impl<T: Element> Fields<T> {
         }
     }
 
-    /// Declares that values consist of numbers of a built-in type. All later fields are compared with it, so that
-    /// [`Element::Number`] holds.
+    /// Declares that values consist of numbers of a built-in type, [`Element::Number`]. Later fields are compared with
+    /// it.
     #[track_caller]
     pub const fn numbers(self, number: Proof<T::Number>) -> Self {
         let dtype = <T::Number as Element>::DTYPE;
@@ -121,8 +120,7 @@ impl<T: Element> Fields<T> {
         Fields { numbers: number.numbers, ..self }
     }
 
-    /// Adds a field without bytes. By its type it is `PhantomData` of `core`, whatever its name: anyone may make its
-    /// one value.
+    /// Adds a field without bytes. Its type is `PhantomData` of `core`, whatever its name; anyone may make its value.
     pub const fn phantom<F: ?Sized>(self, _get: fn(T) -> PhantomData<F>) -> Self {
         self
     }

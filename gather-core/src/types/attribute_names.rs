@@ -30,8 +30,7 @@ macro_rules! from_str {
 }
 
 from_str! {
-    /// The attribute `reduction` of ONNX's and OpenVINO's scatters, `reduce` of PyTorch's, and the mode of its
-    /// `EmbeddingBag`.
+    /// The `reduction` of ONNX's and OpenVINO's scatters, the `reduce` of PyTorch's, the `mode` of its `EmbeddingBag`.
     ///
     /// ```
     /// use gather_core::Reduction;

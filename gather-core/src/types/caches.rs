@@ -1,8 +1,7 @@
 //! Cache sizes of this machine, found once per process.
 //!
 //! Plans compare tensors with them. If the processor does not report them, they default to the sizes of most machines.
-//! Reported sizes may be wrong in a virtual machine, and differ from core to core on some processors, so only speed
-//! depends on them.
+//! Reports may be wrong in a virtual machine, and differ between cores, so only speed depends on them.
 
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -68,8 +68,7 @@ fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {
     ROWS.iter().find(|row| is_it(row)).map(|row| row.dtype)
 }
 
-/// Lookup of data types by name or code. The result is `None` for a type of a disabled feature, or for one that this
-/// crate lacks.
+/// Lookup of data types by name or code; `None` for types of disabled features and types that this crate lacks.
 ///
 /// ```
 /// use gather_core::{DType, Element};

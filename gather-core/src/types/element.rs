@@ -161,8 +161,7 @@ impl DType {
         DType { name, validity: T::DTYPE.validity, built_in: None, facts }
     }
 
-    /// The name, such as `f32`, `[u8; 34]`, or a derived type's own. An array whose name is longer than 128 bytes is
-    /// called `array`.
+    /// The name, such as `f32`, `[u8; 34]`, or a derived type's own; `array` if an array's exceeds 128 bytes.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -278,8 +277,7 @@ pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 pub(crate) const BY_VALUE: usize = 16 << 10;
 
 /// The assertion that every typed method makes of its elements: `const { IsElement::<T>::CHECK }`. Evaluating the data
-/// type makes the compiler check the proof of a derived type. Reading the bytes of a value makes it find uninitialised
-/// ones.
+/// type checks the proof of a derived type. Reading the bytes of a value finds uninitialised ones.
 pub(crate) struct IsElement<T>(PhantomData<T>);
 
 impl<T: Element> IsElement<T> {
@@ -298,8 +296,8 @@ impl<T: Element> IsElement<T> {
         let count = if size_of::<T>() < 16 { size_of::<T>() } else { 16 };
         // SAFETY: both have at least `count` bytes, and a byte of `MaybeUninit` may be uninitialised.
         unsafe { core::ptr::copy_nonoverlapping((&raw const sample).cast(), bytes.as_mut_ptr(), count) };
-        // SAFETY: only the constant `FIRST_BYTES` calls this, and an uninitialised byte in a constant is a
-        // compile-time error.
+        // SAFETY: only the constant `FIRST_BYTES` calls this; an uninitialised byte in a constant is a compile-time
+        // error.
         unsafe { core::mem::transmute(bytes) }
     }
 }

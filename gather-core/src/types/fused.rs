@@ -15,8 +15,7 @@ closed_set! {
 ///
 /// A value is `code * scale + bias`. Codes are unsigned, one or several per byte, the lowest bits first. Numbers are
 /// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are plain values in the machine's byte order. So
-/// plain tables can be summed together with quantised ones: in `f32`, with weights in `f32`, into any of the three
-/// types.
+/// plain tables can be summed with quantised ones: in `f32`, with weights in `f32`, into any of the three types.
 ///
 /// | format | a row | made by |
 /// |---|---|---|
@@ -241,8 +240,7 @@ impl FusedRow {
         (self.params, self.format.is_single())
     }
 
-    /// Decodes `out.len()` columns from column `first` on, which begins a byte. The row has a format of the coding
-    /// `C`.
+    /// Decodes `out.len()` columns of a row of format `C`, from column `first` on, which begins a byte.
     #[inline(always)]
     pub(crate) fn decode<C: Coding, U: Float, S: Slot<U>>(&self, row: &[u8], first: usize, out: &mut [S]) {
         let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];

@@ -83,8 +83,7 @@ impl IndexType {
     }
 }
 
-/// Evaluates `$make` with `$I` as the integer type of a run-time index type. Types with the same values share one
-/// expansion.
+/// Evaluates `$make` with `$I` as the integer type of a run-time index type, shared by types with the same values.
 macro_rules! by_index {
     ($index:expr, $I:ident => $make:expr) => {
         $crate::types::index::by_index!($index, $I => $make;
@@ -149,8 +148,7 @@ pub(crate) mod sealed {
     /// The kernels' view of a value of an index type. The methods are not in [`Index`](super::Index), because there
     /// they would be methods of every integer in its users' scope.
     pub trait Sealed: Copy {
-        /// The value as `i64`. Unsigned values above `i64::MAX`, which are out of range of every axis, become
-        /// `i64::MAX`.
+        /// The value as `i64`; unsigned values above `i64::MAX`, out of range of every axis, become `i64::MAX`.
         fn widen(self) -> i64;
 
         /// The value as 64 bits. As an unsigned number, a negative value exceeds any position.

@@ -25,8 +25,7 @@ closed_set! {
 pub enum Level {
     /// The baseline instructions of the target.
     Scalar = "scalar",
-    /// AVX2 on x86-64, with FMA and F16C, as in x86-64-v3: Intel's processors from Haswell on, AMD's from Excavator
-    /// and Zen on.
+    /// AVX2 on x86-64, with FMA and F16C, as in x86-64-v3: Intel from Haswell on, AMD from Excavator and Zen on.
     Avx2 = "avx2",
     /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, AMD's from
     /// Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.

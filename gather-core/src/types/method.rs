@@ -5,8 +5,7 @@
 use crate::types::declare::closed_set;
 
 closed_set! {
-/// The method by which a call moves data. Plans choose by shapes, widths and levels; force a method to test or compare
-/// it.
+/// The method by which a call moves data. Plans choose by shapes, widths and levels; force one to test or compare it.
 ///
 /// A forced method that does not support a call is refused with
 /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable). All methods give the same result.
@@ -14,9 +13,8 @@ closed_set! {
 #[non_exhaustive]
 pub enum Method {
     /// Indices are resolved in 64 bits and rows are moved from their places, one by one or a few at a time. Takes any
-    /// shape. Chosen for few rows or short inner loops, for elements whose indices are not contiguous, and for axes
-    /// beyond 32 bits. Also chosen for rows of up to 64 bytes by contiguous indices, unless they are prefetched or
-    /// gathered.
+    /// shape. Chosen for few rows or short inner loops, for elements whose indices are not contiguous, for axes beyond
+    /// 32 bits, and, unless they are prefetched or gathered, for rows of up to 64 bytes by contiguous indices.
     Direct = "direct",
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that return to the same indices find
     /// them resolved. Takes axes within 32 bits.
@@ -40,8 +38,7 @@ pub enum Method {
     /// the last. A call allocates per task half a MiB, or a cache line per element of the axis if that is more; at
     /// most 32 MiB unless one task needs more.
     Panels = "panels",
-    /// One index serves the whole inner loop, which is a strided copy. Takes inner loops along which the index is
-    /// constant.
+    /// One index serves the whole inner loop, a strided copy. Takes inner loops along which the index is constant.
     StridedCopy = "strided_copy",
     /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written by
     /// non-temporal stores. Takes rows of a cache line or more, on x86-64; converted rows if they are contiguous, of

@@ -35,8 +35,8 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
-    // The sign extends to the top bit, and all other bits move by 13. The product changes the exponent bias from
-    // 15 to 127.
+    // The sign extends to the top bit, all other bits move by 13. The product changes the exponent bias from 15 to
+    // 127.
     let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
     f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)
 }
@@ -145,8 +145,7 @@ pub(crate) const fn e5m2fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e5m2_magnitude(code as u32 & 0x7f))
 }
 
-/// An FP8 number without infinities and without -0.0, from twice its magnitude. Halving is exact: the result is never
-/// subnormal in `f32`.
+/// An FP8 number without infinities and -0.0, from twice its magnitude. Halving is exact: no result is subnormal.
 #[inline(always)]
 const fn fnuz(code: u8, doubled: f32) -> f32 {
     let sign = (code as u32 & 0x80) << 24;

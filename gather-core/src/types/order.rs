@@ -1,5 +1,4 @@
-//! A stable sort of the few loops or dimensions of a call. Each use of the standard library's sort adds several
-//! functions to a program.
+//! A stable sort of a few loops or dimensions: each use of the standard library's adds several functions to a program.
 
 #![forbid(unsafe_code)]
 

@@ -10,9 +10,8 @@ use crate::types::element::{DType, Element};
 /// A plain type of another crate as an element: any type that is [`NoUninit`] and [`Zeroable`], such as `glam::Vec3`
 /// or `rgb::Rgb<u8>` with their features for `bytemuck`.
 ///
-/// It has the bytes of the wrapped value, so that slices and vectors are wrapped and unwrapped without a copy. A
-/// zero-sized type is refused at compile time, where it is used as an element. Types of your own need no wrapper:
-/// derive [`Element`](macro@crate::Element) for them.
+/// It has the bytes of the wrapped value: slices and vectors are wrapped and unwrapped without a copy. Use of a
+/// zero-sized type is refused at compile time. For types of your own derive [`Element`](macro@crate::Element) instead.
 ///
 /// ```
 /// use gather_core::{Gather, Plain, View};

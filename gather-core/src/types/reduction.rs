@@ -8,17 +8,16 @@ use crate::types::element::Element;
 closed_set! {
 /// The reduction of an element and its updates by a scatter, or of the rows of a bag.
 ///
-/// Updates are applied in row-major order of the indices. The result equals the plain loop's, to the bit, for any
-/// number of threads.
+/// Updates are applied in row-major order of the indices. For any number of threads, every bit equals the plain
+/// loop's.
 ///
-/// Elements of several numbers (arrays, and types that derive `Element` with `numbers = TYPE`) are reduced number by
-/// number.
+/// Elements of several numbers (arrays, and types with `Element`'s `numbers = TYPE`) are reduced number by number.
 ///
 /// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16`
 /// and `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
 ///
 /// A NaN among floats makes the result NaN, also under `Min` and `Max`, which keep the bits of the last NaN. The bits
-/// of a NaN made by arithmetic are not specified. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the
+/// of a NaN made by arithmetic are unspecified. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the
 /// earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -36,8 +35,7 @@ pub enum Reduction {
     Min = "min",
     /// The greatest.
     Max = "max",
-    /// The sum of the element and its updates, divided by their number. For integers it is the exact mean, rounded
-    /// down.
+    /// The sum of the element and its updates, divided by their number. Of integers: the exact mean, rounded down.
     Mean = "mean",
 }
 /// Every reduction.

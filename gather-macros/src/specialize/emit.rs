@@ -64,8 +64,7 @@ impl Source<'_> {
         arguments
     }
 
-    /// The type `__Declaration`, and a check of its constants as soon as the function is checked, not when it is first
-    /// called.
+    /// The type `__Declaration`, and a check of its constants with the function, not when it is first called.
     fn checked_declaration(&self) -> TokenStream {
         let (declaration, private) = (self.declaration(), name::private(self.krate));
         let Checked { attributes, .. } = self.checked;

@@ -133,8 +133,7 @@ impl Number {
     }
 }
 
-/// Whether a `crate` or `super` is not followed by a path. It names no constant, and the compiler would require a
-/// macro's `!` after it.
+/// Whether a `crate` or `super` has no path after it: it is no constant, and the compiler would require a `!`.
 fn has_lone_keyword(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

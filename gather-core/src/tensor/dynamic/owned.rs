@@ -84,8 +84,8 @@ impl DynTensor {
     /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`]. For a derived type, whose valid values
     /// are not known, it comes before memory is allocated.
     ///
-    /// All of the memory is written before the first byte is read. If a file names the shape, compare it with the
-    /// file's length first.
+    /// All of the memory is written before the first byte is read. Check a shape from a file against the file's
+    /// length.
     #[cfg(feature = "std")]
     pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);

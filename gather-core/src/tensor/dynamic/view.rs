@@ -96,13 +96,13 @@ impl<'a> DynView<'a> {
     /// The bytes are contiguous values of the data type.
     pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes. By the caller's
-        // promise they are values.
+        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, values by the
+        // caller's promise.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
-    /// A view of bytes with any strides and at any alignment, whose first coordinate is element `offset`. Strides and
-    /// offset count elements.
+    /// A view of bytes, of any strides and alignment, that begins at element `offset`. Strides and offset count
+    /// elements.
     ///
     /// ```
     /// use gather_core::{DynView, Element};
@@ -131,15 +131,14 @@ impl<'a> DynView<'a> {
         let reached = reached_bytes(dtype, &layout, offset);
         check_values(dtype, &bytes[reached.clone()], reached.start)?;
         let origin = bytes.as_ptr().wrapping_add(offset * dtype.size());
-        // SAFETY: every coordinate has been checked to lie in the slice, and all bytes reached to be values of the
+        // SAFETY: every coordinate has been checked to lie in the slice, and the bytes reached to be values of the
         // type.
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
     /// A view of memory that is no slice, such as a tensor of another crate or language.
     ///
-    /// `origin` is the first byte of the element at coordinate 0, wherever in memory the strides lead from there.
-    /// Strides count elements.
+    /// `origin` is the first byte of the element at coordinate 0, wherever in memory the strides (in elements) lead.
     ///
     /// # Safety
     /// - `origin` is not null, even if the layout is empty. It needs no alignment.
@@ -248,8 +247,8 @@ impl<'a> DynViewMut<'a> {
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_mut_ptr(), layout) })
     }
 
-    /// A view of bytes with any strides and at any alignment, whose first coordinate is element `offset`. Strides and
-    /// offset count elements.
+    /// A view of bytes, of any strides and alignment, that begins at element `offset`. Strides and offset count
+    /// elements.
     ///
     /// # Errors
     /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] if a coordinate

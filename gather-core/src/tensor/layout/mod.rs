@@ -21,8 +21,8 @@ use crate::types::order::sort_by_key;
 // stored inline, and the fields are words without padding, which compilers keep in registers.
 #[derive(Clone)]
 pub struct Layout {
-    /// Up to `INLINE` dimensions, then zeros. L1: each dimension has one stride. L2: the product of the nonzero sizes
-    /// fits in `isize`.
+    /// Up to `INLINE` dimensions, then zeros. L1: one stride per dimension. L2: the product of nonzero sizes fits in
+    /// `isize`.
     sizes: [usize; INLINE],
     strides: [isize; INLINE],
     /// All dimensions if there are more than `INLINE`, else `None`.
@@ -279,8 +279,7 @@ impl Layout {
         Self::strided(&shape, &strides)
     }
 
-    /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty
-    /// layout.
+    /// The least and greatest element position relative to the first coordinate, inclusive; `None` if empty.
     ///
     /// # Errors
     /// An end that is not representable is `None` in the pair.
@@ -298,7 +297,7 @@ impl Layout {
         Some((first, last))
     }
 
-    /// Checks that a tensor of this layout can exist: the elements, of `size` bytes each, span at most `isize::MAX`
+    /// Checks that a tensor of this layout can exist: its elements, of `size` bytes each, span at most `isize::MAX`
     /// bytes.
     ///
     /// # Errors
@@ -323,9 +322,8 @@ impl Layout {
         }
     }
 
-    /// Checks that no two coordinates share an element: in order of their lengths, every stride exceeds the reach of
-    /// all shorter ones. Sufficient for outputs made by slicing, permuting and reversing; other disjoint layouts are
-    /// refused.
+    /// Checks that no two coordinates share an element: in order of length, every stride exceeds the reach of all
+    /// shorter ones. Sufficient for sliced, permuted and reversed outputs; other disjoint layouts are refused.
     pub(crate) fn check_disjoint(&self) -> Result<(), Error> {
         if self.is_contiguous() {
             return Ok(());
@@ -346,8 +344,7 @@ impl Layout {
     }
 }
 
-/// The product of sizes, taken from last to first: each partial product is a row-major stride. Overflow is checked
-/// once, at the end.
+/// The product of sizes from last to first: each partial product is a row-major stride. `beyond` collects overflow.
 struct Product {
     /// The product of the nonzero sizes.
     step: usize,

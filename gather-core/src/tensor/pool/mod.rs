@@ -26,12 +26,10 @@ pub use self::dynamic::DynPooled;
 ///
 /// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and each
 /// costs a page fault. A pool hands out [`Pooled`] tensors, whose memory returns to it when they are dropped, on any
-/// thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls whose types are
-/// known at run time take a [`DynPooled`], which is a [`DynOutput`](crate::DynOutput). Elements of any type of the
-/// same alignment share memory.
+/// thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls of types known at
+/// run time take a [`DynPooled`], a [`DynOutput`](crate::DynOutput). All element types of an alignment share memory.
 ///
-/// A clone is the same pool. Dropping the last clone frees the memory held; existing tensors keep theirs, and free it
-/// themselves.
+/// A clone is the same pool. Dropping the last clone frees the memory held; existing tensors keep and free their own.
 ///
 /// Cost: one lock when a tensor takes memory, and one when it is dropped. Allocations are rounded up to one of eight
 /// sizes per power of two, from 512 bytes on. A held block is reused if it is at most twice the rounded size. If the
@@ -86,8 +84,7 @@ impl Pool {
         Pooled { inner: self.dyn_tensor(T::DTYPE), elements: PhantomData }
     }
 
-    /// An empty output of shape `[0]` for calls whose types are known at run time. It takes the data type of the
-    /// result.
+    /// An empty output of shape `[0]` for calls of types known at run time. It takes the data type of the result.
     #[must_use]
     pub fn dyn_tensor(&self, dtype: DType) -> DynPooled {
         DynPooled { tensor: DynTensor::empty(dtype), pool: self.owner.lender() }
@@ -159,8 +156,7 @@ impl<T> Pooled<T> {
     /// The tensor with its memory, which does not return to the pool. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], if the memory is no whole number of elements and the allocator could not take the
-    /// excess bytes back.
+    /// [`Error::AllocationFailed`], if the allocator could not take back bytes beyond a whole number of elements.
     pub fn into_tensor(mut self) -> Result<Tensor<T>, Error> {
         let (len, shape) = (self.as_slice().len(), Shape::from(self.shape()));
         let memory = self.inner.tensor.take_memory();
