@@ -1,4 +1,4 @@
-//! Gathered: indices are resolved in a register and data is gathered by it, in one loop over a whole plane.
+//! Gathered: indices are resolved in a register, and rows are gathered by it, in one loop over a whole plane.
 
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
