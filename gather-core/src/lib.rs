@@ -32,8 +32,8 @@
 //! }
 //! ```
 //!
-//! The same by an operator with its attributes, on tensors of any rank and strides. Here -1 is the last row, and row
-//! 7, which does not exist, is zeros:
+//! The same by an operator with attributes, on tensors of any rank and strides. -1 is the last row; row 7, out of
+//! range, is zeros:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
@@ -49,8 +49,8 @@
 //! }
 //! ```
 //!
-//! A plan for any number of ids, run repeatedly into the same memory. The table holds 8-bit codes, and each element is
-//! converted as it is read:
+//! A plan for any number of ids, run repeatedly into the same memory. The table holds 8-bit codes, converted as they
+//! are read:
 //!
 //! ```
 //! use gather_core::{Gather, Given, Spec, Tensor, View, maps};
@@ -366,15 +366,13 @@ macro_rules! kernels {
 ///
 /// A call has any number of maps, each ended by a `;`. A map is written as a static whose value is a closure:
 ///
-/// - The first argument is the element read. Up to four parameters follow, each a name and a type. The types of the
-///   element and of the result are [`Element`](trait@Element)s; types of parameters are
-///   `Copy + Send + Sync + 'static`.
+/// - The first argument is the element read. Up to four parameters follow, each a name and a type. Element and result
+///   are [`Element`](trait@Element)s; parameters are `Copy + Send + Sync + 'static`.
 /// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
 ///   make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
 ///
-/// The static is a [`Map`] of these types, with its documentation and the attributes allowed in [`kernels!`]. With
-/// `const` in place of `static` it is a constant: a static is compiled in its crate, a constant in crates that name
-/// it.
+/// The static is a [`Map`] of these types, with its documentation and the attributes allowed in [`kernels!`]. A
+/// static is compiled in its own crate; a `const` in place of it, in each crate that names it.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -476,8 +474,8 @@ macro_rules! row_kernels {
     };
 }
 
-/// Emits functions for shapes known at compile time, as fast as a loop written by hand, with the operators' results
-/// and errors.
+/// Emits functions for shapes known at compile time, fast as loops written by hand, with the operators' results and
+/// errors.
 ///
 /// [A chapter of the guide](guide::specialize) says when to use them. This page is the reference.
 ///
@@ -520,7 +518,7 @@ macro_rules! row_kernels {
 /// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
 ///   `gather::openvino8`. `batch_to_space` has data only.
 /// - The allowed attributes are listed in [`kernels!`].
-/// - Types of data are [`Element`](trait@Element)s, of indices [`Index`] types. Type parameters follow the name:
+/// - Types of data are [`Element`](trait@Element)s, of indices [`Index`] types. Type parameters follow the name, as in
 ///   `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.

@@ -89,8 +89,7 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// A prefix of data type names in emitted code. It occurs in no listed type, since the names are in scope of the
-/// types.
+/// A prefix of data type names in emitted code, which occurs in no listed type: the names are in scope of the types.
 fn unused_prefix(field: &Field) -> String {
     let text = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut prefix = String::from("__ELEMENT");

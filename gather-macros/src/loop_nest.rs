@@ -3,8 +3,7 @@
 //! They call their body through a pointer, once per plane. So gather-core has one nest per rank, shared by the kernels
 //! of all sets, instead of a copy in each kernel. They name items in scope of the macro's call.
 //!
-//! They have no unsafe block: the lint `unsafe_code` would not see one made by a macro. Their types carry the
-//! contract.
+//! They have no unsafe block: `unsafe_code` would not see one made by a macro. Their types carry the contract.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};

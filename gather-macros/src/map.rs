@@ -1,5 +1,4 @@
-//! `map_kernels!`: statics of closures become maps. `reduce_kernels!` and `row_kernels!` also parse their closures
-//! here.
+//! `map_kernels!`: statics of closures become maps. `reduce_kernels!` and `row_kernels!` parse theirs here, too.
 //!
 //! As in `kernels!`, the parser reports a mistake and continues at the next map.
 
@@ -147,8 +146,7 @@ fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStre
     Ok((krate, closures))
 }
 
-/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting a malformed
-/// input.
+/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an error.
 fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Closure>> {
     let Form { what, example, named, .. } = form;
     let attrs = attrs::outer(cx, input)?;

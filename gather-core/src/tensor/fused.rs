@@ -41,8 +41,7 @@ pub struct FusedRows<'a> {
 }
 
 impl<'a> FusedRows<'a> {
-    /// The rows of `data`, of shape `[rows, bytes of a row]`. A row is contiguous; rows may have any alignment and
-    /// stride.
+    /// The rows of `data`, of shape `[rows, bytes of a row]`. Rows are contiguous, at any alignment and distance.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] if `columns` columns take another number of bytes, then

@@ -207,8 +207,8 @@ unsafe impl<T: Element> Sealed<T> for Tensor<T> {
 
 impl<T: Element> Output<T> for Tensor<T> {}
 
-// SAFETY: O1: a mutable view may be written along its layout (V1) as elements of its data type, and no two coordinates
-// share an element (V2).
+// SAFETY: O1: a mutable view may be written along its layout (V1) as its data type, and no coordinates share an
+// element (V2).
 unsafe impl Sealed<Any> for DynViewMut<'_> {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {

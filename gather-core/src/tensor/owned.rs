@@ -66,8 +66,7 @@ impl<T> Tensor<T> {
         (&mut self.values, &mut self.shape)
     }
 
-    /// A tensor filled with one value, such as an output that `run_into` writes repeatedly. Its memory is allocated
-    /// like fresh results: on huge pages if that pays.
+    /// A tensor filled with one value, such as an output to reuse; on huge pages, like fresh results, if that pays.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
@@ -287,8 +286,7 @@ impl<T, const N: usize> Tensor<[T; N]> {
     /// ```
     ///
     /// # Panics
-    /// If the result has more than `isize::MAX` elements, zero dimensions left aside, as only a tensor without memory
-    /// can.
+    /// If the result, which then takes no memory, has more than `isize::MAX` elements, zero dimensions left aside.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;

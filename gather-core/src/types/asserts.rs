@@ -104,8 +104,7 @@ impl<T: Element> Fields<T> {
         }
     }
 
-    /// Declares that values consist of numbers of a built-in type, [`Element::Number`]. Later fields are compared with
-    /// it.
+    /// Declares that values consist of built-in numbers, [`Element::Number`], with which later fields are compared.
     #[track_caller]
     pub const fn numbers(self, number: Proof<T::Number>) -> Self {
         let dtype = <T::Number as Element>::DTYPE;

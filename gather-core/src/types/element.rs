@@ -296,8 +296,7 @@ impl<T: Element> IsElement<T> {
         let count = if size_of::<T>() < 16 { size_of::<T>() } else { 16 };
         // SAFETY: both have at least `count` bytes, and a byte of `MaybeUninit` may be uninitialised.
         unsafe { core::ptr::copy_nonoverlapping((&raw const sample).cast(), bytes.as_mut_ptr(), count) };
-        // SAFETY: only the constant `FIRST_BYTES` calls this; an uninitialised byte in a constant is a compile-time
-        // error.
+        // SAFETY: only the constant `FIRST_BYTES` calls this; an uninitialised byte in a constant does not compile.
         unsafe { core::mem::transmute(bytes) }
     }
 }

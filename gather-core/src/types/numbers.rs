@@ -35,8 +35,7 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
-    // The sign extends to the top bit, all other bits move by 13. The product changes the exponent bias from 15 to
-    // 127.
+    // The sign extends to the top bit, all other bits move by 13. The product changes the bias from 15 to 127.
     let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
     f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)
 }
@@ -138,8 +137,7 @@ pub(crate) const fn e4m3fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e4m3_magnitude(code as u32 & 0x7f))
 }
 
-/// Converts `E5M2FNUZ`: as [`e5m2_to_f32`], but the exponent bias is 16, all magnitudes are numbers, and the code of
-/// -0.0 is the only NaN.
+/// Converts `E5M2FNUZ`: as [`e5m2_to_f32`] with bias 16, all magnitudes numbers, and the code of -0.0 the only NaN.
 #[inline(always)]
 pub(crate) const fn e5m2fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e5m2_magnitude(code as u32 & 0x7f))

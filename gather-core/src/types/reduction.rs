@@ -8,17 +8,15 @@ use crate::types::element::Element;
 closed_set! {
 /// The reduction of an element and its updates by a scatter, or of the rows of a bag.
 ///
-/// Updates are applied in row-major order of the indices. For any number of threads, every bit equals the plain
-/// loop's.
+/// Updates are applied in row-major order of the indices, to the bit as in a plain loop, for any number of threads.
 ///
 /// Elements of several numbers (arrays, and types with `Element`'s `numbers = TYPE`) are reduced number by number.
 ///
 /// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16`
 /// and `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
 ///
-/// A NaN among floats makes the result NaN, also under `Min` and `Max`, which keep the bits of the last NaN. The bits
-/// of a NaN made by arithmetic are unspecified. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the
-/// earlier.
+/// A NaN among floats makes the result NaN, also under `Min` and `Max`, which keep the bits of the last NaN. A NaN
+/// made by arithmetic has unspecified bits. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduction {

@@ -84,8 +84,7 @@ impl DynTensor {
     /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`]. For a derived type, whose valid values
     /// are not known, it comes before memory is allocated.
     ///
-    /// All of the memory is written before the first byte is read. Check a shape from a file against the file's
-    /// length.
+    /// All of the memory is written before the first byte is read: check a file's shape against its length first.
     #[cfg(feature = "std")]
     pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
@@ -171,8 +170,8 @@ impl DynTensor {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        // SAFETY: by V4 the elements of the row-major layout are the values in this tensor's memory, each at one
-        // coordinate; the tensor is borrowed mutably.
+        // SAFETY: by V4 the elements of the row-major layout are distinct values in this tensor's memory, mutably
+        // borrowed.
         unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 

@@ -65,8 +65,7 @@ impl<'a, T: Element> View<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// As for [`DynView::from_bytes`], then [`Error::Misaligned`] if the bytes are not aligned for the type. An empty
-    /// slice may have any address.
+    /// As for [`DynView::from_bytes`], then [`Error::Misaligned`], unless the slice is empty.
     pub fn from_bytes(bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         DynView::from_bytes(T::DTYPE, bytes, shape)?.downcast()
     }
@@ -82,8 +81,7 @@ impl<'a> DynView<'a> {
     pub fn from_bytes(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
         check_values(dtype, bytes, 0)?;
-        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, which have been
-        // checked to be values of the type.
+        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, all checked values.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
@@ -96,13 +94,12 @@ impl<'a> DynView<'a> {
     /// The bytes are contiguous values of the data type.
     pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, values by the
-        // caller's promise.
+        // SAFETY: the elements of a row-major layout are contiguous: `bytes.len()` bytes, values by the caller's
+        // promise.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
-    /// A view of bytes, of any strides and alignment, that begins at element `offset`. Strides and offset count
-    /// elements.
+    /// A view of bytes, of any strides and alignment, that begins at `offset`. Strides and offset count elements.
     ///
     /// ```
     /// use gather_core::{DynView, Element};
@@ -131,8 +128,7 @@ impl<'a> DynView<'a> {
         let reached = reached_bytes(dtype, &layout, offset);
         check_values(dtype, &bytes[reached.clone()], reached.start)?;
         let origin = bytes.as_ptr().wrapping_add(offset * dtype.size());
-        // SAFETY: every coordinate has been checked to lie in the slice, and the bytes reached to be values of the
-        // type.
+        // SAFETY: every coordinate has been checked to lie in the slice, and the bytes reached to be valid values.
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
@@ -247,8 +243,7 @@ impl<'a> DynViewMut<'a> {
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_mut_ptr(), layout) })
     }
 
-    /// A view of bytes, of any strides and alignment, that begins at element `offset`. Strides and offset count
-    /// elements.
+    /// A view of bytes, of any strides and alignment, that begins at `offset`. Strides and offset count elements.
     ///
     /// # Errors
     /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] if a coordinate

@@ -21,8 +21,7 @@ use crate::types::order::sort_by_key;
 // stored inline, and the fields are words without padding, which compilers keep in registers.
 #[derive(Clone)]
 pub struct Layout {
-    /// Up to `INLINE` dimensions, then zeros. L1: one stride per dimension. L2: the product of nonzero sizes fits in
-    /// `isize`.
+    /// Up to `INLINE` dimensions, then zeros. L1: one stride each. L2: the product of nonzero sizes fits in `isize`.
     sizes: [usize; INLINE],
     strides: [isize; INLINE],
     /// All dimensions if there are more than `INLINE`, else `None`.
@@ -297,8 +296,7 @@ impl Layout {
         Some((first, last))
     }
 
-    /// Checks that a tensor of this layout can exist: its elements, of `size` bytes each, span at most `isize::MAX`
-    /// bytes.
+    /// Checks that a tensor of this layout can exist: elements of `size` bytes span at most `isize::MAX` bytes.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`].

@@ -634,8 +634,7 @@ errors! {
         Argument::Data => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row",
         _ => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index",
     },
-    /// A bitmap of nulls has a bit for each element of data, but whole rows are read: by a row function, or as fused
-    /// rows or blocks.
+    /// A bitmap of nulls has a bit per element of data, of which a row function, fused rows or blocks read whole rows.
     BitmapPerElement { op,
         /// The number of rows, and of bits required.
         rows: usize,
