@@ -180,7 +180,8 @@ pub(crate) enum Remap {
     Wrap,
 }
 
-/// The policies of an operator in plans and kernels, made by `lower`: nothing else compares the public policies.
+/// The policies of an operator in plans and kernels. Made by [`IndexPolicy::lower`] and [`ScatterOutOfBounds::lower`];
+/// nothing else compares the public policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KernelPolicy {
     pub(crate) from_end: bool,
