@@ -102,8 +102,8 @@ impl ScatterOutOfBounds {
 ///
 /// The calling thread always works. It offers work to the pool, and free threads take chunks of it. At the end the
 /// call waits for threads that have begun a chunk, and for no others. While it waits, its thread runs no other job: a
-/// task may hold a lock or a `RefCell` across a call, whatever other tasks do. Even if a busy pool accepts no offers,
-/// it holds at most one offer per pool thread, and one more for calls from outside.
+/// task may hold a lock or a `RefCell` across a call, whatever other tasks do. However many calls wait for help, a busy
+/// pool holds at most one offer per pool thread, and one more for calls from outside.
 ///
 /// A map or a reduction of yours may run calls of this crate. It may wait in rayon, by `join`, `scope`, `install` or a
 /// parallel iterator. Then rayon may run any job of the pool, inside the call and on its thread. A job that waits in
