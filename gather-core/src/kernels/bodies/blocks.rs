@@ -62,7 +62,6 @@ pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: P
 /// Returns the functions for the rows of a loop nest. Bodies of every index type share them for a width and a level.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
-/// [`MovesFn`] of a width.
 fn by_width<W: IndexWidth, L: Isa>(args: &IndexArgs<'_>) -> Moves {
     // SAFETY: K7: bodies of the level alone name this function.
     let level = unsafe { L::of_kernel() };
@@ -121,7 +120,7 @@ pub(crate) fn run_blocks(
     }
 }
 
-/// Runs a loop nest of one loop of at most [`BLOCK`] rows, as [`run_blocks`] does.
+/// Runs a loop nest of one loop of at most [`BLOCK`] rows as [`run_blocks`] does.
 #[inline(never)]
 pub(crate) fn run_block(args: &IndexArgs<'_>, moves: MovesFn, fns: ResolveFns) -> Outcome {
     let (mut state, strip) = (State::new(args), Plane::of(args).first());
@@ -156,8 +155,8 @@ fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStr
     for strip in plane.strips() {
         let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
-            // SAFETY: the index tuple serves the whole inner loop (K9). So its position is in range for the row of data
-            // of each iteration (K2), which does not overlap the row of the output (K4).
+            // SAFETY: the index tuple serves the whole inner loop (K9): its position is in range for the row of data of
+            // each iteration (K2), which does not overlap the row of the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
         } else if spec.policy.fills() {
             fill.fill(spec, strip.outputs());

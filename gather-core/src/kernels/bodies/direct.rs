@@ -60,8 +60,7 @@ fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<
     }
 }
 
-/// Moves the rows whose bit is not set, and fills the others. For short rows, the fill replaces the source of each row
-/// whose bit is set.
+/// Moves the rows whose bit is not set, and fills the others. For short rows, the fill replaces their source.
 #[cold]
 #[inline(never)]
 fn move_or_fill(

@@ -70,8 +70,7 @@ impl Short {
 }
 
 impl Moves {
-    /// Moves or fills the rows of a resolved block; returns the number of rows written, which is 0 if an index is out
-    /// of range and that is an error.
+    /// Moves or fills the rows of a resolved block; returns the number of rows written, 0 after an error.
     #[inline(always)]
     pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {
@@ -84,7 +83,6 @@ impl Moves {
         rows.n()
     }
 
-    /// Moves the rows of a resolved block whose indices are in range, and fills the others.
     #[cold]
     #[inline(never)]
     pub(super) fn move_or_fill(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) {

@@ -41,7 +41,6 @@ use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// Runs a plane.
 pub(crate) type Body = fn(&mut State, Plane<'_>);
 
 /// Maximum row bytes to prefetch a round ahead: longer rows would not stay in the first-level cache.
@@ -124,7 +123,7 @@ impl State {
     /// block had the same indices. Returns its rows, and the fill of rows out of range. If the strip is `whole`, the
     /// inner loop may return to its indices.
     ///
-    /// Whole strips of a state have one length: the inner loop's, or 1 if one iteration stands for the loop.
+    /// The strips of a state that are `whole` have one length: the inner loop's, or 1 for a strided copy.
     #[inline(always)]
     fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> RowsAndFill<'_> {
         #[cfg(debug_assertions)]

@@ -27,15 +27,13 @@ pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
         }),
         _ => each(plane, |to| {
             for start in (0..row).step_by(fill.len()) {
-                // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill does not overlap the
-                // output.
+                // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill is apart from the output.
                 unsafe { to.wrapping_add(start).copy_from_nonoverlapping(fill.as_ptr(), fill.len()) };
             }
         }),
     }
 }
 
-/// Runs `write` on every row of a plane.
 #[inline(always)]
 fn each(plane: SpacePlane<'_>, write: impl Fn(*mut u8)) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());

@@ -55,7 +55,6 @@ fn prefetching<W: IndexWidth, L: Isa>(level: L, row: usize) -> Way {
     (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row))
 }
 
-/// The [`Way`] by non-temporal stores.
 #[inline(never)]
 fn streaming<L: Isa>(level: L) -> Way {
     (level.entry::<StreamRows>(), Short::blend(level))
@@ -74,7 +73,6 @@ fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
     }
 }
 
-/// Runs the inner loop.
 #[inline(always)]
 fn run(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
     let State { positions, block, done, fill, .. } = state;
@@ -136,7 +134,6 @@ fn prefetch_indices(round: &Strip<'_>, most: usize) {
     }
 }
 
-/// Rows per round.
 #[inline(always)]
 fn round(spec: &KernelSpec) -> usize {
     spec.prefetch_distance.clamp(1, BLOCK)
@@ -170,7 +167,6 @@ impl<'a> Rolling<'a> {
         !(next.block().has_bad() && self.left.spec().policy.fails())
     }
 
-    /// Moves the rows of the last round.
     #[inline(never)]
     fn finish(&mut self) {
         self.move_prefetched(&self.prefetched.without_rows());

@@ -24,13 +24,12 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
-/// Runs a plane.
 pub(crate) type SpaceBody = fn(SpacePlane<'_>);
 
 /// The body of kernels of a width and a level.
 #[inline(always)]
 pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(plane: SpacePlane<'_>) {
-    // SAFETY: K7: the body is that of kernels of the level, which are given arguments on a machine that has it.
+    // SAFETY: K7: kernels of the level alone name this body, and run on a machine that has it.
     let level = unsafe { L::of_kernel() };
     W::interleave(level, plane);
 }
@@ -127,9 +126,8 @@ impl LevelFn for InterleaveRows {
 }
 
 /// Runs `copy` on the source and the target of every row, which may be read and written and do not overlap (K1, K4). On
-/// the whole periods of each line, runs `whole` first, as far as it takes them.
-///
-/// Sizes are in registers: for all the compiler knows, a copy could change memory.
+/// the whole periods of each line, runs `whole` first, as far as it takes them. Sizes are in registers: for all the
+/// compiler knows, a copy could change memory.
 #[inline(always)]
 fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<PeriodsFn>) {
     let inner = plane.args().inner();

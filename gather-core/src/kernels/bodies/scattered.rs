@@ -28,8 +28,7 @@ use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// The body of a scatter's kernel, by its plan's method: a separate function, as [`body`](super::body) is. The consumer
-/// has the reduction.
+/// The body of a scatter's kernel, by its plan's method: a separate function, like [`body`](super::body).
 #[inline(never)]
 #[must_use]
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
@@ -60,8 +59,7 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
     }
     if let Some(by_index) = consumer.by_index() {
         if spec.components.len() == 1 {
-            // SAFETY: the plane of a scatter shows K3, K4, S1, S2 and S3; S4: the consumer has the functions of the
-            // plan.
+            // SAFETY: a scatter's plane shows K3, K4, S1, S2 and S3; S4: the consumer has the functions of the plan.
             let job = unsafe { IndexedJob::new(indexed(plane, resolver)) };
             let out_of_range = by_index.reduce(&job);
             return state.took(plane, out_of_range);
@@ -127,8 +125,7 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
 /// rows have arrived (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
 
-/// Takes the elements of a plane whose inner loop stays at one index tuple: the whole loop has the tuple's position
-/// (S4).
+/// Takes the elements of a plane whose inner loop stays at one index tuple and its position (S4).
 #[inline(never)]
 fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &FusedScatterFns) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());
@@ -188,7 +185,6 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     state.took(plane, missed);
 }
 
-/// The indices of a round.
 struct ScatterRound<'a> {
     positions: &'a mut Positions,
     block: &'a mut Block,
@@ -305,7 +301,6 @@ fn take_row(consumer: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
     consumer.take(unsafe { Chosen::new(&rows, None) }, None);
 }
 
-/// The consumer of a scatter.
 #[inline(always)]
 fn consumer<'a>(plane: Plane<'a>) -> &'a RowConsumer<'a> {
     // SAFETY: S3: the arguments of a scatter have a consumer, which outlives the call.

@@ -16,7 +16,6 @@ pub trait IndexWidth: Width {
     /// Row bytes that may be resolved and moved in one loop, if [`gathers_rows`].
     const GATHERED: usize;
 
-    /// Moves rows by their positions.
     fn move_rows<L: Isa>(level: L) -> MoveJobFn;
 
     /// The kernel that resolves and moves rows of a size in one pass, for [`Method::Direct`](crate::Method::Direct);
@@ -35,7 +34,6 @@ pub trait IndexWidth: Width {
         None
     }
 
-    /// Resolves and moves the rows of a plane in one loop.
     fn gather<I: Index, L: Isa>(level: L) -> GatherFn;
 }
 

@@ -61,11 +61,10 @@ pub(crate) trait Decode: 'static {
 pub(crate) struct ErasedParams<'a> {
     /// K8: a [`Decode::Given`]; null without a decoder.
     pub(crate) given: *const (),
-    /// The address of the first element of data, and whether each element has its own values, found by its distance
-    /// from there.
+    /// The address of the first element of data, and whether elements have their own values, by distance from it.
     pub(crate) data: usize,
     pub(crate) by_element: bool,
-    /// Prefetches values; `None` if there are none to prefetch.
+    /// Prefetches values, if there are any to prefetch.
     pub(crate) ahead: Option<&'a dyn PrefetchGiven>,
 }
 
@@ -89,9 +88,8 @@ impl ErasedParams<'_> {
 /// The functions of a map or of a format, by level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeFns {
-    /// Decodes the rows of a job.
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Decodes rows at any addresses.
+    /// Decodes rows at any addresses. `rows` decodes the rows of a job.
     pub(crate) each: ByLevel<DecodeFn>,
 }
 
@@ -124,9 +122,9 @@ macro_rules! levels {
         /// As for [`DecodeFn`], for the types of `D`. K7: the machine has the level.
         $(#[$level])*
         unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
-            // SAFETY: K8: the parameters of `D`.
+            // SAFETY: K8: the params of `D`.
             let given = unsafe { &*params.cast::<D::Given<'_>>() };
-            // SAFETY: K8: the parameters have values for the elements of these rows.
+            // SAFETY: K8: the params have values for the elements of these rows.
             let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
             // SAFETY: K8: rows as `each_row` requires.
             unsafe { each_row::<D>(rows.iter().copied(), elements, given, decode) };

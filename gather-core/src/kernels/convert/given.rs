@@ -45,8 +45,7 @@ pub enum Given<'a, A, V = A> {
     /// before. Slices of any length need a result with at most one dimension before a row.
     PerIndex(&'a [V]),
     /// As [`Given::PerIndex`], in slices of a stated length. The number of slices says whether they are for all indices
-    /// or for the last dimensions. A slice as long as the row takes the length of a row, and a value takes the length
-    /// 1.
+    /// or for the last dimensions. A slice as long as the row takes the length of a row, a value the length 1.
     PerIndexOf {
         /// The length of a slice.
         len: usize,

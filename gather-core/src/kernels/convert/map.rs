@@ -23,7 +23,6 @@ pub struct Map<T, U, P = ()> {
     types: PhantomData<fn(T, P) -> U>,
 }
 
-/// A map without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Erased {
     pub(crate) name: &'static str,
@@ -138,8 +137,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
         }
     }
 
-    /// Prefetches the values of a row or of `elements` elements, or the first of them, if rows or elements have their
-    /// own.
+    /// Prefetches the values of a row, or of `elements` elements or the first of them, if they have their own.
     #[inline(always)]
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
         if self.row_step + self.element_step > 0 {
@@ -162,7 +160,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
     }
 }
 
-/// The params of a map, as its kernel takes them.
+/// The params of a map as its kernel takes them.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
@@ -190,7 +188,6 @@ impl<'a, P: Params> BoundParams<'a, P> {
         unsafe { P::at(&self.lookups, place) }
     }
 
-    /// The params without their types.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         let BoundParams { data, by_element, .. } = *self;
         let given = (&raw const *self).cast();
@@ -204,7 +201,6 @@ impl<P: Params> PrefetchGiven for BoundParams<'_, P> {
     }
 }
 
-/// Maximum number of parameters of a map.
 pub(crate) const MAX_PARAMS: usize = gather_macros::limit!(max_params);
 
 mod sealed {
@@ -316,20 +312,14 @@ for_tuples!(params);
 /// A map, as [`map_kernels!`](crate::map_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Convert: 'static {
-    /// The type of the elements that are read.
     type In: Element;
-    /// The type of the elements that are written.
     type Out: Element;
-    /// The types of the parameters.
     type Params: Params;
-    /// The name of the static.
     const NAME: &'static str;
-    /// The names of the parameters.
     const PARAMS: &'static [&'static str];
     /// Whether the function is [`maps::convert`](crate::maps::convert), whose results vectors compute exactly.
     const CONVERTS: bool = false;
 
-    /// The closure.
     fn convert(value: Self::In, params: Self::Params) -> Self::Out;
 }
 
@@ -381,7 +371,6 @@ const CHUNK: usize = 16;
 const LONG_CHUNK: usize = 64;
 const SHORT_CHUNK: usize = 4;
 
-/// Converts elements by `convert`.
 #[inline(always)]
 fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     let is_wide = const { size_of::<T>() > WIDE_ELEMENT || size_of::<U>() > WIDE_ELEMENT };
@@ -412,7 +401,6 @@ fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeU
     }
 }
 
-/// Converts an element.
 #[inline(always)]
 fn convert_one<U>(to: &mut MaybeUninit<U>, convert: impl FnOnce() -> U) {
     if size_of::<U>() > WIDE_ELEMENT {

@@ -75,7 +75,6 @@ pub(crate) fn kernel_of(index: IndexType) -> Option<fn(Level, Method) -> IndexKe
     by_compiled_index!(index, I => kernel::<I>)
 }
 
-/// A kernel that converts block by block.
 #[inline(never)]
 fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
     if args.loops().len() > 1 || args.inner().n > BLOCK {
@@ -130,8 +129,7 @@ fn conversion_args(args: &IndexArgs<'_>) -> ConversionArgs {
     unsafe { *args.params().cast() }
 }
 
-/// Whether elements of a size and an alignment may be written by non-temporal stores: whether one fits in the buffer of
-/// collected lines.
+/// Whether elements of a size and an alignment may be written by non-temporal stores: one fits in the line buffer.
 pub(crate) const fn streams(size: usize, align: usize) -> bool {
     cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
 }

@@ -20,7 +20,6 @@ use crate::types::method::Method;
 /// Bytes of a row, or of its params, that are prefetched at once.
 pub(super) const CHUNK_BYTES: usize = 256;
 
-/// Converts rows by chunks.
 pub(super) struct RowChunks<'a> {
     pub(super) decode_fn: DecodeFn,
     pub(super) params: ErasedParams<'a>,
@@ -104,8 +103,7 @@ impl RowChunks<'_> {
                     let later = job.source(later);
                     prefetch(later.wrapping_add(chunk.at * size), chunk.len * size);
                 }
-                // SAFETY: K2 and K8 for a chunk of the row. The buffer holds its bytes with the output's alignment,
-                // since by K9 no element is aligned to more than a line.
+                // SAFETY: K2 and K8 for a chunk of the row. The buffer has the output's alignment: at most a line (K9).
                 unsafe { self.convert_chunk(&row, size, chunk, pending.next()) };
                 // SAFETY: K8: the chunk has just been written to the buffer.
                 unsafe { pending.take(if self.whole { job.row } else { chunk.len * self.size_out }) };

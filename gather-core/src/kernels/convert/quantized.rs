@@ -87,7 +87,6 @@ impl ScaleRows {
 }
 
 impl<T> Quantized<'_, T> {
-    /// Blocks of a row of data.
     #[inline(always)]
     fn blocks(&self) -> usize {
         // `row.div_ceil(block)` without a division; `row >= 1`.
@@ -284,7 +283,6 @@ fn quotient_and_rest(at: usize, row: usize) -> (usize, usize) {
     }
 }
 
-/// Converts bytes of one block.
 #[inline(always)]
 fn run<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     level: impl Token,

@@ -1,7 +1,6 @@
 //! Decoding with AVX2, eight numbers at a time, where compilers find no vectors, or worse ones.
 //!
-//! The numbers equal the results of the loops of every level, to the bit. Results of types other than `f32` are left to
-//! the loops.
+//! Results equal the loops of every level, to the bit. Results of types other than `f32` are left to the loops.
 
 #[cfg(feature = "half")]
 use core::any::TypeId;
@@ -13,7 +12,6 @@ use crate::kernels::level_fn::Avx2;
 use crate::types::codes::Float;
 use crate::types::fused::{FusedFormat, FusedRow};
 
-/// Numbers per vector.
 const EIGHT: usize = 8;
 
 /// Whether results are `f32`.
@@ -25,8 +23,7 @@ const fn is_single<U: Float>() -> bool {
 #[inline(always)]
 fn write<U: Float, T>(_: Avx2, values: __m256, to: &mut [MaybeUninit<T>]) {
     assert!(const { is_single::<U>() } && size_of_val(to) == EIGHT * size_of::<f32>(), "eight results");
-    // SAFETY: the token shows the level. `to` has the bytes of eight results, which may have any bits: the only float
-    // of the format `F32` is `f32`.
+    // SAFETY: the token shows the level. `to` has the bytes of eight results: the only float of format `F32` is `f32`.
     unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), values) };
 }
 

@@ -23,10 +23,9 @@ use crate::kernels::words::{Eight, Words};
 use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
-/// The bits at at most [`WORD`] positions, each relative to a first bit. A negative position gives 1.
+/// The bits at up to [`WORD`] positions, each relative to a first bit. A negative position gives 1.
 pub(crate) type LookUpBitsFn<I> = for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
 
-/// The functions for a type of positions.
 pub(crate) struct BitFns<I: 'static> {
     pub(crate) look_up: ByLevel<CompiledLookUpBits<I>>,
     /// Sets positions to -1 where the bit is 0; returns whether a position whose bit is 1 is negative.

@@ -1,4 +1,4 @@
-//! Contiguous numbers and rows: what vector jobs read and write, with debug checks of their bounds.
+//! Contiguous numbers and rows that vector jobs read and write, with debug checks of their bounds.
 
 use core::marker::PhantomData;
 
@@ -25,7 +25,6 @@ pub(crate) struct Numbers<'a, T> {
 }
 
 impl<'a> Numbers<'a, i32> {
-    /// The positions of a job.
     #[inline(always)]
     pub(crate) fn positions(job: &'a MoveJob<'_>) -> Self {
         Numbers { first: job.positions, n: job.n, held: PhantomData }
@@ -41,7 +40,6 @@ impl<'a, I: Index> Numbers<'a, I> {
         Numbers { first: indices.at().cast(), n: indices.n(), held: PhantomData }
     }
 
-    /// Number `at`.
     #[inline(always)]
     pub(crate) fn get(self, at: usize) -> I {
         debug_assert!(at < self.n, "{at} of {}", self.n);
@@ -107,7 +105,6 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         Places { first: rows.at(), n: rows.n(), held: PhantomData }
     }
 
-    /// The number of rows.
     #[inline(always)]
     pub(crate) fn n(self) -> usize {
         self.n
@@ -181,7 +178,6 @@ impl<const BYTES: usize> DataRow<BYTES> {
     }
 }
 
-/// Bounds of one-byte indices.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteBounds {
     /// Whether indices may be negative, and whether negative indices count from the end.
@@ -222,7 +218,7 @@ impl<'a> Table<'a> {
         Table { data: job.data, bytes: job.table_entries * size, held: PhantomData }
     }
 
-    /// The table of a strip whose rows are bytes.
+    /// The table of a strip of bytes.
     #[inline(always)]
     pub(crate) fn of_bytes(strip: &'a Strip<'_>) -> Self {
         debug_assert!(strip.spec().packed && strip.spec().row == 1, "K9");

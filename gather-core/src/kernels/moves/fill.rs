@@ -1,10 +1,8 @@
 //! Filling rows whose index is out of range, under `Missing::Fill`.
 //!
 //! A row of up to [`MOST_SELECTED`] bytes is filled like a valid row is copied: its source is selected without a
-//! branch, which random indices would mispredict. The fill's source is a [`FillRow`].
-//!
-//! Longer rows, and contiguous rows, are filled at once: by `memset` if the fill is one repeated byte, else by copies
-//! that double in length.
+//! branch, which random indices would mispredict. The fill's source is a [`FillRow`]. Longer rows, and contiguous rows,
+//! are filled at once: by `memset` if the fill is one repeated byte, else by copies that double in length.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -36,7 +34,7 @@ impl<'a> FillJob<'a> {
     }
 }
 
-/// Moves rows by their positions, and fills those out of range.
+/// Moves rows by their positions, and fills rows out of range.
 pub(crate) type SelectFn = fn(&FillJob<'_>);
 
 /// A row of the plan's fill, if rows have at most [`MOST_SELECTED`] bytes; else uninitialised.
@@ -61,7 +59,6 @@ pub(crate) struct FillRow {
 enum FillKind {
     /// Not determined yet.
     Unknown,
-    /// One byte, repeated.
     Byte(u8),
     /// Different bytes.
     Bytes,
@@ -99,8 +96,7 @@ impl FillRow {
             _ => FillKind::Bytes,
         };
         if spec.row <= MOST_SELECTED {
-            // SAFETY: the buffer has `row` bytes or more and does not overlap the plan's fill, whose length divides
-            // `row` (K6).
+            // SAFETY: the buffer has `row` bytes, apart from the plan's fill, whose length divides `row` (K6).
             unsafe { fill_bytes(self.kind, &spec.fill, self.row.0.as_mut_ptr().cast(), spec.row) };
         }
     }
@@ -166,16 +162,14 @@ impl RowLoop for Select {
             let position = job.position(i);
             let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
-            // SAFETY: a row of data whose position is in range, or the fill, of the same length; row `i < n` of the
-            // output.
+            // SAFETY: a row of data in range, or the fill, of the same length; row `i < n` of the output.
             unsafe { copy.copy(from, out) };
             (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
     }
 }
 
-/// Overwrites elements of 1, 2, 4 or 8 bytes whose position is below `least` with the fill. Compilers vectorise this
-/// form.
+/// Overwrites elements of 1, 2, 4 or 8 bytes whose position is below `least` with the fill; compilers vectorise it.
 pub(crate) enum Blend {}
 
 impl LevelFn for Blend {

@@ -5,16 +5,13 @@
 //! overlap with loads of the last elements.
 //!
 //! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;
-//! remaining rows of 12 bytes are moved or filled one by one (`left.rs`).
-//!
-//! Rows before the first negative or out-of-range index are moved by `gather_positions.rs`.
-//!
-//! One call runs a whole plane, so that loads also overlap across the ends of inner loops.
+//! remaining rows of 12 bytes are moved or filled one by one (`left.rs`). Rows before the first negative or
+//! out-of-range index are moved by `gather_positions.rs`. One call runs a whole plane, so that loads also overlap
+//! across the ends of inner loops.
 //!
 //! Elements of 4 and 8 bytes are loaded one by one, combined in registers (`loads.rs`) and stored at once. Rows of 12
-//! bytes (three `f32`) are moved one by one. The loop must not write to the stack, which would slow it down.
-//!
-//! Resolved rows (tuples, and one block of indices for many slices) are gathered in the same way.
+//! bytes (three `f32`) are moved one by one. The loop must not write to the stack, which would slow it down. Resolved
+//! rows (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::marker::PhantomData;
 
@@ -34,7 +31,6 @@ use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
-/// Rows per step.
 const EIGHT: usize = 8;
 
 /// Gathers the remainder of a plane by any indices: a [`RestFn`](super::gather_positions::RestFn).
@@ -138,10 +134,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     }
 
     /// Moves rows from step `first` on, eight per step. Returns the first step with an index out of range, or the
-    /// number of steps.
-    ///
-    /// `PACKED` says whether the plan found the rows packed. If `FILLS`, elements whose index is out of range get the
-    /// fill, and no index ends the loop.
+    /// number of steps. `PACKED` says whether the plan found the rows packed. If `FILLS`, elements whose index is out
+    /// of range get the fill, and no index ends the loop.
     #[inline(always)]
     fn steps<I: Index, const PACKED: bool, const PREFETCH: bool, const FILLS: bool>(
         &self,
@@ -186,8 +180,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: Eight) -> [[DataRow<BYTES>; 4]; 2] {
         let InRange(positions) = positions;
         let offsets = if PACKED { positions } else { Eight::plus(Eight::times(positions, self.stride), offset) };
-        // SAFETY: K2 and K4: the positions are in range. Offsets of packed rows are positions; by K9, others fit in 32
-        // bits.
+        // SAFETY: K2, K4: positions in range. Packed rows have positions as offsets; others fit in 32 bits (K9).
         unsafe { loads::rows::<BYTES, PACKED>(self.level, at.data, offsets) }
     }
 

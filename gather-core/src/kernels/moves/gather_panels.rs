@@ -1,5 +1,5 @@
-//! Gathering elements of 4 and 8 bytes from a panel that occupies part of the second-level cache; rows of indices and
-//! of the output lie far apart.
+//! Gathering elements of 4 and 8 bytes from a panel smaller than the second-level cache; rows of indices and output are
+//! far apart.
 //!
 //! ```text
 //! for each sixteen rows:
@@ -9,10 +9,9 @@
 //! ```
 //!
 //! Indices and output come from memory, elements from the second-level cache. A core tracks few first-level cache
-//! misses at a time. If both kinds of misses share those slots, elements wait for memory. So lines are prefetched into
-//! the second-level cache, and all indices are read before the first element.
-//!
-//! Lines of rows a power of two apart would not stay in the first-level cache either: they share few of its sets.
+//! misses at a time. If both kinds of misses share the slots, elements wait for memory. So lines are prefetched into
+//! the second-level cache, and all indices are read before the first element. Lines of rows a power of two apart would
+//! not stay in the first-level cache either: they share few of its sets.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

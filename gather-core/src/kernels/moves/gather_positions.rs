@@ -10,10 +10,9 @@
 //! misses.
 //!
 //! The first index that is negative or out of range ends the loop. The branch is predicted as long as all indices are
-//! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices.
-//!
-//! If rows out of range become zeros, vectors also fill elements, provided that indices count from the end. Otherwise,
-//! and for rows of 12 bytes, rows are moved or filled one by one (`left.rs`).
+//! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. If rows out of
+//! range become zeros, vectors also fill elements, provided that indices count from the end. Otherwise, and for rows of
+//! 12 bytes, rows are moved or filled one by one (`left.rs`).
 
 use core::marker::PhantomData;
 

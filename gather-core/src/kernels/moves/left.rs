@@ -1,5 +1,4 @@
-//! The remainder of a plane from the first index out of range on, under `Missing::Fill`; and the pass along an inner
-//! loop that precedes it.
+//! The remainder of a plane from the first index out of range on, under `Missing::Fill`, and the pass before it.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -23,14 +22,13 @@ pub(crate) struct Left<'a> {
 }
 
 impl<'a> Left<'a> {
-    /// The remainder of a plane whose indices have the type they are read as.
     #[inline(always)]
     pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
         debug_assert!(first.spec().policy.fills());
         Left { first, later, widen: None }
     }
 
-    /// The same remainder, with indices that are widened to the type they are read as.
+    /// Widens the indices to the type they are read as.
     #[inline(always)]
     pub(crate) fn widened(self, widen: WidenFn) -> Self {
         Left { widen: Some(widen), ..self }
@@ -263,5 +261,5 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Rows of a constant size that are resolved before the first is moved.
+/// Rows of constant size that are resolved before the first is moved.
 const GROUP: usize = 4;

@@ -66,7 +66,6 @@ pub(crate) const MOST_ELEMENT: usize = 16;
 /// Maximum bytes of converted rows that are collected before their lines are written by non-temporal stores.
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
-/// Moves the rows of a job by their positions.
 pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 
 /// Looks elements up in a table of `job.table_entries` entries, which fits (K9), and writes packed rows from the first
@@ -100,10 +99,8 @@ pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 
 /// A loop over rows, compiled for each [`CopyRow`].
 pub trait RowLoop: 'static {
-    /// The rows.
     type Args<'a>;
 
-    /// Runs the loop.
     fn run<C: CopyRow>(rows: Self::Args<'_>);
 }
 
@@ -159,8 +156,7 @@ impl Width for Rows {
     }
 }
 
-/// Maximum bytes that are copied by value. Larger values would pass through the stack, and a huge one would overflow
-/// it.
+/// Maximum bytes copied by value. Larger values would pass through the stack, and huge ones overflow it.
 const BY_VALUE: usize = 256;
 
 /// Copies `BYTES` bytes, a constant: a few moves and no call up to [`BY_VALUE`].
@@ -188,7 +184,6 @@ unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
     unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
 }
 
-/// Moves rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     if !job.next.is_some() {
@@ -210,8 +205,7 @@ fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
         let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
         for i in 0..job.n {
             let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
-            // bytes and are contiguous, as the plan found.
+            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
             unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
         }
     } else {

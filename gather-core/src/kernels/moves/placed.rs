@@ -1,4 +1,4 @@
-//! Moving rows from an address each: the moves of the method `Direct`.
+//! Moving rows from one address each: the moves of the method `Direct`.
 
 use core::mem::MaybeUninit;
 
@@ -12,7 +12,7 @@ use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::x86;
 
-/// Maximum rows that are resolved before they are moved.
+/// Maximum rows resolved before they are moved.
 pub(crate) const FEW: usize = 64;
 
 /// Bytes of a row to prefetch; the hardware prefetches the remainder.
@@ -73,7 +73,7 @@ pub trait CopyRow: Copy {
     fn fetch(from: *const u8, row: usize) {
         prefetch(from, if Self::MOST <= LINE { 1 } else { row });
         if Self::MOST > 8 {
-            // The line in which the row ends, mostly the same line: checking takes longer. Elements lie in one line.
+            // The line in which the row ends, mostly the same line: checking takes longer. An element is in one line.
             prefetch(from.wrapping_add(row - 1), 1);
         }
     }
@@ -238,7 +238,6 @@ macro_rules! by_size {
 }
 pub(crate) use by_size;
 
-/// Moves [`PlacedRows`].
 pub(crate) enum MovePlaced {}
 
 impl RowLoop for MovePlaced {

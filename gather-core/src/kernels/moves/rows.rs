@@ -19,7 +19,6 @@ use crate::kernels::moves::{RowLoop, copy_fixed, move_fixed};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
 
-/// Moves rows of any length by their positions.
 pub(crate) enum MoveRows {}
 
 impl LevelFn for MoveRows {

@@ -92,7 +92,6 @@ impl StreamedRow {
 /// The rows of a job that are not yet written.
 struct RowsToStream {
     step: isize,
-    /// The number of rows.
     left: usize,
     /// Whether the previous row has begun the line in which the next row begins.
     is_begun: bool,
@@ -111,8 +110,7 @@ impl RowsToStream {
         }
         if self.is_begun {
             self.shared.put(2 * LINE - at, row.line(0));
-            // SAFETY: the previous row ends where this row begins, inside this line. Both rows have put their bytes of
-            // the line into `shared`.
+            // SAFETY: the previous row ends where this row begins, inside this line; `shared` has the bytes of both.
             unsafe { stream_line::<ROW_VECTOR>(self.shared.line(), to.wrapping_sub(LINE - at)) };
         } else if at > 0 {
             row.copy(0, at);
@@ -161,8 +159,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         Pending { buffer, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// The buffer for the next bytes, at most [`STREAMED_AT_ONCE`]. Its offset from the start of a line is the same as
-    /// in the output.
+    /// The buffer for the next bytes, at most [`STREAMED_AT_ONCE`], at the same offset in a line as in the output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
         debug_assert!(self.end < LINE);
@@ -185,8 +182,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a line of the buffer, all of it pending, which goes to an aligned line of the output. Dropping
-            // fences. The caller of `new` promised the vectors.
+            // SAFETY: a pending line of the buffer, which goes to an aligned line of the output. Dropping fences.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }

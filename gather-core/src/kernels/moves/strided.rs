@@ -37,7 +37,6 @@ impl StridedRows {
     }
 }
 
-/// Moves [`StridedRows`].
 pub(crate) enum MoveStrided {}
 
 impl RowLoop for MoveStrided {

@@ -16,10 +16,9 @@
 //! the terms up to the index's own table telescope to that table's entry, and all later terms see a negative `x` and
 //! add nothing. Eight tables exhaust the range of a signed byte; the upper 128 entries run a second chain on `x ^ 128`.
 //!
-//! One-byte indices are looked up directly, checked 32 at a time; others are resolved to positions first.
-//!
-//! The scalar loop is bound by two loads and a store per element. Shuffles take about as long as copying the output. No
-//! read passes the end of data: a table that is not whole vectors is copied to the stack first.
+//! One-byte indices are looked up directly, checked 32 at a time; others are resolved to positions first. The scalar
+//! loop is bound by two loads and a store per element. Shuffles take about as long as copying the output. No read
+//! passes the end of data: a table that is not whole vectors is copied to the stack first.
 
 #![forbid(unsafe_code)]
 

@@ -6,10 +6,9 @@
 //!                                           1 byte,  <= 256 entries    two vpermi2b, blended by bit 7 of the index
 //! ```
 //!
-//! Two registers are one table; bits of an index above those that select an entry are ignored. Tables and the last
-//! elements, fewer than a vector, are loaded by a mask, which reads no byte past the end.
-//!
-//! One-byte indices are looked up directly, checked 64 at a time; others are resolved to positions first.
+//! Two registers are one table; bits of an index above the bits that select an entry are ignored. Tables and the last
+//! elements, fewer than a vector, are loaded by a mask, which reads no byte past the end. One-byte indices are looked
+//! up directly, checked 64 at a time; others are resolved to positions first.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The arguments of a kernel of an index operator: those decided by a plan, and those of one call.
+//! The arguments of a kernel of an index operator: the plan's arguments, and the arguments of one call.
 
 use core::ops::Range;
 
@@ -14,7 +14,6 @@ use crate::types::policy::KernelPolicy;
 /// One loop of a loop nest, outermost first; the last is the inner loop. Strides are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Iterations, at least 1.
     pub n: usize,
     /// Step of the output.
     pub(crate) out: isize,
@@ -25,7 +24,6 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// A loop of one iteration.
     pub(crate) const ONCE: Loop = Loop { n: 1, out: 0, data: 0, index: 0 };
 }
 
@@ -85,8 +83,7 @@ pub(crate) struct KernelSpec {
     pub(crate) policy: KernelPolicy,
     /// The bytes repeated over a row to fill it under `Missing::Fill`; else empty.
     pub(crate) fill: ElementBytes,
-    /// Whether rows are contiguous in the output, elements are contiguous in data, and the inner loop does not move
-    /// data.
+    /// Whether rows are contiguous in the output and elements in data, which the inner loop does not move.
     pub(crate) packed: bool,
     /// Whether index tuples and their components are contiguous, and scales positive.
     pub(crate) adjacent_tuples: bool,
@@ -99,8 +96,7 @@ pub(crate) struct KernelSpec {
     /// occupy part of the second-level cache.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for levels that gather"))]
     pub(crate) offsets_first: bool,
-    /// Bytes of data that the indices of one outer coordinate reach, if data of the next coordinate is prefetched; else
-    /// 0.
+    /// Bytes of data that one outer coordinate's indices reach, if the next coordinate's are prefetched; else 0.
     pub(crate) next_slice_bytes: usize,
     /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
@@ -249,7 +245,7 @@ impl<'a> IndexArgs<'a> {
         &self.origin
     }
 
-    /// The loop around the inner one; `Loop::ONCE` if there is none.
+    /// The loop around the inner one, or `Loop::ONCE`.
     #[inline(always)]
     pub(crate) fn outer(&self) -> &'a Loop {
         match self.loops {
@@ -395,7 +391,6 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 /// methods (K9).
 pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
-/// Moves resolved rows.
 pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 /// [`MoveFn`], compiled for a level.
@@ -418,7 +413,6 @@ pub struct Place {
 pub(crate) struct EncodedRow {
     pub(crate) from: *const u8,
     pub(crate) to: *mut u8,
-    /// The position of the row along the axis.
     pub(crate) row: usize,
 }
 
@@ -432,9 +426,7 @@ pub(crate) type DecodeFn = unsafe fn(rows: &[EncodedRow], elements: usize, param
 /// The rows of a plan that converts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// Elements of a row of data.
     pub(crate) elements: usize,
-    /// Bytes of an element of data.
     pub(crate) size_in: usize,
 }
 
@@ -454,7 +446,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a kernel without rows.
     pub(crate) const NOTHING: Outcome = Outcome { complete: true };
 
     /// The outcome of a kernel that has done `done` of `asked` rows.
@@ -470,7 +461,6 @@ impl Outcome {
         Outcome { complete }
     }
 
-    /// The outcome of two kernels.
     #[inline(always)]
     pub(crate) fn and(self, other: Self) -> Self {
         Outcome { complete: self.complete && other.complete }

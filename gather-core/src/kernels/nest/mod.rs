@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `args` | the arguments decided by a plan, and those of a call |
+//! | `args` | the arguments of a plan, and of a call |
 //! | `plane` | a plane of a loop nest, strips of it, their indices and rows of the output |
 //! | `positions` | the buffer of resolved indices |
 //! | `rows` | rows of a strip by their positions |

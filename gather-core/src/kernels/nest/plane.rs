@@ -1,5 +1,4 @@
-//! Planes of a loop nest, which bodies run, and strips of planes. They carry the kernel contract to indices, rows of
-//! data and rows of the output.
+//! Planes of a loop nest, which bodies run, and strips of planes. They carry the kernel contract to indices and rows.
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs, KernelSpec, Loop, each_coordinate};
 use crate::kernels::prefetch::NextSlice;
@@ -17,7 +16,6 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// The number of rows of both loops.
     #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.args.outer().n.wrapping_mul(self.args.inner().n)
@@ -59,7 +57,6 @@ impl<'a> Plane<'a> {
         Strip { args: self.args, at: *self.at, n: self.args.inner().n }
     }
 
-    /// The inner loop at each coordinate of the outer one.
     #[inline(always)]
     pub(crate) fn strips(self) -> Strips<'a> {
         Strips { next: self.first(), left: self.args.outer().n, outer: *self.args.outer() }
@@ -99,7 +96,6 @@ impl<'a, const LOOPS: usize> Planes<'a, LOOPS> {
 }
 
 impl<'a> Planes<'a, 0> {
-    /// The remaining plane.
     #[inline(always)]
     pub(crate) fn plane(self) -> Plane<'a> {
         Plane { args: self.args, at: self.at }
@@ -148,7 +144,6 @@ impl<'a> Strips<'a> {
         self.left -= 1;
     }
 
-    /// The first `n` strips.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> Self {
         debug_assert!(n <= self.left);
@@ -216,7 +211,6 @@ impl<'a> Strip<'a> {
         Strip { at: self.at.skip(self.args.inner(), first), n: self.n - first, ..*self }
     }
 
-    /// The first `n` iterations.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> Self {
         debug_assert!(n <= self.n);
@@ -334,8 +328,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
-        // SAFETY: `N` of the `n` indices, contiguous, as values of the index type. `like` shows that the machine has
-        // the level.
+        // SAFETY: `N` of the `n` indices, contiguous, of the index type. `like` shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }
 
@@ -362,8 +355,6 @@ pub(crate) struct OutputRows {
 }
 
 impl OutputRows {
-    /// Rows of the output.
-    ///
     /// # Safety
     /// At `at`, `n` rows of the plan's bytes may be written, `step` bytes apart, and nothing else uses them.
     #[inline(always)]

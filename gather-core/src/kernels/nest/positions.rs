@@ -33,7 +33,7 @@ impl Positions {
         });
     }
 
-    /// The first `n` positions.
+    /// The first `n` positions as a slice.
     ///
     /// # Safety
     /// The first `n` positions have been written.

@@ -10,8 +10,8 @@ use crate::kernels::prefetch::{NextSlice, STEP};
 /// Rows to move: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for `i < n`. Every
 /// position is in range: each row of data may be read (K2), and each row of the output written (K1, K4).
 ///
-/// The positions are borrowed for `'p`, and not overwritten before its end. The fields may be read, by [`Deref`], but
-/// not changed.
+/// The positions are borrowed for `'p`, and not overwritten before its end. Fields are read by [`Deref`], never
+/// changed.
 #[derive(Clone, Copy)]
 pub struct MoveJob<'p> {
     fields: MoveFields,
@@ -25,19 +25,15 @@ pub struct MoveFields {
     pub(crate) out_step: isize,
     pub(crate) data: *const u8,
     pub(crate) data_step: isize,
-    /// `n` positions.
     pub(crate) positions: *const i32,
     /// The position along the axis that 0 stands for: not 0 if `data` has been moved there.
     first_position: usize,
-    /// Bytes of data from one position to the next.
     pub(crate) stride: isize,
     pub(crate) n: usize,
-    /// Bytes of a row.
     pub(crate) row: usize,
     /// Prefetch distance in rows; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// Whether the plan found rows contiguous in the output and elements contiguous in data, and the loop does not step
-    /// through data.
+    /// Whether rows are contiguous in the output and elements in data, which the loop does not step through.
     pub(crate) packed: bool,
     /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
@@ -161,7 +157,6 @@ impl<'p> MoveJob<'p> {
         })
     }
 
-    /// The first `n` rows.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
@@ -225,7 +220,6 @@ impl<'p> ResolvedRows<'p> {
         self.0.n
     }
 
-    /// Bytes of a row.
     #[inline(always)]
     pub(crate) fn row(&self) -> usize {
         self.0.row

@@ -27,8 +27,7 @@ impl ResolveFns {
 
 impl Block {
     /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, with
-    /// all components. An index out of range gets a position for which [`Block::is_bad`] holds. Returns whether there
-    /// is one.
+    /// all components. [`Block::is_bad`] holds for positions of indices out of range; returns whether there are any.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
         match strip.spec().components.as_slice() {

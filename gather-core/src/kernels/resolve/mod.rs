@@ -7,8 +7,7 @@
 //!     out = x if 0 <= x < dim else -1        (one unsigned comparison)
 //! ```
 //!
-//! The loop has no branch: whether an index was out of range is found once for all of them, and which one only if there
-//! is one.
+//! The loop has no branch: whether an index was out of range is found once for all, and which one only if there is one.
 
 pub(crate) mod block;
 pub(crate) mod check;
@@ -56,7 +55,6 @@ pub(crate) type ChunksArgs<'a> = (&'a ChunksJob<'a>, &'a mut dyn FnMut(usize, bo
 /// range. Returns `false`, and resolves nothing, if the level has no function for the number of components.
 pub(crate) type TuplesFn = for<'a> fn(TuplesArgs<'a>) -> bool;
 
-/// The job, and the function called after each chunk.
 pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
 /// Indices to resolve along an axis, into a buffer with a slot for each.
@@ -99,7 +97,6 @@ impl<'p> ResolveJob<'p> {
         ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
-    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         let indices = self.indices.contiguous(size_of::<I>())?;
@@ -161,7 +158,6 @@ impl<'p> ChunksJob<'p> {
         self.0.out
     }
 
-    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         self.0.contiguous::<I>().map(ChunksJob)
@@ -189,15 +185,13 @@ impl<'p> ChunksJob<'p> {
         ResolveJob { indices: self.0.indices.part(first, n), ..self.0 }
     }
 
-    /// The indices from `first` on.
     #[inline(always)]
     fn from(&self, first: usize) -> ChunksJob<'p> {
         ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
     }
 }
 
-/// Tuples to resolve and sum: contiguous, like their components. Every scale is positive: a scale of 0 would hide a
-/// component out of range.
+/// Tuples to resolve and sum: contiguous, like their components. Every scale is positive: 0 would hide a bad component.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
     index: *const u8,
@@ -271,8 +265,7 @@ impl<'a> TupleJob<'a> {
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
-        // SAFETY: `N` of the components, contiguous, as values of the index type (K3). `like` shows that the machine
-        // has the level.
+        // SAFETY: `N` contiguous components of the index type (K3). `like` shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
 
@@ -301,8 +294,8 @@ impl<'a> TupleJob<'a> {
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. They are few, so
-    /// that one function serves all levels.
+    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. Few tuples
+    /// remain, so that one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))
@@ -329,7 +322,6 @@ pub(crate) fn chunks<I: Index>(args: ChunksArgs<'_>) {
     in_chunks(args, resolve::<I>);
 }
 
-/// Resolves indices chunk by chunk, each by `resolve`.
 #[inline(always)]
 fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     let mut done = 0;
@@ -352,7 +344,6 @@ pub struct Resolvers {
 }
 
 impl Resolvers {
-    /// The functions for an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
         // SAFETY: E1: a safe function, and a function that is safe on machines with AVX2.
@@ -361,13 +352,12 @@ impl Resolvers {
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 
-    /// The functions for an index type known at run time; `None` if the library does not include them.
+    /// The functions for an index type known at run time; `None` if the library does not include the type.
     #[inline(never)]
     pub(crate) fn by_type(index: IndexType) -> Option<Self> {
         by_compiled_index!(index, I => Self::of::<I>())
     }
 
-    /// A [`ResolveFn`] for a level.
     #[inline(always)]
     pub(crate) fn at(&self, level: Available) -> ResolveFn {
         self.by_level.at(level)

@@ -1,5 +1,4 @@
-//! Resolving contiguous tuples of `K` = 2, 3 or 4 components by vectors: `N` tuples at a time, in `K` vectors of `N`
-//! lanes.
+//! Resolving contiguous tuples of `K` = 2, 3 or 4 components by vectors: `N` at a time, in `K` vectors of `N` lanes.
 //!
 //! `K` vectors hold the sizes of the axes and `K` the scales, repeated in the order of the components. Shuffles put the
 //! scaled components of one axis into one vector, in the order of the tuples, and these vectors are added. A component
@@ -38,7 +37,6 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
     }
 }
 
-/// Resolves tuples of `K` components in chunks.
 #[inline(always)]
 fn in_chunks<I: Index, W: Words, const K: usize>(
     level: W::Level,
@@ -65,7 +63,6 @@ struct Axes<W: Words, const K: usize> {
 }
 
 impl<W: Words, const K: usize> Axes<W, K> {
-    /// The axes of a job of `K` components.
     #[inline(always)]
     fn new<I: Index>(level: W::Level, job: &TupleJob<'_>) -> Self {
         let (mut dims, mut factors) = ([0; MOST_LANES], [0; MOST_LANES]);

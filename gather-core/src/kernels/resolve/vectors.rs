@@ -10,8 +10,7 @@
 //! Compilers vectorise the scalar loop of i64 in lanes of 64 bits, which takes twice the steps.
 //!
 //! With AVX-512, indices of one component are also resolved eight at a time, unless rows are gathered in the same loop:
-//! the moves read each position soon after it was written, and wait longer for stores of 64 bytes than of 32 (bench
-//! `matrix`).
+//! moves read each position soon after it was written, and wait longer for stores of 64 bytes (bench `matrix`).
 
 #![forbid(unsafe_code)]
 
@@ -24,12 +23,10 @@ use crate::kernels::words::{IndexWords, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::KernelPolicy;
 
-/// The vectors that indices are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorBounds<W> {
     /// The vector added to negative indices: the size of the axis, or 0.
     from_end: W,
-    /// The last position.
     last: W,
 }
 

@@ -5,9 +5,8 @@
 //!     copy the row from    Σ (x + phase) / block · period + (x + phase) % block · step
 //! ```
 //!
-//! The blocks are constants: short loops have no divisions, and other loops cheap ones.
-//!
-//! Dimensions are folded as in plans, so that the loops of a call can be compared with the loops of a declaration.
+//! The blocks are constants: short loops have no divisions, and other loops cheap ones. Dimensions are folded as in
+//! plans, so that the loops of a call can be compared with the loops of a declaration.
 
 use core::marker::PhantomData;
 
@@ -41,7 +40,6 @@ pub(crate) struct SpaceShape {
     /// D5. The last `len` are in use, outermost first; the loops before them run once.
     pub(crate) loops: [BlockedLoop; MAX_DIMS],
     pub(crate) len: usize,
-    /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
     /// D5. Data skipped by crops: counts, times elements; the first `begins` are in use.
@@ -187,7 +185,6 @@ impl SpaceShape {
         SpaceShape { loops: at_the_end(self.loops, self.len, ONCE), ..self }
     }
 
-    /// The loops in use.
     pub(crate) fn own(&self) -> &[BlockedLoop] {
         &self.loops[MAX_DIMS - self.len..]
     }
@@ -199,8 +196,7 @@ impl SpaceShape {
         begins.fold(0, |begin, (count, elements)| begin.wrapping_add(count.wrapping_mul(elements.at(sizes))))
     }
 
-    /// Where an open size can be read from folded loops, and its factor there; `None` if it occurs only together with
-    /// other open sizes.
+    /// Where an open size can be read from folded loops, and its factor there; `None` if it never occurs alone.
     #[inline(always)]
     pub(crate) const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);
@@ -255,8 +251,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
     ///
     /// # Safety
     /// `data` may be read for `data_len` elements for the sizes, at any alignment. `out` may be written for the
-    /// elements that the loops reach, and does not overlap `data`. D4 holds for the sizes, and every loop has
-    /// iterations.
+    /// elements the loops reach, and does not overlap `data`. D4 holds for the sizes, and every loop has iterations.
     #[inline(always)]
     pub(crate) unsafe fn cropped(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
@@ -290,8 +285,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
         }
     }
 
-    /// Runs the last two loops from element `start` of data, at a coordinate of the others; returns the end of their
-    /// output.
+    /// Runs the last two loops from element `start` of data, at a coordinate of the others; returns the end of `out`.
     #[inline(always)]
     fn move_plane(&self, start: usize, mut out: *mut T) -> *mut T {
         let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });

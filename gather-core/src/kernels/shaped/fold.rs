@@ -36,8 +36,7 @@ pub(crate) const OUTER: usize = MAX_DIMS - 3;
 /// 0, and equal open sizes of a dimension in both tensors:
 ///
 /// - **D1** The loops reach `out_len / row` rows of `row` elements of the output, front to back.
-/// - **D2** Along every coordinate, `data + Σ_k stride_k · p_k`, for positions `p_k < dim_k`, reaches `row` elements of
-///   data.
+/// - **D2** Along every coordinate, `data + Σ_k stride_k · p_k`, for all `p_k < dim_k`, reaches `row` elements of data.
 /// - **D3** Along every coordinate, `index` reaches `axes_len` contiguous indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexShape {
@@ -107,7 +106,7 @@ impl IndexShape {
         Sizes::read(|slot| self.source(slot), value)
     }
 
-    /// Where an open size can be read, and its factor there; `None` if it occurs only together with other open sizes.
+    /// Where an open size can be read, and its factor there; `None` if it never occurs alone.
     #[inline(always)]
     const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);

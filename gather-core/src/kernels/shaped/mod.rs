@@ -1,5 +1,5 @@
-//! Loops for shapes known at compile time: run by functions of [`specialize!`](crate::specialize!), and as kernels of
-//! their sets.
+//! Loops for shapes known at compile time, for functions of [`specialize!`](crate::specialize!) and kernels of their
+//! sets.
 //!
 //! | module | contents |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `rows` | the loops of the operators on indices |
 //! | `lookup_avx2` | short axes in a register |
 //! | `blocks` | the loops of BatchToSpace |
-//! | `row`, `space_row` | these loops as kernels of a set |
+//! | `row`, `space_row` | the loops as kernels of a set |
 
 pub(crate) mod blocks;
 pub(crate) mod fold;
@@ -30,8 +30,7 @@ const LARGE_FAR: usize = 8 << 10;
 /// Data bytes above which data is beyond the caches.
 const FAR: usize = 4 << 20;
 
-/// Whether the operator's kernels are faster than plain loops for a call of an operator on indices: by bytes of a row,
-/// of data and of the output.
+/// Whether the operator's kernels are faster than plain loops, by bytes of a row, of data and of the output.
 #[inline(always)]
 pub(crate) const fn is_large(row: usize, data: usize, out: usize) -> bool {
     out >= if row < SHORT_ROW { LARGE } else { LARGE_ROWS } || data > FAR && out >= LARGE_FAR

@@ -18,9 +18,7 @@ use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::KernelPolicy;
 
-/// A kernel for a declared shape.
-///
-/// Made only for a declaration, so that the kernels are for its shape and types (T1).
+/// A kernel for a declared shape. Made only for a declaration, so that it is for its shape and types (T1).
 #[derive(Clone, Copy, Debug)]
 pub struct ShapedRow {
     name: &'static str,
@@ -159,7 +157,6 @@ impl ShapedIndex {
     }
 }
 
-/// The kernel of a declaration.
 struct ShapedKernel<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
 
 impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for ShapedKernel<D, T, I, ARGS> {

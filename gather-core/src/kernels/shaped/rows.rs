@@ -7,10 +7,9 @@
 //!         copy the rows, or write zeros
 //! ```
 //!
-//! On x86-64 the loops are compiled twice if vectors pay: for every machine, and for AVX2.
-//!
-//! Sizes, strides and policies known at compile time are constants. So the compiler unrolls short loops, folds
-//! addresses, and removes unreachable code.
+//! On x86-64 the loops are compiled twice if vectors pay: for every machine, and for AVX2. Sizes, strides and policies
+//! known at compile time are constants. So the compiler unrolls short loops, folds addresses, and removes unreachable
+//! code.
 
 use core::marker::PhantomData;
 
@@ -85,8 +84,8 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
     ///
     /// # Safety
     /// Data, indices and `out` may be read and written for `data_len`, `indices_len` and `out_len` elements for the
-    /// sizes, and `out` does not overlap the other tensors. No open size is 0, and open sizes of one dimension agree
-    /// (D1 to D3).
+    /// sizes, and `out` overlaps neither of the others. No open size is 0; open sizes of one dimension agree (D1 to
+    /// D3).
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         ShapedTensors { data, indices, out, sizes, declaration: PhantomData }
@@ -107,8 +106,8 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         self.move_rows(Scalar)
     }
 
-    /// Moves every row, up to the first group with an index out of range, if that is an error; returns whether all rows
-    /// have been moved.
+    /// Moves every row, up to the first group with an index out of range if that is an error; returns whether it moved
+    /// all.
     #[inline(always)]
     pub(crate) fn move_rows<L: Token>(&self, level: L) -> bool {
         let mut place = ShapePlace { data: 0, index: 0, out: self.out };
@@ -163,7 +162,6 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         true
     }
 
-    /// Runs the inner loop.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "no level has more than the scalar one"))]
     fn move_line<L: Token>(&self, level: L, place: ShapePlace<T>) -> bool {
@@ -177,8 +175,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         {
             let data = (self.data.wrapping_add(place.data), dim);
             let index = self.indices.wrapping_add(place.index);
-            // SAFETY: D1 to D3 for the line: the axis is the line of data from here on, and indices and output are
-            // contiguous.
+            // SAFETY: D1 to D3: the axis is the line of data from here on; indices and output are contiguous.
             let (ahead, ok) = unsafe { look_up(level, const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
             if !ok {
                 return false;
@@ -214,8 +211,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             let step = inner.data.at(sizes).wrapping_mul(first + i);
             from[i] = place.data.wrapping_add(step).wrapping_add(position);
             inside[i] = ok;
-            // A branch per position: comparing all at once would pass positions through vector registers on their way
-            // to addresses.
+            // A branch per position: comparing all at once would pass positions through vector registers.
             if policy.fails() && !ok {
                 return false;
             }
@@ -230,8 +226,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
                 continue;
             }
             let from = self.data.wrapping_add(from[i]).cast::<u8>();
-            // SAFETY: D2, for positions in range: the row is in data. D1: the output holds a row here, which does not
-            // overlap data.
+            // SAFETY: D2, for positions in range: the row is in data. D1: the output holds a row here, apart from data.
             unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
         }
         true

@@ -4,9 +4,8 @@
 
 use crate::types::declared::{ANY, times};
 
-/// A product of a number known at compile time and of open sizes.
-///
-/// Everything but its value is a constant: the compiler sees plain numbers, or plain products.
+/// A product of a number known at compile time and of open sizes. Everything but its value is a constant: the compiler
+/// sees plain numbers, or plain products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) known: usize,
@@ -31,7 +30,6 @@ impl Size {
         Size { known, slots: 0 }
     }
 
-    /// An open size.
     pub(crate) const fn open(slot: usize) -> Self {
         Size { known: 1, slots: 1 << slot }
     }
@@ -100,18 +98,16 @@ impl Size {
 /// Where an open size occurs alone in folded loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeSource {
-    /// The iterations of a loop.
     Loop(usize),
-    /// The size of an axis.
     Axis(usize),
-    /// The elements of a row.
     Row,
     /// Nowhere: its value makes no difference.
     Unused,
 }
 
 impl SizeSource {
-    /// The source of an open size that is alone in no loop or axis: the row, or none if it is not `used`.
+    /// The source of an open size that is alone in no loop or axis: the row, or `Unused`; `None` if it never occurs
+    /// alone.
     pub(crate) const fn in_row(row: Size, slot: usize, used: bool) -> Option<(Self, usize)> {
         if row.slots == 1 << slot {
             return Some((SizeSource::Row, row.known));
@@ -123,7 +119,7 @@ impl SizeSource {
 
 impl<const ARGS: usize> Sizes<ARGS> {
     /// The open sizes of folded loops: `source` returns the place of each and its factor there, and `value` the value
-    /// at a place. `None` if an open size is alone nowhere.
+    /// at a place. `None` if an open size never occurs alone.
     #[inline(always)]
     pub(crate) fn read(
         source: impl Fn(usize) -> Option<(SizeSource, usize)>,

@@ -16,7 +16,6 @@ use crate::types::level::Level;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShapedSpace {
     shape: &'static SpaceShape,
-    /// Bytes of an element.
     size: usize,
     entries: ByLevel<SpaceEntry>,
 }
@@ -82,7 +81,6 @@ fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: u
     Sizes::read(|slot| shape.source(slot), value)
 }
 
-/// The kernel of a declaration.
 struct ShapedSpaceKernel<D, T, const ARGS: usize>(PhantomData<(D, T)>);
 
 impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKernel<D, T, ARGS> {
@@ -97,8 +95,7 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKerne
         // The phases of the loops in their first blocks, which the origin includes.
         let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
         let data = args.origin().data().cast::<T>().wrapping_sub(phases);
-        // SAFETY: D5 by K1 and K4, and by data that may be read along the loops, which match the shape for these sizes
-        // (K10).
+        // SAFETY: D5 by K1 and K4; data may be read along the loops, which match the shape for these sizes (K10).
         unsafe { ShapedBlocks::<D, T, ARGS>::new(data, args.origin().out().cast(), &sizes) }.move_rows();
     }
 }

@@ -8,10 +8,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// No step.
     pub(crate) const NONE: Step = Step { out: 0, data: 0 };
 
-    /// Applies `f` to the steps of both tensors.
     #[inline(always)]
     pub(crate) fn map(self, f: impl Fn(isize) -> isize) -> Step {
         Step { out: f(self.out), data: f(self.data) }
@@ -38,7 +36,6 @@ impl Step {
 /// step in every iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockLoop {
-    /// Iterations, at least 1.
     pub(crate) n: usize,
     /// The block, at least 1.
     pub(crate) block: usize,
@@ -51,7 +48,6 @@ pub(crate) struct BlockLoop {
 }
 
 impl BlockLoop {
-    /// A loop of one iteration.
     pub(crate) const ONCE: BlockLoop = BlockLoop { n: 1, block: 1, phase: 0, step: Step::NONE, wrap: Step::NONE };
 
     /// Step from a phase to the same phase of the next `d`.
@@ -148,13 +144,12 @@ impl BlockCursor {
     }
 }
 
-/// The arguments of a kernel that rearranges space: K1, K4 and K6 hold, and data may be read along the loops if there
-/// is no fill.
+/// The arguments of a kernel that rearranges space: K1, K4 and K6 hold. Without a fill, data may be read along the
+/// loops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceArgs<'a> {
     origin: SpaceCursor,
     loops: &'a [BlockLoop],
-    /// Bytes of a row.
     row: usize,
     /// The fill of padded rows; else empty.
     fill: &'a [u8],
@@ -203,7 +198,7 @@ impl<'a> SpaceArgs<'a> {
         self.origin
     }
 
-    /// The loop around the inner one; `BlockLoop::ONCE` if there is none.
+    /// The loop around the inner one, or `BlockLoop::ONCE`.
     #[inline(always)]
     pub(crate) fn outer(&self) -> &BlockLoop {
         match self.loops {
@@ -226,7 +221,7 @@ pub(crate) enum WholeRows {
 }
 
 impl BlockLoop {
-    /// The tensor that is whole along the loop, if it and the streams of the other are contiguous, for rows of `width`
+    /// The tensor that is whole along the loop, if it and the other's streams are contiguous, for rows of `width`
     /// bytes.
     #[inline(always)]
     pub(crate) fn whole(&self, width: isize) -> Option<WholeRows> {

@@ -1,5 +1,4 @@
-//! Loops that rearrange space; contiguous streams are zipped and unzipped by vectors (the body is in
-//! `bodies/rearranged.rs`).
+//! Loops that rearrange space, with vectors for contiguous streams (the body is in `bodies/rearranged.rs`).
 
 pub(crate) mod args;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]

@@ -74,7 +74,6 @@ impl<'a, const LOOPS: usize> SpacePlanes<'a, LOOPS> {
 }
 
 impl<'a> SpacePlanes<'a, 0> {
-    /// The remaining plane.
     #[inline(always)]
     pub(crate) fn plane(self) -> SpacePlane<'a> {
         SpacePlane { args: self.args, at: self.at }

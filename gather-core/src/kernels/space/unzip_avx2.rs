@@ -9,11 +9,9 @@
 //! transpose  runs become vectors: `round` log2 N times                             (two unpacks for two vectors)
 //! ```
 //!
-//! Short vectors with fewer elements than streams need no sorting. Their elements are transposed, in groups of `RUNS`
-//! vectors.
-//!
-//! Three is no power of two: each stream takes its bytes from three short vectors of data, by one `pshufb` each, which
-//! returns 0 for bytes of other streams.
+//! Short vectors with fewer elements than streams need no sorting; their elements are transposed, in groups of `RUNS`
+//! vectors. Three is no power of two: each stream takes its bytes from three short vectors of data, by one `pshufb`
+//! each, which returns 0 for bytes of other streams.
 
 #![forbid(unsafe_code)]
 
@@ -22,9 +20,7 @@ use crate::kernels::space::periods::Periods;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::{__m128i, __m256i};
 
-/// Bytes of a vector.
 const VECTOR: usize = 32;
-/// Bytes of a short vector.
 const SHORT: usize = 16;
 
 /// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2, a vector of every stream at a time.

@@ -6,9 +6,8 @@
 //! block 8   = zip(block 4 of the even streams, block 4 of the odd streams)
 //! ```
 //!
-//! Three is no power of two: each of three output vectors takes its bytes from all three streams.
-//!
-//! A scalar loop writes one element at a time, and is bound by stores.
+//! Three is no power of two: each of three output vectors takes its bytes from all three streams. A scalar loop writes
+//! one element at a time, and is bound by stores.
 
 #![forbid(unsafe_code)]
 
@@ -71,8 +70,7 @@ impl<V: LooksUp> ZipsThree for V {
     }
 }
 
-/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) that zips two or four streams by vectors `V`, three by `T` and eight
-/// by `E`.
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) that zips 2 or 4 streams by vectors `V`, 3 by `T` and 8 by `E`.
 pub(crate) struct Zip<V, T, E, const BYTES: usize>(PhantomData<(V, T, E)>);
 
 impl<V: ZipsTwo, T: ZipsThree, E: ZipsTwo, const BYTES: usize> LevelFn for Zip<V, T, E, BYTES> {

@@ -20,7 +20,7 @@ pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYT
 /// [`Zip`] with AVX-512.
 pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, BYTES>;
 
-/// Of the level AVX2.
+/// `Zip`'s vector for three streams at the level AVX2.
 impl LooksUp for __m128i {
     #[inline(always)]
     fn look_up(self, level: Avx2, at: Self) -> Self {
@@ -66,12 +66,10 @@ fn permuted<const BYTES: usize>(level: Avx512, a: __m512i, order: &[u8; __m512i:
     level.permuted::<BYTES>(a, Vector::of(level, order), b)
 }
 
-/// The lanes of two vectors that a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a
-/// lane.
+/// The lanes of two vectors that a permute takes, for elements of `BYTES` bytes: a number per lane, as wide as a lane.
 struct ZipOrder<const BYTES: usize>;
 
 impl<const BYTES: usize> ZipOrder<BYTES> {
-    /// Elements per vector.
     const LANES: usize = __m512i::LEN / BYTES;
 
     /// The halves of two vectors zipped.
@@ -86,8 +84,7 @@ impl<const BYTES: usize> ZipOrder<BYTES> {
         orders
     };
 
-    /// The vectors of three streams zipped: the lanes of the first two streams, then the kept lanes and the lanes of
-    /// the third stream.
+    /// Three vectors zipped: the lanes of the first two streams, then the kept lanes and the lanes of the third stream.
     const ZIP_THREE: [[[u8; __m512i::LEN]; 2]; 3] = {
         let mut orders = [[[0; __m512i::LEN]; 2]; 3];
         let mut at = 0;

@@ -1,7 +1,7 @@
 //! Row functions: a row becomes a value or another row while it is gathered ([`RowFunction`]).
 //!
 //! ```text
-//! for each row of a job:                   resolved, block by block, as those of maps are
+//! for each row of a job:                   resolved, block by block, as for maps
 //!     prefetch a later row                 and its own params
 //!     zero the row of the output           the function sees initialised elements, whatever the output held
 //!     call the function                    compiled for its types and the level, inlined into this loop
@@ -36,8 +36,7 @@ use crate::types::element::{BY_VALUE, DType, Element, IsElement};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
 
-/// The types of a row function, invariant in the parameter types: params are read as the params of the function that
-/// they were made for.
+/// The types of a row function, invariant in the parameter types: params are cast to the types of their function.
 pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 
 /// A function that makes a value or a row of `U` from a row of `T` while rows are gathered. `P` is a tuple of its
@@ -68,7 +67,7 @@ pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Whether a row becomes one value.
+    /// Whether a row becomes one value, not a row.
     pub(crate) one: bool,
     /// The data types of the elements read and written.
     pub(crate) types: (DType, DType),
@@ -161,15 +160,10 @@ named!(RowFunction);
 /// A row function, as [`row_kernels!`](crate::row_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Rowwise: 'static {
-    /// The type of the elements that are read.
     type In: Element;
-    /// The type of the elements that are written.
     type Out: Element;
-    /// The types of the parameters.
     type Params: RowParams;
-    /// The name of the static.
     const NAME: &'static str;
-    /// The names of the parameters.
     const PARAMS: &'static [&'static str];
     /// Whether a row becomes one value, by `value`; else a row, by `write`.
     const ONE: bool;
@@ -279,7 +273,6 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     rows.each::<0>(0);
 }
 
-/// The rows of a job.
 struct JobRows<'a, R: Rowwise> {
     given: BoundRowParams<'a, R::Params>,
     /// The arguments of every row, if they are the same.
@@ -294,8 +287,7 @@ struct JobRows<'a, R: Rowwise> {
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
-    /// The same rows with `LEN` elements, a length that the compiler sees. The lookups give all rows the same
-    /// arguments.
+    /// The same rows with `LEN` elements, a length the compiler sees. The lookups give all rows the same arguments.
     #[inline(always)]
     fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
         debug_assert_eq!(self.elements, LEN);
@@ -345,8 +337,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
                 unsafe { self.zero(job.target(first), end - first) };
             }
             for i in first..end {
-                // SAFETY: K1 and K8: row `i < n`, and its row of the output, aligned for its elements, all zero if
-                // `LEN == 0`.
+                // SAFETY: K1 and K8: row `i < n`, and its aligned row of the output, all zero if `LEN == 0`.
                 unsafe { self.run::<LEN>(i, job.target(i)) };
             }
             first = end;
@@ -361,7 +352,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
     unsafe fn zero(&self, to: *mut u8, rows: usize) {
         let n = if R::ONE { 0 } else { rows * self.results };
         for at in 0..n {
-            // SAFETY: an element of these rows.
+            // SAFETY: an element of the rows.
             unsafe { to.cast::<R::Out>().wrapping_add(at).write(R::Out::ZERO) };
         }
     }

@@ -26,7 +26,6 @@ pub struct OptionalSlice<V>(PhantomData<V>);
 
 /// The shapes that given values are compared with.
 pub struct RowShapes<'s> {
-    /// Elements of a row of data.
     pub(crate) row: usize,
     /// Rows along the axis.
     pub(crate) dim: usize,
@@ -51,7 +50,6 @@ pub enum Misfit {
 #[derive(Clone, Copy)]
 pub struct Lookup<'a, V> {
     values: &'a [V],
-    /// Values per row.
     len: usize,
     /// Whether rows of data have their own values.
     by_row: bool,
@@ -366,8 +364,7 @@ pub(crate) struct BoundRowParams<'a, P: RowParams> {
 /// The rows of the output, by which a row finds the values of its index.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
-    /// The address of the first row of the output, and bytes from one to the next. Read if indices have their own
-    /// values.
+    /// The address of the first row of the output, and bytes from one to the next. Read if `by_index`.
     pub(crate) out: usize,
     pub(crate) out_step: isize,
     pub(crate) by_index: bool,

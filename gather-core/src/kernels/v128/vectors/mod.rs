@@ -32,7 +32,6 @@ use neon::V128;
 #[cfg(target_arch = "wasm32")]
 use simd128::V128;
 
-/// Bytes of a vector.
 const VECTOR: usize = 16;
 
 impl V128 {

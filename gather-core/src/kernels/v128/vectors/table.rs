@@ -9,10 +9,9 @@
 //! ```
 //!
 //! A lookup returns 0 for numbers past the table. So with `x` the number of a byte, table `k` of 64 is looked up by
-//! `x - 64k`, which wraps around if `x` belongs to an earlier table. All results are combined by `or`.
-//!
-//! One-byte indices are looked up directly, checked 16 at a time; others are resolved to positions first. No read
-//! passes the end of data: the table is copied to the stack first.
+//! `x - 64k`, which wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices
+//! are looked up directly, checked 16 at a time; others are resolved to positions first. No read passes the end of
+//! data: the table is copied to the stack first.
 
 #![forbid(unsafe_code)]
 
@@ -64,7 +63,6 @@ impl<const N: usize> ByteTable<N> {
         ByteTable(core::array::from_fn(|part| V128::of_bytes(entries.as_chunks().0[part])))
     }
 
-    /// The table of a job of elements of `size` bytes.
     #[inline(always)]
     fn of(job: &MoveJob<'_>, size: usize) -> Self {
         ByteTable::new(&contiguous::Table::of(job, size).padded())
