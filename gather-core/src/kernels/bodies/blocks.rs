@@ -155,7 +155,7 @@ fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStr
     for strip in plane.strips() {
         let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
-            // SAFETY: the index tuple serves the whole inner loop (K9): its position is in range for the row of data of
+            // SAFETY: the index tuple serves the whole inner loop (K9). Its position is in range for the row of data of
             // each iteration (K2), which does not overlap the row of the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
         } else if spec.policy.fills() {

@@ -1,7 +1,7 @@
 //! Direct: rows are resolved in 64 bits and moved from an address each. Any shape.
 //!
 //! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
-//! (`elements.rs`). The other rows are resolved 64 at a time here, then moved: longer rows that are not contiguous,
+//! (`elements.rs`). Others are resolved 64 at a time here, then moved. They are longer rows that are not contiguous,
 //! tuples of rows or with a fill, and long rows that are prefetched.
 
 use core::hint::select_unpredictable;
@@ -98,8 +98,8 @@ fn move_or_fill(
     }
 }
 
-/// Writes the sources of a strip of at most [`FEW`] rows; returns a bit for each row whose index is out of range, and
-/// whose source may be any address. Each component moves all sources by its positions.
+/// Writes the sources of a strip of at most [`FEW`] rows. Returns a bit for each row whose index is out of range; its
+/// source may be any address. Each component moves all sources by its positions.
 #[inline(always)]
 fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
     let (args, spec, n, mut bad) = (strip.args(), strip.spec(), strip.n(), 0);

@@ -4,8 +4,8 @@
 //! shape to choose another way. Only `Direct` checks whether a loop over elements suffices.
 //!
 //! Resolving depends on the index type, and moving on the width. Loops over blocks, chunks and rounds call both through
-//! pointers, once for many rows: kernels of every index type, width and level share one loop of each kind. `Gathered`
-//! and the one-pass kernels resolve and move in one loop, compiled for each type and width.
+//! pointers, once for many rows. So kernels of every index type, width and level share one loop of each kind.
+//! `Gathered` and the one-pass kernels resolve and move in one loop, compiled for each type and width.
 
 mod blocks;
 mod direct;
@@ -136,8 +136,8 @@ impl State {
             *resolved = if whole { index } else { core::ptr::null() };
             block.resolve(positions, strip, fns);
         }
-        // SAFETY: the positions of the strip: just resolved, or resolved for another whole strip with the same indices,
-        // since it has the same first index, step and length. They are borrowed.
+        // SAFETY: the positions have just been resolved, or were for another whole strip. It has the same indices,
+        // since it has the same first index, step and length. The positions are borrowed.
         (unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }, fill)
     }
 

@@ -1,4 +1,4 @@
-//! Rows resolved and moved in one pass, for [`Method::Direct`](crate::Method::Direct): nothing is set up before the
+//! Rows resolved and moved in one pass, for [`Method::Direct`](crate::Method::Direct). Nothing is set up before the
 //! first row, as calls of few rows and short inner loops need.
 //!
 //! ```text

@@ -94,8 +94,8 @@ fn run(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
     rolling.finish();
 }
 
-/// Runs the inner loop by one call of the level for all rounds, if its tuples are contiguous and the level has a
-/// function for their number of components. Otherwise does nothing, and returns `false`.
+/// Runs the inner loop by one call for all rounds. Does nothing, and returns `false`, unless tuples are contiguous and
+/// the level has a function for their number of components.
 #[inline(always)]
 fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -> bool {
     let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {

@@ -1,7 +1,7 @@
 //! The body that rearranges space: it runs planes of rows.
 //!
 //! Along the inner loop one tensor is whole, and the other consists of `block` streams, one row of each in turn.
-//! Streams of data are interleaved into the output, or data is split into streams of the output; either is a loop with
+//! Streams of data are interleaved into the output, or data is split into streams of the output. Either is a loop with
 //! a step for each tensor. With a block of 1 this is a strided copy. Otherwise a period is one row of every stream, and
 //! crops and pads may begin inside a period.
 //!
@@ -11,8 +11,8 @@
 //! any:      row by row, with a carry; whole periods by vectors, if there is a function for them
 //! ```
 //!
-//! If both tensors are contiguous and the block is 2, 3, 4 or 8, levels with vectors run whole periods by zipping
-//! streams (`zip.rs`) or unzipping them (`unzip_avx2.rs`).
+//! Levels with vectors zip (`zip.rs`) or unzip (`unzip_avx2.rs`) whole periods, if both tensors are contiguous and the
+//! block is 2, 3, 4 or 8.
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;

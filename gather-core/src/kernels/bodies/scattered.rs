@@ -121,7 +121,7 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
     }
 }
 
-/// Rows per chunk: each index of a short row is used once, and the processor sees the next indices before all earlier
+/// Rows per chunk. Each index of a short row is used once, and the processor sees the next indices before all earlier
 /// rows have arrived (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
 

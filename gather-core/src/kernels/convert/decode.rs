@@ -64,7 +64,7 @@ pub(crate) struct ErasedParams<'a> {
     /// The address of the first element of data, and whether elements have their own values, by distance from it.
     pub(crate) data: usize,
     pub(crate) by_element: bool,
-    /// Prefetches values, if there are any to prefetch.
+    /// Prefetches values; `None` without values to prefetch.
     pub(crate) ahead: Option<&'a dyn PrefetchGiven>,
 }
 
@@ -111,8 +111,8 @@ macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            let by_chunks = |chunks: &RowChunks<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $chunks(chunks, args, job);
-            decode_rows::<D>(args, job, by_chunks, $each::<D>, |from, to, given, place| {
+            let decode = |chunks: &RowChunks<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $chunks(chunks, args, job);
+            decode_rows::<D>(args, job, decode, $each::<D>, |from, to, given, place| {
                 // SAFETY: K8: `given` has values for these elements.
                 unsafe { $typed::<D>(from, to, given, place) }
             });
@@ -153,8 +153,8 @@ levels! {
     rows_avx512, chunks_avx512, each_avx512, typed_avx512, Avx512::here();
 }
 
-/// Maximum bytes of an element whose decoding is also inlined, for near rows and rows of one short element: a call per
-/// row would take as long as the conversion of 64 elements (bench `tables`).
+/// Maximum bytes of an element whose decoding is also inlined, for near rows and rows of one short element. A call per
+/// row takes as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
 /// Maximum bytes of an element that is a row by itself, neither prefetched nor streamed.

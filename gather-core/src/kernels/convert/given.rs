@@ -40,9 +40,9 @@ pub enum Given<'a, A, V = A> {
     /// A value, or a slice, for each row of data, which is each position along the indexed axis. An element or a row at
     /// position `i` of the axis takes value `i` or slice `i`. Slices are contiguous.
     PerRow(&'a [V]),
-    /// A value, or a slice, for each row of the result, in row-major order: one for each index if no dimension of data
-    /// precedes the axis. Or one for each coordinate of the last dimensions before a row, repeated for the dimensions
-    /// before. Slices of any length need a result with at most one dimension before a row.
+    /// A value, or a slice, for each row of the result, in row-major order. If no dimension of data precedes the axis,
+    /// this is one for each index. Or one for each coordinate of the last dimensions before a row, repeated for the
+    /// dimensions before. Slices of any length need a result with at most one dimension before a row.
     PerIndex(&'a [V]),
     /// As [`Given::PerIndex`], in slices of a stated length. The number of slices says whether they are for all indices
     /// or for the last dimensions. A slice as long as the row takes the length of a row, a value the length 1.

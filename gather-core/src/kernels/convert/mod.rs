@@ -11,10 +11,10 @@
 //!         fill rows out of range             (`Missing::Fill` only) with zeros of the output's type
 //! ```
 //!
-//! Input bytes are read once, and output bytes are written once. Code for the index type (the loop nests, here) and
-//! code for the map (two functions per level, where the map is made) meet at a pointer, so that a map adds no function
-//! per index type. Near rows, and rows of one element, are converted in a loop where the map is made: a call per row
-//! would take longer than the conversion.
+//! Input bytes are read once, and output bytes are written once. Code for the index type (the loop nests, here) calls
+//! code for the map (two functions per level, compiled with the map) through a pointer. So a map adds no function per
+//! index type. Near rows, and rows of one element, are converted in a loop compiled with the map. A call per row would
+//! take longer than the conversion.
 //!
 //! Rows that are not in the cache are prefetched chunk by chunk, between the chunks that are converted. Prefetching a
 //! whole row at once fills the queue of outstanding misses, in which stores wait too (bench `maps`).

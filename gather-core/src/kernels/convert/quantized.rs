@@ -47,8 +47,8 @@ pub(crate) struct Quantized<'a, T> {
 /// The row of scales of each row of data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScaleRows {
-    /// Groups of dimensions that all have their own scales or all share them, innermost first: the rows of data in a
-    /// group, and the step between them in rows of scales. Empty if each row of data has its own row of scales.
+    /// Groups of dimensions, innermost first, that all have their own scales or all share them. A group is its rows of
+    /// data, and the step between them in rows of scales. Empty if each row of data has its own row of scales.
     groups: SmallVec<[(usize, usize); 8]>,
 }
 

@@ -1,8 +1,8 @@
 //! Filling rows whose index is out of range, under `Missing::Fill`.
 //!
-//! A row of up to [`MOST_SELECTED`] bytes is filled like a valid row is copied: its source is selected without a
-//! branch, which random indices would mispredict. The fill's source is a [`FillRow`]. Longer rows, and contiguous rows,
-//! are filled at once: by `memset` if the fill is one repeated byte, else by copies that double in length.
+//! A row of up to [`MOST_SELECTED`] bytes is filled like a valid row is copied. Its source, which is a [`FillRow`] for
+//! the fill, is selected without a branch: random indices would mispredict one. Longer rows, and contiguous rows, are
+//! filled at once: by `memset` if the fill is one repeated byte, else by copies that double in length.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -54,7 +54,7 @@ pub(crate) struct FillRow {
     kind: FillKind,
 }
 
-/// What a fill repeats.
+/// The kind of a fill.
 #[derive(Clone, Copy)]
 enum FillKind {
     /// Not determined yet.

@@ -1,7 +1,7 @@
 //! Resolving and moving rows of 4, 8 and 12 bytes in one loop with AVX2, eight at a time.
 //!
 //! A kernel of blocks waits for indices while it resolves and for data while it moves, never for both at once. Here
-//! eight indices are resolved in a register and their offsets extracted from it, so that loads of the next indices
+//! eight indices are resolved in a register, and their offsets are extracted from it. So loads of the next indices
 //! overlap with loads of the last elements.
 //!
 //! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;

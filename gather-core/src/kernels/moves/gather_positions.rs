@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Each row takes few operations, and no row waits for another. Vectors of indices take more operations, because their
-//! lanes have to be extracted for the loads, so that fewer rows fit in the window in which a processor looks for
-//! misses.
+//! lanes have to be extracted for the loads. So fewer rows fit in the window in which a processor looks for misses.
 //!
 //! The first index that is negative or out of range ends the loop. The branch is predicted as long as all indices are
 //! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. If rows out of

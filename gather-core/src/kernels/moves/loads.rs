@@ -1,6 +1,6 @@
 //! Loads of elements of 4 and 8 bytes at offsets in a register, one by one.
 //!
-//! On the AMD machines measured, such loads take less time than a gather instruction, in the first-level cache and
+//! On the AMD machines measured, single loads take less time than a gather instruction, in the first-level cache and
 //! beyond. On an Intel Xeon they take longer if data is in the caches (`benches/record/intel.md`). Passing the offsets
 //! through memory would make every load wait for a store, and takes twice as long.
 
@@ -57,8 +57,8 @@ fn four<const BYTES: usize>([a, b, c, d]: [DataRow<BYTES>; 4]) -> [__m128i; 2] {
     [x86::two_longs(a.number(), b.number()), x86::two_longs(c.number(), d.number())]
 }
 
-/// Copies four rows of 4, 8 or 12 bytes to rows `at..at + 4`. Elements of 4 and 8 bytes are stored by whole vectors:
-/// one store per element fills the store queue while lines of the output are in flight.
+/// Copies four rows of 4, 8 or 12 bytes to rows `at..at + 4`. Elements of 4 and 8 bytes are stored by whole vectors.
+/// One store per element would fill the store queue while lines of the output are in flight.
 #[inline(always)]
 pub(super) fn copy_four<const BYTES: usize>(rows: [DataRow<BYTES>; 4], places: Places<'_, BYTES>, at: usize) {
     if !matches!(BYTES, 4 | 8) {

@@ -1,8 +1,7 @@
 //! Moving rows by resolved positions.
 //!
-//! The row that one iteration of the inner loop moves has a width. Plain types of one size share a width, and a
-//! contiguous slice of 1, 2, 4, 8 or 16 bytes is moved as one element of its size, whatever its type. Longer slices are
-//! rows (`rows.rs`).
+//! The row that one iteration of the inner loop moves has a width. Plain types of one size share a width. A contiguous
+//! slice of 1, 2, 4, 8 or 16 bytes is moved as one element of its size; other slices are rows (`rows.rs`).
 
 pub(crate) mod bits;
 pub(crate) mod contiguous;

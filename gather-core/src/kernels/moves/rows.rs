@@ -8,9 +8,9 @@
 //! 33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
 //! ```
 //!
-//! Rows beyond the second-level cache are prefetched: a short row as a whole, a longer one line by line, with every
-//! line of an earlier row that is moved. Prefetching a long row at once delays the moves until most of it has arrived
-//! (bench `matrix`).
+//! Rows beyond the second-level cache are prefetched: short rows as a whole. Of longer rows, a line is prefetched with
+//! every line of an earlier row that is moved. Prefetching a long row at once delays the moves until most of it has
+//! arrived (bench `matrix`).
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};

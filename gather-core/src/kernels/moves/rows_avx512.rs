@@ -5,9 +5,9 @@
 //! for the last rows:                 store by the mask
 //! ```
 //!
-//! Stores by a mask take longer than overlapping stores, but the latter must not pass the end of the job: the next
-//! bytes may be another thread's. Other rows are moved as at the level AVX2: rows that are not contiguous in the
-//! output, rows with a constant size at that level, and longer rows, whose vectors would mostly straddle two lines.
+//! Stores by a mask take longer than overlapping stores. But overlapping stores must not pass the end of the job: the
+//! next bytes may be another thread's. Rows are moved as at the level AVX2 if they are not contiguous in the output, or
+//! have a constant size there. So are longer rows, whose vectors would mostly straddle two lines.
 
 use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::rows::MoveRows;

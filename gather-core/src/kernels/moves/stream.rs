@@ -3,7 +3,7 @@
 //! Only whole lines are written by non-temporal stores, each once: a line written both ways would be evicted in
 //! between. A line that two rows share is assembled on the stack.
 //!
-//! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
+//! Address and thread sanitizers do not see non-temporal stores, whose intrinsics are inline assembly. Valgrind does.
 
 use core::mem::MaybeUninit;
 

@@ -259,7 +259,7 @@ impl<'a> IndexArgs<'a> {
         self.loops.last().expect("K5: a loop nest has an inner loop")
     }
 
-    /// Checks in debug builds what can be seen of the kernel contract.
+    /// Checks the visible part of the kernel contract, in debug builds.
     #[inline(always)]
     pub(crate) fn debug_check(&self) {
         #[cfg(debug_assertions)]
@@ -419,8 +419,8 @@ pub(crate) struct EncodedRow {
 /// Decodes `elements` elements of each row with the params at `params`. Writes all results.
 ///
 /// # Safety
-/// K8 for each row and for `params`: the elements may be read; their results may be written, and nothing else uses
-/// their memory; both are aligned. K7.
+/// K8 for each row and for `params`. The elements may be read, the results written, both are aligned, and nothing else
+/// uses the memory of the results. K7.
 pub(crate) type DecodeFn = unsafe fn(rows: &[EncodedRow], elements: usize, params: *const ());
 
 /// The rows of a plan that converts.

@@ -6,7 +6,7 @@ use crate::kernels::prefetch::NextSlice;
 use crate::kernels::words::{self, Words};
 use crate::types::index::Index;
 
-/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+/// A plane of a loop nest: the inner loop and the loop around it, at one coordinate of the loops around both.
 ///
 /// The cursor is borrowed: copying a cursor that has just been written field by field would wait for the stores.
 #[derive(Clone, Copy)]

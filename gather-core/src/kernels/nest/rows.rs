@@ -127,7 +127,7 @@ impl<'p> MoveJob<'p> {
         ResolvedRows(self)
     }
 
-    /// The rows to prefetch while these rows are moved: none if the distance is 0.
+    /// The rows to prefetch while the job is moved: empty if the distance is 0.
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
         let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };

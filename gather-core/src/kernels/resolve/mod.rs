@@ -31,8 +31,8 @@ use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
-/// Indices per chunk, whose rows are moved before the next chunk is resolved. With longer chunks the processor does not
-/// see the loads of the next rows while it resolves, nor the next indices while it moves (bench `matrix`).
+/// Indices per chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
+/// see the next loads of rows while it resolves, nor the next indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
 /// Resolves the indices of a job; returns whether one was out of range, which -1 marks.
@@ -294,8 +294,8 @@ impl<'a> TupleJob<'a> {
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. Few tuples
-    /// remain, so that one function serves all levels.
+    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. They are few, so
+    /// one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))

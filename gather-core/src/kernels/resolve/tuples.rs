@@ -1,9 +1,9 @@
 //! Resolving contiguous tuples of `K` = 2, 3 or 4 components by vectors: `N` at a time, in `K` vectors of `N` lanes.
 //!
 //! `K` vectors hold the sizes of the axes and `K` the scales, repeated in the order of the components. Shuffles put the
-//! scaled components of one axis into one vector, in the order of the tuples, and these vectors are added. A component
-//! out of range is negative after scaling, which makes its tuple's position -1. Fewer than `N` tuples are resolved one
-//! by one.
+//! scaled components of one axis into one vector, in the order of the tuples, and the `K` vectors are added. A
+//! component out of range is negative after scaling, which makes its tuple's position -1. Fewer than `N` tuples are
+//! resolved one by one.
 
 #![forbid(unsafe_code)]
 // Loops run over numbers: without link-time optimisation, iterator functions may not be inlined.

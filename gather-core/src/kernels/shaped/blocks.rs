@@ -31,8 +31,8 @@ pub(crate) struct BlockedLoop {
 
 /// The loops of BatchToSpace for declared shapes.
 ///
-/// Made only by [`SpaceShape::of`]. So, for slices of `data_len` elements and of the elements that the loops reach, an
-/// open batch given as the batch divided by all blocks (D4), and no output dimension of 0:
+/// Made only by [`SpaceShape::of`]. An open batch is given as the batch divided by all blocks (D4). So, for slices of
+/// `data_len` elements and of the elements that the loops reach, and no output dimension of 0:
 ///
 /// - **D5** The loops reach the rows of the output, front to back, and a row of data for each, from `begin` on.
 #[derive(Clone, Copy, Debug)]

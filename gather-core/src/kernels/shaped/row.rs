@@ -18,7 +18,7 @@ use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::KernelPolicy;
 
-/// A kernel for a declared shape. Made only for a declaration, so that it is for its shape and types (T1).
+/// A kernel for a declared shape. Made only from a declaration, for its shape and types (T1).
 #[derive(Clone, Copy, Debug)]
 pub struct ShapedRow {
     name: &'static str,

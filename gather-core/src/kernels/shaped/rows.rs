@@ -84,7 +84,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
     ///
     /// # Safety
     /// Data, indices and `out` may be read and written for `data_len`, `indices_len` and `out_len` elements for the
-    /// sizes, and `out` overlaps neither of the others. No open size is 0; open sizes of one dimension agree (D1 to
+    /// sizes, and `out` overlaps neither data nor indices. No open size is 0; open sizes of one dimension agree (D1 to
     /// D3).
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {

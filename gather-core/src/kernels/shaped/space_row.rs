@@ -41,8 +41,8 @@ impl ShapedSpace {
         self.entries.get(level)
     }
 
-    /// Whether folded loops match the shape for some open sizes: K10. There is one for each loop of the shape; it may
-    /// run once.
+    /// Whether folded loops match the shape for some open sizes: K10. Each loop of the shape has a folded loop, which
+    /// may run once.
     pub(crate) fn matches(&self, loops: &[BlockLoop], row: usize) -> bool {
         let (shape, size) = (self.shape, self.size);
         if loops.len() != shape.len {

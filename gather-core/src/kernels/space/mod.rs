@@ -14,5 +14,5 @@ pub(crate) mod zip_x86;
 use crate::kernels::space::periods::Periods;
 
 /// Interleaves whole periods of contiguous streams of data into the output, or takes contiguous data apart into streams
-/// of the output; returns the number of periods done, from the first on.
+/// of the output. Returns the number of periods done, from the first on.
 pub(crate) type PeriodsFn = fn(&Periods<'_>) -> usize;

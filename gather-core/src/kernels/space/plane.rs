@@ -5,7 +5,7 @@
 use crate::kernels::nest::plane::{around_plane, outermost};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
-/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+/// A plane of a loop nest: the inner loop and the loop around it, at one coordinate of the loops around both.
 #[derive(Clone, Copy)]
 pub struct SpacePlane<'a> {
     args: &'a SpaceArgs<'a>,

@@ -1,7 +1,7 @@
 //! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: the inverse of `zip.rs`.
 //!
 //! A step takes `N` vectors of data apart, into a vector for each of `N` streams. Both 128-bit lanes do the same, each
-//! on half of the data: lane 0 of vector `n` is short vector `n` of the step, and lane 1 is short vector `N + n`. So no
+//! on half of the data. Lane 0 of vector `n` is short vector `n` of the step, and lane 1 is short vector `N + n`. So no
 //! element crosses lanes.
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Short vectors with fewer elements than streams need no sorting; their elements are transposed, in groups of `RUNS`
-//! vectors. Three is no power of two: each stream takes its bytes from three short vectors of data, by one `pshufb`
-//! each, which returns 0 for bytes of other streams.
+//! vectors. Three is no power of two. Each of three streams takes its bytes from three short vectors of data, by one
+//! `pshufb` each, which returns 0 for bytes of other streams.
 
 #![forbid(unsafe_code)]
 

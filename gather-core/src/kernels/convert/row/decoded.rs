@@ -8,7 +8,7 @@
 //!     call the row function on them        which reads the scratch in place of data
 //! ```
 //!
-//! The row function is the same as for rows that are not decoded: only its job says where rows are.
+//! The row function is the same as for rows that are not decoded: only its job has the addresses of rows.
 
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::row::MOST_AHEAD;
@@ -110,7 +110,7 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             // lines, which nothing else uses. K7: the function has the plan's level.
             unsafe { decode_fn(&encoded[..chunk.n], elements, decoder.given) };
         }
-        // SAFETY: K8: the numbers of these rows have just been written to the scratch, `stride` bytes apart, and stay
+        // SAFETY: K8: the numbers of the chunk have just been written to the scratch, `stride` bytes apart, and stay
         // there until the function returns.
         (rows.rows)(&args, &unsafe { chunk.read_at(*scratch, stride as isize) });
     }

@@ -7,9 +7,9 @@
 //!     call the function                    compiled for its types and the level, inlined into this loop
 //! ```
 //!
-//! To the plan a row is one element, so that row functions run by the kernels of maps, with their policies, fills,
-//! threads and first bad index. Rows stored as codes are decoded first (`decoded.rs`). Under `Streamed` the function
-//! writes to memory in the first-level cache, whose lines are then written by non-temporal stores.
+//! To the plan a row is one element. So row functions run by the kernels of maps, with their policies, fills, threads
+//! and first bad index. Rows stored as codes are decoded first (`decoded.rs`). Under `Streamed` the function writes to
+//! memory in the first-level cache, whose lines are then written by non-temporal stores.
 
 mod decoded;
 mod params;
@@ -296,8 +296,8 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         JobRows { args: Some(args), elements: LEN, results: if R::ONE { 1 } else { LEN }, ..*self }
     }
 
-    /// Runs a function that makes values on rows with the same arguments, three at a time; returns the number of rows
-    /// done, `n - n % 3`.
+    /// Runs a function that makes values, three rows at a time, on rows with the same arguments. Returns `n - n % 3`,
+    /// the number of rows done.
     #[inline(always)]
     fn threes(&self) -> usize {
         let Some(args) = self.args else { return 0 };
@@ -369,7 +369,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
         debug_assert!(to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row, "K8: a row of the output");
         if R::ONE {
-            // SAFETY: the one element of the row at `to`.
+            // SAFETY: the only element of the row at `to`.
             return unsafe { to.write(R::value(from, args)) };
         }
         if LEN > 0 && self.results == LEN {

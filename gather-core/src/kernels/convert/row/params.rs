@@ -15,8 +15,8 @@ use crate::types::policy::Per;
 pub struct Slice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. Values per row of data are
-/// shared evenly among all rows. Values per index state the length of a slice, by [`Given::PerIndexOf`]: the same
-/// values could be shorter slices for all indices, or longer ones for the last dimensions. If the result has at most
+/// shared evenly among all rows. Values per index state the length of a slice, by [`Given::PerIndexOf`]. The same
+/// values could be shorter slices for all indices, or longer slices for the last dimensions. If the result has at most
 /// one dimension before a row, [`Given::PerIndex`] is shared evenly too.
 pub struct AnySlice<V>(PhantomData<V>);
 

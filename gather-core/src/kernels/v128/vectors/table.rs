@@ -8,10 +8,10 @@
 //! 8 bytes, <= 8 entries    the same with 8i to 8i + 7
 //! ```
 //!
-//! A lookup returns 0 for numbers past the table. So with `x` the number of a byte, table `k` of 64 is looked up by
-//! `x - 64k`, which wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices
-//! are looked up directly, checked 16 at a time; others are resolved to positions first. No read passes the end of
-//! data: the table is copied to the stack first.
+//! A lookup returns 0 for numbers past the table. So table `k` of 64 is looked up by `x - 64k`, for byte number `x`. It
+//! wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices are looked up
+//! directly, checked 16 at a time; others are resolved to positions first. No read passes the end of data: the table is
+//! copied to the stack first.
 
 #![forbid(unsafe_code)]
 
