@@ -28,7 +28,7 @@ use crate::types::index::Index;
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
 #[inline(never)]
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, by_width::<W, L>, level.resolve_fns::<I>(), None);
 }
@@ -36,7 +36,7 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
 #[inline(never)]
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_chunks(state, plane, by_width::<W, L>, level.resolve_chunks::<I>());
 }
@@ -44,7 +44,7 @@ pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, streaming::<L>, level.resolve_fns::<I>(), None);
     stream::fence();
@@ -53,7 +53,7 @@ pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
 /// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up directly by contiguous one-byte indices.
 #[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     let bytes = if const { size_of::<I>() == 1 } { level.look_up_bytes::<I>() } else { None };
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
@@ -63,21 +63,21 @@ pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: P
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
 fn by_width<W: IndexWidth, L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Rows(W::move_rows(level)), short: Short::select::<W>(level, args.spec().row) }
 }
 
 /// [`MovesFn`] of a width, by tables.
 fn by_table<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Table(W::look_up(level), W::move_rows(level)), short: Short::blend(level) }
 }
 
 /// [`MovesFn`] by non-temporal stores.
 fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Later(level.entry::<StreamRows>()), short: Short::blend(level) }
 }
@@ -85,7 +85,7 @@ fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
 #[inline(never)]
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_strided(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
 }

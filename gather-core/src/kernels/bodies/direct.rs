@@ -1,4 +1,4 @@
-//! Direct: rows are resolved in 64 bits and moved from an address each. Any shape.
+//! Direct: rows are resolved in 64 bits and moved from individual addresses. Any shape.
 //!
 //! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
 //! (`elements.rs`). Others are resolved 64 at a time here, then moved. They are longer rows that are not contiguous,
@@ -31,7 +31,7 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
         }
         return;
     }
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes::<I>(state, plane, W::by_way::<MovePlaced>(level, plane.spec().row));
 }

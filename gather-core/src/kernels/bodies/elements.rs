@@ -97,7 +97,7 @@ pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
 /// An element may be read at the first address and written at the second, and the two do not overlap.
 type CopyFn = unsafe fn(*const u8, *mut u8);
 
-/// Runs a plane of tuples of any elements; returns whether all rows have been written.
+/// Runs a plane of elements indexed by tuples; returns whether all rows have been written.
 ///
 /// # Safety
 /// `copy` copies elements of `row` bytes.

@@ -66,7 +66,7 @@ fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, d
     if plane.spec().policy.fills()
         && let Some(strip) = later.next()
     {
-        // SAFETY: K7: kernels of the level alone name this function.
+        // SAFETY: K7: only kernels of the level name this function.
         let level = unsafe { L::of_kernel() };
         let left = Left::new(strip.from(done), later);
         if const { size_of::<I>() >= 4 } {

@@ -35,7 +35,7 @@ const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
 #[inline(never)]
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, prefetching::<W, L>(level, plane.spec().row), level.resolve_fns::<I>());
 }
@@ -43,7 +43,7 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, streaming(level), level.resolve_fns::<I>());
     stream::fence();

@@ -29,7 +29,7 @@ pub(crate) type SpaceBody = fn(SpacePlane<'_>);
 /// The body of kernels of a width and a level.
 #[inline(always)]
 pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(plane: SpacePlane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body, and run on a machine that has it.
+    // SAFETY: K7: only kernels of the level name this body, and run on a machine that has it.
     let level = unsafe { L::of_kernel() };
     W::interleave(level, plane);
 }

@@ -45,7 +45,7 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 #[inline(never)]
 fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, plane: Plane<'_>) {
     const { assert!(N <= BLOCK) };
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     in_blocks(state, plane, &Resolver::of::<I, L>(level), N);
 }
@@ -162,7 +162,7 @@ fn prefetch_streams(strip: &Strip<'_>) {
 /// Runs a plane of a scatter in rounds: the rows of the next round are prefetched while a round is taken.
 #[inline(never)]
 fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     in_rounds(state, plane, &Resolver::of::<I, L>(level));
 }

@@ -88,8 +88,9 @@ impl ErasedParams<'_> {
 /// The functions of a map or of a format, by level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeFns {
+    /// Decodes the rows of a job.
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Decodes rows at any addresses. `rows` decodes the rows of a job.
+    /// Decodes rows at any addresses.
     pub(crate) each: ByLevel<DecodeFn>,
 }
 
@@ -98,7 +99,7 @@ impl DecodeFns {
         DecodeFns {
             // SAFETY: E1: a safe function, and functions of levels, which are safe on machines that have the level.
             rows: unsafe { by_level!(rows_scalar::<D>, rows_avx2::<D>, rows_avx512::<D>) },
-            // SAFETY: E1: a `DecodeFn` is no `LevelPointer`.
+            // SAFETY: E1: a `DecodeFn` is not a `LevelPointer`.
             each: unsafe { by_level!(each_scalar::<D>, each_avx2::<D>, each_avx512::<D>) },
         }
     }

@@ -80,7 +80,7 @@ fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
     if args.loops().len() > 1 || args.inner().n > BLOCK {
         return index_nest_any(args, blocks::<I, L>);
     }
-    // SAFETY: K7: kernels of the level alone name this function.
+    // SAFETY: K7: only kernels of the level name this function.
     let level = unsafe { L::of_kernel() };
     run_block(args, converting::<L>, level.resolve_fns::<I>())
 }
@@ -92,14 +92,14 @@ fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 }
 
 fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, converting::<L>, level.resolve_fns::<I>(), None);
 }
 
 /// The functions that convert rows, at a level.
 fn converting<L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: kernels of the level alone name this function.
+    // SAFETY: K7: only kernels of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Convert(conversion_args(args).rows), short: Short::blend(level) }
 }

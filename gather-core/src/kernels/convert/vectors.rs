@@ -1,4 +1,4 @@
-//! Decoding with AVX2, eight numbers at a time, where compilers find no vectors, or worse ones.
+//! Decoding with AVX2, eight numbers at a time, where compilers do not vectorise, or worse.
 //!
 //! Results equal the loops of every level, to the bit. Results of types other than `f32` are left to the loops.
 

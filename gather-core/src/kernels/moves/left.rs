@@ -176,7 +176,7 @@ pub(crate) struct Pass<'a> {
     component: &'a Component,
     row: usize,
     stride: isize,
-    /// Whether an index was negative or out of range, so that the following ones are resolved.
+    /// Whether an index was negative or out of range, so that later indices are resolved with the policy.
     counts: bool,
 }
 

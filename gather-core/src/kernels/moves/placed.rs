@@ -1,4 +1,4 @@
-//! Moving rows from one address each: the moves of the method `Direct`.
+//! Moving rows from individual addresses: the moves of the method `Direct`.
 
 use core::mem::MaybeUninit;
 
@@ -154,7 +154,7 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     }
 }
 
-/// Rows of `HALF..=2 * HALF` bytes: the number of bytes.
+/// Rows of this many bytes, `HALF..=2 * HALF`.
 #[derive(Clone, Copy)]
 pub(crate) struct Halves<const HALF: usize>(usize);
 
@@ -173,7 +173,7 @@ impl<const HALF: usize> CopyRow for Halves<HALF> {
     }
 }
 
-/// Rows of two lines or more: the number of bytes.
+/// Rows of this many bytes, two lines or more.
 #[derive(Clone, Copy)]
 pub(crate) struct Long(usize);
 

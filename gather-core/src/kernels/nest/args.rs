@@ -92,8 +92,8 @@ pub(crate) struct KernelSpec {
     /// Prefetch distance of indices and output, or of a scatter's updates, in outer coordinates; 0 for none. With
     /// `offsets_first`, output is prefetched at distance 0.
     pub(crate) outer_prefetch_distance: usize,
-    /// Whether the indices of several rows become offsets before the first of their elements is loaded, for panels that
-    /// occupy part of the second-level cache.
+    /// Whether the indices of several rows become offsets before their first element is loaded, for panels smaller than
+    /// the second-level cache.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for levels that gather"))]
     pub(crate) offsets_first: bool,
     /// Bytes of data that one outer coordinate's indices reach, if the next coordinate's are prefetched; else 0.
@@ -105,7 +105,7 @@ pub(crate) struct KernelSpec {
 }
 
 impl KernelSpec {
-    /// A spec of rows without bytes, before anything is known of them.
+    /// A spec of rows of 0 bytes, for the plan to complete.
     #[inline(always)]
     pub(crate) fn new(method: Method, level: Available, policy: KernelPolicy) -> Self {
         KernelSpec {

@@ -79,13 +79,13 @@ impl Block {
         position < self.least
     }
 
-    /// Notes whether a resolved index is out of range, which -1 marks.
+    /// Notes whether an index is out of range, and resolved to -1.
     #[inline(always)]
     pub(crate) fn note(&mut self, out_of_range: bool) {
         *self = Block { has_bad: out_of_range, least: 0 };
     }
 
-    /// Notes that a tuple is out of range, which [`BAD_TUPLE`] marks.
+    /// Notes that a tuple is out of range, and resolved to [`BAD_TUPLE`].
     #[inline(always)]
     pub(in crate::kernels) fn note_bad_tuple(&mut self) {
         *self = Block { has_bad: true, least: BAD_TUPLE + 1 };

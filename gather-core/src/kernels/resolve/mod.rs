@@ -35,7 +35,7 @@ use crate::types::policy::KernelPolicy;
 /// see the next loads of rows while it resolves, nor the next indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
-/// Resolves the indices of a job; returns whether one was out of range, which -1 marks.
+/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
 pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
 
 /// [`ResolveFn`], compiled for a level.
@@ -278,7 +278,7 @@ impl<'a> TupleJob<'a> {
         unsafe { positions.store(self.out[0].wrapping_add(at).cast()) };
     }
 
-    /// Resolves one tuple of a chunk; returns whether a component was out of range, which position -1 marks.
+    /// Resolves one tuple of a chunk, to -1 if a component is out of range; returns whether one is.
     #[inline(never)]
     fn resolve_one<I: Index>(&self, at: usize) -> bool {
         debug_assert!(at < self.n && self.n <= self.chunk);
@@ -380,7 +380,7 @@ impl<'a> WideJob<'a> {
     }
 }
 
-/// Resolves the indices of a job; returns whether one was out of range, which -1 marks.
+/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
 #[inline(never)]
 fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
     let mut signs = 0;

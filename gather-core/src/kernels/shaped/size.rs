@@ -134,8 +134,8 @@ impl<const ARGS: usize> Sizes<ARGS> {
     }
 }
 
-/// The sizes of both tensors' dimensions. The first open size of data has slot 0, the first of indices slot 1; the
-/// others follow in the order of arguments.
+/// Assigns a slot to each open size of both tensors: 0 to the first of data, 1 to the first of indices, then the next
+/// slots in the order of arguments.
 pub(crate) struct Slots {
     next: usize,
 }

@@ -22,7 +22,7 @@ pub(crate) struct ShapedSpace {
 
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
-        // SAFETY: E1: a `SpaceEntry` is no `LevelPointer`.
+        // SAFETY: E1: a `SpaceEntry` is not a `LevelPointer`.
         let entries = unsafe {
             by_level!(
                 SpaceEntry { name, run: level_fn::scalar::<ShapedSpaceKernel<D, T, ARGS>> },

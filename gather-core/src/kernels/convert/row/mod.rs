@@ -67,7 +67,7 @@ pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Whether a row becomes one value, not a row.
+    /// Whether a row becomes one value.
     pub(crate) one: bool,
     /// The data types of the elements read and written.
     pub(crate) types: (DType, DType),

@@ -41,7 +41,7 @@ pub enum Misfit {
     Length { per: Per, len: usize, expected: usize },
     /// Values per index that fit several slice lengths, without a stated length.
     Unstated { len: usize },
-    /// No row function takes values per this unit.
+    /// No row function takes values per unit `per`.
     Unavailable { per: Per },
 }
 
@@ -222,7 +222,7 @@ impl<V: Copy + Send + Sync + 'static> RowParam for V {
     }
 }
 
-/// The kinds of slices: whether it may be empty, whether it is always as long as the row, and its required length.
+/// The kinds of slices: whether a slice may be empty, whether it is always as long as the row, and its required length.
 macro_rules! slices {
     ($($name:ident, $optional:literal, $as_row:literal: $len:expr;)*) => {$(
         impl<V> sealed::Sealed for $name<V> {}

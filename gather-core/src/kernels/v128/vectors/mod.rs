@@ -1,6 +1,6 @@
 //! The levels whose vectors have 16 bytes: `Neon` on aarch64, `Simd128` on wasm32.
 //!
-//! The compiler knows whether the target has them, so nothing is detected at run time. No function is compiled
+//! The compiler knows whether the target has the vectors, so nothing is detected at run time. No function is compiled
 //! separately, since scalar code uses the same registers. Only tables in registers and zips are written by hand. Rows
 //! are moved and indices resolved as at the scalar level: resolving by hand took more instructions
 //! (`benches/record/changes.md`). There are no gather instructions and no non-temporal stores.
