@@ -2,7 +2,7 @@
 //! first row, as calls of few rows and short inner loops need.
 //!
 //! ```text
-//! for each row, or four short ones:
+//! for each row, or four short rows:
 //!     resolve its index     (out of range: stop, or continue in a loop that moves or fills)
 //!     move it
 //! ```

@@ -17,7 +17,7 @@ use crate::types::element::{BY_VALUE, Element};
 ///
 /// Values and parameters pass through the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
 ///
-/// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
+/// Made by [`map_kernels!`](crate::map_kernels!); ready-made maps are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
     erased: &'static Erased,
     types: PhantomData<fn(T, P) -> U>,

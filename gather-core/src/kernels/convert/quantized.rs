@@ -143,7 +143,7 @@ const fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> &'static Deco
 
 /// A format with `PER` codes per byte, the lowest bits first.
 trait DecodeCodes<const PER: usize>: 'static {
-    /// Whether the codes are signed integers or unsigned ones; `None` for other codes.
+    /// Whether the codes are signed or unsigned integers; `None` for other codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
     const SIGNED: Option<bool> = None;
 

@@ -95,7 +95,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     }
 
     /// Runs the inner loop of a strip from row `first` on, a multiple of eight. If an index out of range is an error,
-    /// stops at the first one; returns whether there was one.
+    /// stops at the first; returns whether there was one.
     #[inline(always)]
     fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
         let (args, n) = (strip.args(), strip.n());

@@ -36,8 +36,8 @@ pub(super) const GROUP: usize = 16;
 
 /// [`GatherFn`](crate::kernels::moves::GatherFn) with AVX2.
 ///
-/// Unsigned indices of 32 and 64 bits are read as signed ones. Valid positions have the same value in both types, and
-/// invalid ones are invalid in both, since axes have at most `i32::MAX` elements (K2).
+/// Unsigned indices of 32 and 64 bits are read as signed indices. Valid positions have the same value in both types,
+/// and invalid indices are invalid in both, since axes have at most `i32::MAX` elements (K2).
 pub(crate) struct Gather<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for Gather<BYTES, I> {

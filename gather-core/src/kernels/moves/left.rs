@@ -164,7 +164,7 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     }
 }
 
-/// Rows of a probed group, and probes per group.
+/// Rows of a probed chunk, and probes per chunk.
 const PROBED: usize = 64;
 const PROBES: usize = 8;
 

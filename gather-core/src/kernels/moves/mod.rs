@@ -155,7 +155,7 @@ impl Width for Rows {
     }
 }
 
-/// Maximum bytes copied by value. Larger values would pass through the stack, and huge ones overflow it.
+/// Maximum bytes copied by value. Larger values would pass through the stack, and huge values overflow it.
 const BY_VALUE: usize = 256;
 
 /// Copies `BYTES` bytes, a constant: a few moves and no call up to [`BY_VALUE`].

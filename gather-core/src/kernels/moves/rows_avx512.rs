@@ -1,7 +1,7 @@
 //! Rows of up to 32 bytes with AVX-512: one load by a mask, which reads no byte past the row, and one store.
 //!
 //! ```text
-//! for each row but the last ones:    store a whole vector; the next rows overwrite its bytes past the row
+//! for each row but the last rows:    store a whole vector; the next rows overwrite its bytes past the row
 //! for the last rows:                 store by the mask
 //! ```
 //!

@@ -5,8 +5,8 @@
 //!     copy the row from    Σ (x + phase) / block · period + (x + phase) % block · step
 //! ```
 //!
-//! The blocks are constants: short loops have no divisions, and other loops cheap ones. Dimensions are folded as in
-//! plans, so that the loops of a call can be compared with the loops of a declaration.
+//! The blocks are constants: short loops have no divisions, and other loops only cheap divisions. Dimensions are folded
+//! as in plans, so that the loops of a call can be compared with the loops of a declaration.
 
 use core::marker::PhantomData;
 
@@ -40,6 +40,7 @@ pub(crate) struct SpaceShape {
     /// D5. The last `len` are in use, outermost first; the loops before them run once.
     pub(crate) loops: [BlockedLoop; MAX_DIMS],
     pub(crate) len: usize,
+    /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
     /// D5. Data skipped by crops: counts, times elements; the first `begins` are in use.

@@ -34,7 +34,7 @@ enum ShapedKernels {
 }
 
 impl ShapedRow {
-    /// The levels that have kernels of their own.
+    /// The levels with kernels of declared shapes.
     pub(crate) const LEVELS: &'static [Level] =
         if cfg!(target_arch = "x86_64") { &[Level::Scalar, Level::Avx2] } else { &[Level::Scalar] };
 

@@ -43,8 +43,8 @@ pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 /// parameter types: value types, and [`rows::Slice`](crate::rows::Slice), [`rows::AnySlice`](crate::rows::AnySlice) or
 /// [`rows::OptionalSlice`](crate::rows::OptionalSlice) for slices.
 ///
-/// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
-/// are in [`rows`](mod@crate::rows).
+/// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made functions are in
+/// [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
     erased: &'static Erased,
     /// Elements of a result row, if declared.

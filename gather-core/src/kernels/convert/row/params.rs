@@ -53,7 +53,7 @@ pub struct Lookup<'a, V> {
     len: usize,
     /// Whether rows of data have their own values.
     by_row: bool,
-    /// The number of indices after which values repeat; 0 if indices have no values of their own.
+    /// The number of indices after which values repeat; 0 if values do not depend on the index.
     period: usize,
 }
 
