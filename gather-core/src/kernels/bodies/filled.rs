@@ -70,8 +70,8 @@ impl Short {
 }
 
 impl Moves {
-    /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 if an index is out of range
-    /// and that is an error.
+    /// Moves or fills the rows of a resolved block. Returns the number of rows written, which is 0 if an index is out
+    /// of range and that is an error.
     #[inline(always)]
     pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {

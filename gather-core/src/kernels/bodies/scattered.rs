@@ -28,7 +28,8 @@ use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// The body of a scatter's kernel, by its plan's method: a separate function, like [`body`](super::body).
+/// The body of a scatter's kernel, by its plan's method: a separate function, like [`body`](super::body). The consumer
+/// has the reduction.
 #[inline(never)]
 #[must_use]
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {

@@ -103,7 +103,8 @@ impl RowChunks<'_> {
                     let later = job.source(later);
                     prefetch(later.wrapping_add(chunk.at * size), chunk.len * size);
                 }
-                // SAFETY: K2 and K8 for a chunk of the row. The buffer has the output's alignment: at most a line (K9).
+                // SAFETY: K2 and K8 for a chunk of the row. The buffer has space for its bytes, and the output's
+                // alignment, which is at most a line (K9).
                 unsafe { self.convert_chunk(&row, size, chunk, pending.next()) };
                 // SAFETY: K8: the chunk has just been written to the buffer.
                 unsafe { pending.take(if self.whole { job.row } else { chunk.len * self.size_out }) };

@@ -23,7 +23,8 @@ const fn is_single<U: Float>() -> bool {
 #[inline(always)]
 fn write<U: Float, T>(_: Avx2, values: __m256, to: &mut [MaybeUninit<T>]) {
     assert!(const { is_single::<U>() } && size_of_val(to) == EIGHT * size_of::<f32>(), "eight results");
-    // SAFETY: the token shows the level. `to` has the bytes of eight results: the only float of format `F32` is `f32`.
+    // SAFETY: the token shows the level. `to` has the bytes of eight results, which may have any bits: the only float
+    // of the format `F32` is `f32`.
     unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), values) };
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A kernel of blocks waits for indices while it resolves and for data while it moves, never for both at once. Here
 //! eight indices are resolved in a register, and their offsets are extracted from it. So loads of the next indices
-//! overlap with loads of the last elements.
+//! overlap with loads of the previous elements.
 //!
 //! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;
 //! remaining rows of 12 bytes are moved or filled one by one (`left.rs`). Rows before the first negative or

@@ -204,7 +204,8 @@ fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
         let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
         for i in 0..job.n {
             let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
-            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output; `BYTES` bytes.
+            // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
+            // bytes and are contiguous, as the plan found.
             unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
         }
     } else {

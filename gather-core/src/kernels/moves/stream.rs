@@ -182,7 +182,8 @@ impl<const VECTOR: usize> Pending<VECTOR> {
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a pending line of the buffer, which goes to an aligned line of the output. Dropping fences.
+            // SAFETY: a line of the buffer, all of it pending, which may be written to an aligned line of the output.
+            // Dropping fences. The caller of `new` promised the vectors.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }

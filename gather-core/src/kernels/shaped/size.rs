@@ -134,8 +134,8 @@ impl<const ARGS: usize> Sizes<ARGS> {
     }
 }
 
-/// Assigns a slot to each open size of both tensors: 0 to the first of data, 1 to the first of indices, then the next
-/// slots in the order of arguments.
+/// Assigns a slot to each open size of both tensors: 0 to the first of data, 1 to the first of indices. The others
+/// follow in the order of arguments.
 pub(crate) struct Slots {
     next: usize,
 }

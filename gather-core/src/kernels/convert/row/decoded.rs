@@ -106,8 +106,8 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
                 EncodedRow { from: chunk.source(i), to: scratch.wrapping_add(i * stride), row: chunk.row_of_data(i) };
         }
         if stride > 0 {
-            // SAFETY: K2 and K8: the elements of rows of data, their params, and `rows` rows of the scratch, aligned to
-            // lines, which nothing else uses. K7: the function has the plan's level.
+            // SAFETY: K2 and K8: the elements of rows of data, their params, and `rows` rows of `stride` bytes of the
+            // scratch, aligned to lines, which nothing else uses. K7: the function has the plan's level.
             unsafe { decode_fn(&encoded[..chunk.n], elements, decoder.given) };
         }
         // SAFETY: K8: the numbers of the chunk have just been written to the scratch, `stride` bytes apart, and stay
