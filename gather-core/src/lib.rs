@@ -1,5 +1,5 @@
-//! Gather and scatter operators for tensors in Rust: rows of a table by their ids, elements by index, sums of rows, and
-//! their inverses, with the semantics of NumPy, PyTorch, TensorFlow, ONNX and OpenVINO.
+//! Gather and scatter operators for tensors in Rust: rows of a table by their ids, elements by index, sums of rows,
+//! and their inverses, with the semantics of NumPy, PyTorch, TensorFlow, ONNX and OpenVINO.
 //!
 //! | reads | [gathers](guide::gathers) | [bags](guide::bags) | [scatters](guide::scatter) |
 //! |---|---|---|---|
@@ -13,12 +13,12 @@
 //!
 //! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with
 //!   [nulls](guide::nulls) by [`nullable()`](IndexOperator::nullable).
-//! - **Bags**: [`EmbeddingBag`] reduces rows where it reads them.
+//! - **Bags**: [`EmbeddingBag`] reduces rows while it reads them.
 //! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](IndexOperator::adjoint) of every gather.
 //! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] read elements.
 //!
-//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers of
-//! any type, known to the compiler or at run time.
+//! Each has `run`, `run_into` and [`plan`](guide::plans), and a scatter has `run_on`, in place. Indices are integers
+//! of any type, known to the compiler or at run time.
 //!
 //! # Quick start
 //!
@@ -32,8 +32,8 @@
 //! }
 //! ```
 //!
-//! The same by an operator with its attributes, on tensors of any rank and strides. Here -1 is the last row, and row 7,
-//! which is not there, is zeros:
+//! The same by an operator with attributes, on tensors of any rank and strides. -1 is the last row; row 7, out of
+//! range, is zeros:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
@@ -49,8 +49,8 @@
 //! }
 //! ```
 //!
-//! A plan for any number of ids, run many times into memory of yours. What is read is a table in 8 bits, each element
-//! converted on its way:
+//! A plan for any number of ids, run repeatedly into the same memory. The table holds 8-bit codes, converted as they
+//! are read:
 //!
 //! ```
 //! use gather_core::{Gather, Given, Spec, Tensor, View, maps};
@@ -68,30 +68,30 @@
 //! }
 //! ```
 //!
-//! The [`guide`] goes on from here. It has a page [by use case](guide::trades), a [comparison](guide::comparison) with
-//! other libraries, and if you come from NumPy, PyTorch, TensorFlow, ONNX, OpenVINO, ndarray, candle or Arrow, [your
-//! call](guide::coming_from).
+//! The [`guide`] explains more. It has a page [by use case](guide::trades), a [comparison](guide::comparison) with
+//! other libraries, and the [equivalents](guide::coming_from) of calls of NumPy, PyTorch, TensorFlow, ONNX, OpenVINO,
+//! ndarray, candle and Arrow.
 //!
-//! # The pieces
+//! # Overview
 //!
 //! - An operator is a small value that holds its attributes. Presets such as [`Gather::openvino8`] and
 //!   [`GatherNd::tensorflow`] follow one specification each.
-//! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
-//!   writes to an [`Output`] of yours: a [`ViewMut`], uninitialised memory, or a [`Tensor`] that is used again.
-//! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
-//! - [`maps`] and [`rows`](mod@rows) have ready-made maps and row functions, which find the type of a table from it.
+//! - Tensors are borrowed as [`View`]s and returned as [`Tensor`]s, a `Vec` with a shape. `run_into` writes to an
+//!   [`Output`] of yours: a [`ViewMut`], uninitialised memory, or a reused [`Tensor`].
+//! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] describes it.
+//! - [`maps`] and [`rows`](mod@rows) have ready-made maps and row functions, which infer their types from the table.
 //!   [`map_kernels!`], [`row_kernels!`] and [`reduce_kernels!`] make your own.
 //! - A function of yours takes any of these sources [as `TableOf`](guide::own_functions).
-//! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - Types known at run time only go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Elements are copied bit for bit, where nothing converts or reduces them: NaN payloads and -0.0 survive. Bad input
-//! gives a typed [`Error`] with numbers, never a panic.
+//! Elements are copied bit for bit, unless they are converted or reduced: NaN payloads and -0.0 survive. Bad input
+//! returns a typed [`Error`] with numbers, and never panics.
 //!
 //! # Features
 //!
-//! | feature | default | what it adds |
+//! | feature | default | adds |
 //! |---|---|---|
 //! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
@@ -99,21 +99,21 @@
 //! | `registry` | yes | the kernels of all built-in types, for [types known at run time](guide::runtime_types) |
 //! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](IndexOperator::adjoint) of gathers |
 //! | `bags` | yes | [`EmbeddingBag`] and [`tables`](tables()) |
-//! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, which your program depends on too |
+//! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, on which your program depends too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
 //! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |
 //! | `ndarray_0_17` | no | arrays of `ndarray` 0.17 as views, and tensors as arrays |
 //!
-//! Without `std` the crate needs `alloc` only.
+//! Without `std` the crate needs only `alloc`.
 //!
 #![cfg_attr(not(feature = "bytemuck"), doc = "[`Plain`]: guide::custom_types#types-of-other-crates")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
-// Families of operators share functions, which a build without one of them may not use.
+// Families of operators share functions, which may be unused in a build without one of the families.
 #![cfg_attr(
     not(all(feature = "scatter", feature = "bags")),
     allow(dead_code, unreachable_pub, unused_imports, unused_macros, reason = "of operators that are not compiled")
 )]
-// Pages on docs.rs show which feature an item needs.
+// Pages on docs.rs show the feature that an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(target_pointer_width = "16")]
@@ -138,14 +138,13 @@ mod specialize;
 mod tensor;
 mod types;
 
-/// Implements [`Element`](trait@Element) for a plain type, and proves at compile time that it is one.
+/// Implements [`Element`](trait@Element) for a plain type, and proves at compile time that it is plain.
 ///
 /// The type is `Copy`, and is one of these:
 ///
 /// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements or
 ///   `PhantomData`, without padding; with `#[repr(transparent)]` it may be generic;
-/// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or
-///   `i64`.
+/// - a fieldless enum of a fixed representation: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or `i64`.
 ///
 /// ```
 /// use gather_core::Element;
@@ -173,16 +172,16 @@ mod types;
 ///
 /// `#[element(..)]` on the type takes three keys, each once:
 ///
-/// - `zero = EXPR` sets [`Element::ZERO`](trait@Element), which is what [`OutOfBounds::Zero`] writes. It is any
-///   constant expression of the type. Without the key, a struct has the zeros of its fields. An enum needs the key,
-///   which may be the name of a variant alone.
-/// - `numbers = TYPE` says that a struct is made of numbers of this built-in type, any of which are a value of it:
-///   [`Element::Number`](trait@Element). Then [reductions](guide::custom_types#rows-of-numbers) take its values number
-///   by number. All fields are such numbers, arrays of them, or types that say the same. The zero is that of the
-///   numbers.
-/// - `crate = PATH` says where this crate is. Without the key it is `::gather_core`.
+/// - `zero = EXPR` sets [`Element::ZERO`](trait@Element), the value written by [`OutOfBounds::Zero`]: any constant
+///   expression of the type. Without the key, the fields of a struct are zero. An enum needs the key, whose value may
+///   be the bare name of a variant.
+/// - `numbers = TYPE` declares that a struct consists of numbers of this built-in type, and that any such numbers are
+///   a value of it: [`Element::Number`](trait@Element). Then [reductions](guide::custom_types#rows-of-numbers) take
+///   its values number by number. All fields are numbers of this type, arrays of them, or types with the same
+///   declaration. The zero is the numbers' zero.
+/// - `crate = PATH` is the path of this crate, by default `::gather_core`.
 ///
-/// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
+/// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) lists the refused types and the reasons.
 pub use gather_macros::Element;
 
 pub use crate::call::attributes::IndexAttributes;
@@ -266,7 +265,7 @@ pub use crate::types::plain::Plain;
 pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
 pub use crate::types::reduction::{Reducible, Reduction};
 
-/// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
+/// Emits a named set of kernels: one for every listed data type x index type x rank x operator.
 ///
 /// The static is a [`KernelSet`] for [`Registry::with`]. [A chapter of the
 /// guide](guide::custom_types#a-set-of-kernels) walks through a call. This page is the reference.
@@ -308,34 +307,34 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// width    = class | "rows"
 /// ```
 ///
-/// The fields stand in any order, each once. All but `widths` must be there. No list is empty or names a thing twice.
-/// Attributes, here and in the other macros, are those that change no code: `doc`, `cfg`, `cfg_attr` of these, `allow`,
-/// `expect`, `warn`, `deny`, `forbid`, `deprecated` and `must_use`.
+/// The fields have any order, each once. All but `widths` are required. No list is empty or has duplicates.
+/// Attributes, here and in the other macros, must change no code: `doc`, `cfg`, `cfg_attr` with allowed attributes,
+/// `allow`, `expect`, `warn`, `deny`, `forbid`, `deprecated` and `must_use`.
 ///
-/// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`,
-///   `i8` to `i64`, `u8` to `u64`, `f32` and `f64` have their class by name. Other types have the class that stands
-///   behind `as`, which must be of the type's size. A type without a class gets kernels of its own size. What
-///   `#[cfg(..)]` says of a type holds for everything that names it. A type with attributes needs a class.
-/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where these are
-///   listed for both 64 and 32 bits.
-/// - `ranks`: the nest ranks, from 1 to 8, that are unrolled. A nest rank is the number of loops that are left after
-///   folding. `any` adds kernels that run every other rank. Without it, the built-in kernels run those.
+/// - `elements`: types that implement [`Element`](trait@Element). Types of one width class share kernels. `bool`, `i8`
+///   to `i64`, `u8` to `u64`, `f32` and `f64` have their class by name. Any other type has the class after `as`, which
+///   must have the type's size, or without `as` kernels of its own size. The `#[cfg(..)]` of a type holds for
+///   everything that names it. A type with attributes needs a class.
+/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width if both the 64-bit
+///   and the 32-bit integer are listed.
+/// - `ranks`: the unrolled nest ranks, from 1 to 8. A nest rank is the number of loops after folding. `any` adds
+///   kernels that run every other rank. Without it, the built-in kernels run the other ranks.
 /// - `ops`: the operators.
-/// - `widths`: further widths to emit kernels for, for slices that fold to them. `rows` stands for rows of any length.
-///   It is there for the built-in set, whose kernels move the rows of every set.
+/// - `widths`: further widths to emit kernels for, for slices that fold to them. `rows` stands for rows of any length,
+///   and exists for the built-in set, whose kernels move the rows of every set.
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. A call is refused where widths x index types x
-/// ranks of gathers, and index types x ranks of scatters, exceed 648.
+/// All mistakes of a call are reported at once, each at its place. A call is refused if widths x index types x ranks
+/// of gathers, and index types x ranks of scatters, exceed 648.
 ///
-/// # What is emitted
+/// # Expansion
 ///
-/// One static with the attributes and the visibility of the call, and nothing beside it. The table of kernels stands in
-/// its initialiser, so that types mean there what they mean around the call. The emitted code is safe, needs no
-/// standard library, and finds this crate under any name. A row names the types of a kernel and its rank. The kernel is
-/// a function of its own, which the compiler makes for these. It is called for what it does, such as
-/// `gather_point_i32_r2__avx2`, and ends in the unrolled loop nest of its rank, which all sets share.
+/// A single static with the attributes and the visibility of the call. The table of kernels is in its initialiser, so
+/// that types are resolved as around the call. The emitted code is safe, needs no standard library, and finds this
+/// crate under any name. A row names the types of a kernel and its rank. The kernel is a function instantiated for the
+/// row's types. Its name describes it, such as `gather_point_i32_r2__avx2`, and it ends in the unrolled loop nest of
+/// its rank, which all sets share.
 #[macro_export]
 macro_rules! kernels {
     ($($tokens:tt)*) => {
@@ -343,8 +342,7 @@ macro_rules! kernels {
     };
 }
 
-/// Emits maps: conversions that [`View::map`] applies to each element on its way, in one pass
-/// over the bytes.
+/// Emits maps: conversions that [`View::map`] applies to each element as it is read, in one pass over the bytes.
 ///
 /// ```
 /// use gather_core::{Gather, Given, View};
@@ -366,18 +364,15 @@ macro_rules! kernels {
 /// }
 /// ```
 ///
-/// A call names any number of maps, each ended by a `;`. A map is written as a static whose value is a closure:
+/// A call has any number of maps, each ended by a `;`. A map is written as a static whose value is a closure:
 ///
-/// - The first argument is the element that is read. Up to four parameters follow, each a name and a type. The types
-///   of the element and of the result are [`Element`](trait@Element)s, those of parameters `Copy + Send + Sync +
-///   'static`.
-/// - The body sees nothing but these and what is global. A local variable is refused (E0435, whose advice does not
-///   apply): make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no
-///   branches.
+/// - The first argument is the element read. Up to four parameters follow, each a name and a type. Element and result
+///   are [`Element`](trait@Element)s; parameters are `Copy + Send + Sync + 'static`.
+/// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
+///   make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no branches.
 ///
-/// The static is a [`Map`] of these types, with the documentation and attributes that stand before it: those that
-/// [`kernels!`] takes. With `const` in place of `static` it is a constant: a static is compiled in its own crate, a
-/// constant in each crate that names it, and in no other.
+/// The static is a [`Map`] of these types, with its documentation and the attributes allowed in [`kernels!`]. A
+/// static is compiled in its own crate; a `const` in place of it, in each crate that names it.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -385,8 +380,8 @@ macro_rules! map_kernels {
     };
 }
 
-/// Emits reductions of your own: what a scatter does with an element and an update, by
-/// [`ScatterOperator::reduce_by`], and a bag with its rows, by [`EmbeddingBag::reduce_by`].
+/// Emits reductions of your own: how a scatter combines an element and an update, by [`ScatterOperator::reduce_by`],
+/// and a bag its rows, by [`EmbeddingBag::reduce_by`].
 ///
 /// ```
 /// use gather_core::{ScatterNd, View};
@@ -405,14 +400,13 @@ macro_rules! map_kernels {
 /// }
 /// ```
 ///
-/// A call names any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
-/// closure of two inputs: what is kept, and what is new. Both and the result have one type, which is an
-/// [`Element`](trait@Element). The body sees nothing but these and what is global: a local variable is refused (E0435,
+/// A call has any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
+/// closure of two inputs: the kept value and the new one. Both and the result have the same type, an
+/// [`Element`](trait@Element). The body sees only its inputs and global items: a local variable is refused (E0435,
 /// whose advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no
 /// branches. It may be called again with the same inputs.
 ///
-/// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it: those that
-/// [`kernels!`] takes.
+/// The static is a [`Reducer`] of this type, with its documentation and the attributes allowed in [`kernels!`].
 #[cfg(any(feature = "scatter", feature = "bags"))]
 #[macro_export]
 macro_rules! reduce_kernels {
@@ -421,7 +415,7 @@ macro_rules! reduce_kernels {
     };
 }
 
-/// Without scatters and bags there is nothing to reduce.
+/// Without scatters and bags there are no reductions.
 #[cfg(not(any(feature = "scatter", feature = "bags")))]
 #[macro_export]
 macro_rules! reduce_kernels {
@@ -430,8 +424,7 @@ macro_rules! reduce_kernels {
     };
 }
 
-/// Emits row functions: what [`View::rows`] makes of each row while it is gathered, a value or
-/// another row.
+/// Emits row functions: [`View::rows`] computes a value or another row from each row while it is gathered.
 ///
 /// ```
 /// use gather_core::{Gather, Given, View, rows};
@@ -461,21 +454,19 @@ macro_rules! reduce_kernels {
 /// }
 /// ```
 ///
-/// A call names any number of row functions, each ended by a `;`. A row function is written as a static whose value is
-/// a closure:
+/// A call has any number of row functions, each ended by a `;`. Each is written as a static whose value is a closure:
 ///
-/// - The first input is the row that is read, `&[T]`. The result is a value, `-> U`; or a row, which the second input
-///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
+/// - The first input is the row read, `&[T]`. The result is either a value, `-> U`, or a row: the second input
+///   `&mut [U]`, which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
 /// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
-///   before its name it has any length, which a call states by [`Given::PerIndexOf`] where indices have slices of
-///   their own. With `#[optional]` it may also be empty.
-/// - The body sees nothing but these and what is global. A local variable is refused (E0435, whose advice does not
-///   apply): make it a parameter. The body is compiled for each [`Level`]: what it calls should be
+///   before its name it has any length, which a call states by [`Given::PerIndexOf`] if each index has its own slice.
+///   With `#[optional]` it may also be empty.
+/// - The body sees only its inputs and global items. A local variable is refused (E0435, whose advice does not apply):
+///   make it a parameter. The body is compiled for each [`Level`]: functions that it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
 ///
-/// The static is a [`RowFunction`] of these types, with the documentation and attributes that stand before it: those
-/// that [`kernels!`] takes.
+/// The static is a [`RowFunction`] of these types, with its documentation and the attributes allowed in [`kernels!`].
 #[macro_export]
 macro_rules! row_kernels {
     ($($tokens:tt)*) => {
@@ -483,10 +474,10 @@ macro_rules! row_kernels {
     };
 }
 
-/// Emits functions for shapes known at compile time, as fast as a loop written by hand, with the results and errors of
-/// the operators.
+/// Emits functions for shapes known at compile time, fast as loops written by hand, with the operators' results and
+/// errors.
 ///
-/// [A chapter of the guide](guide::specialize) says when to use which. This page is the reference.
+/// [A chapter of the guide](guide::specialize) says when to use them. This page is the reference.
 ///
 /// ```
 /// gather_core::specialize! {
@@ -525,23 +516,22 @@ macro_rules! row_kernels {
 /// ```
 ///
 /// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
-///   `gather::openvino8`. `batch_to_space` has data alone.
-/// - Attributes are those that [`kernels!`] takes.
-/// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
-///   name: `fn rows<T: Element>`.
+///   `gather::openvino8`. `batch_to_space` has data only.
+/// - The allowed attributes are listed in [`kernels!`].
+/// - Types of data are [`Element`](trait@Element)s, of indices [`Index`] types. Type parameters follow the name, as in
+///   `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
-///   the length of its slice, the others are `usize` arguments in order. Where one of the others is 0, the length does
-///   not tell the first: it is then the size of the same dimension of the other tensor, if the two share it, or else 0.
-/// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
-///   and types stand in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is an argument behind
-///   indices, of type [`Given`].
-/// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand
-///   for a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
-///   in the set, since calls with maps know their types and ask no [`Registry`].
+///   the length of its slice, the others are `usize` arguments in order. If one of the others is 0, the length does
+///   not determine the first. It is then the size of the same dimension of the other tensor if they share it, else 0.
+/// - `map` is the path of a [`Map`]. The type of its results follows `->`. The names and types of its parameters are
+///   in parentheses: `map = maps::dequantize(scale: f32, zero_point: u8)`. Each is a [`Given`] argument after indices.
+/// - `static` makes a set of the kernels of every function that has neither a map nor type parameters. Instances of
+///   generic functions are listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
+///   in the set, since calls with maps know their types and use no [`Registry`].
 ///
-/// # What is emitted
+/// # Expansion
 ///
 /// For each declaration a function on slices,
 ///
@@ -549,19 +539,18 @@ macro_rules! row_kernels {
 /// fn NAME(data: &[T], indices: &[I], <parameters>, <open sizes>, out: &mut [T]) -> Result<(), Error>
 /// ```
 ///
-/// and where every size is known, `NAME_array`, which takes arrays and returns one: in a `Result`, where an index or a
-/// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
-/// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
+/// and if every size is known, `NAME_array`, which takes arrays and returns one. It returns a `Result` if an index or
+/// a parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set
+/// a static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
-/// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile where one is in scope
-/// that is named like a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the
-/// map.
+/// Parameters cannot shadow constants (E0005) or statics (E0530). So the call does not compile if one in scope has the
+/// name of a parameter: `data`, `indices`, `out`, an open size such as `data_dim_1`, or a parameter of the map.
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. What constants stand for is checked as they are
-/// evaluated, which `cargo check` does too. The functions return the errors of the operators: of lengths and open
-/// sizes, then of a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
+/// All mistakes of a call are reported at once, each at its place. The values of constants are checked when they are
+/// evaluated, also by `cargo check`. The functions return the errors of the operators, in this order: lengths and open
+/// sizes, a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
 /// `GATHER_LEVEL` that names no level of this machine is an error of the operators, but not of these functions.
 #[macro_export]
 macro_rules! specialize {

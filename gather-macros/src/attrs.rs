@@ -1,8 +1,7 @@
-//! Attributes that callers write: those that may stand on what the macros emit, and the conditions among them.
+//! Attributes written by callers: the allowed ones on emitted items, and their conditions.
 //!
-//! An attribute macro is handed all of the item that it stands on, what a macro put into it too. So only attributes of
-//! the language that change no code may stand there. Nobody can give their names to others: the compiler reports that
-//! as ambiguous.
+//! An attribute macro receives its whole item, including the code that a macro of this crate put into it. So only
+//! built-in attributes that change no code are allowed. Their names cannot be redefined without an ambiguity error.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +14,15 @@ use syn::{Attribute, Meta, Result, Token, parse_quote};
 use crate::ctxt::Ctxt;
 use crate::parse::skip_until;
 
-/// The names of the attributes that may stand.
 const ALLOWED: [&str; 10] =
     ["doc", "cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
 
-/// The attributes that come next, except for those that may not stand, which are reported.
+/// Parses outer attributes; reports the disallowed ones, and returns the others.
 pub(crate) fn outer(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     Ok(allowed(cx, &input.call(Attribute::parse_outer)?))
 }
 
-/// Reports the attributes that may not stand; returns the others.
+/// Reports disallowed attributes; returns the others.
 pub(crate) fn allowed(cx: &mut Ctxt, attrs: &[Attribute]) -> Vec<Attribute> {
     let mut good = Vec::new();
     for attr in attrs {
@@ -37,8 +35,8 @@ pub(crate) fn allowed(cx: &mut Ctxt, attrs: &[Attribute]) -> Vec<Attribute> {
     good
 }
 
-/// An attribute without expectations that nothing can fulfil: the compiler does not look for unused items in what a
-/// macro of another crate emits. `#[expect(dead_code)]` becomes `#[allow(dead_code)]`.
+/// Replaces expectations that cannot be fulfilled, since the compiler reports no unused items in code emitted by a
+/// macro of another crate: `#[expect(dead_code)]` becomes `#[allow(dead_code)]`.
 fn fulfilled(attr: &Attribute) -> Vec<Attribute> {
     let never = |lint: &Meta| lint.path().is_ident("dead_code") || lint.path().is_ident("unused");
     let lints = || attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
@@ -58,7 +56,7 @@ fn fulfilled(attr: &Attribute) -> Vec<Attribute> {
     attrs
 }
 
-/// Reports an attribute, on `place`, or those that a `cfg_attr` applies.
+/// Reports a disallowed attribute, or the disallowed ones that a `cfg_attr` applies, on `place`.
 fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
     let name = ALLOWED.iter().find(|name| meta.path().is_ident(name));
     match name {
@@ -82,7 +80,7 @@ fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
     }
 }
 
-/// The condition of a `cfg_attr`, and what it applies; `None` for what is neither.
+/// The condition of a `cfg_attr`, and the attributes it applies; `None` if it is malformed.
 fn applied(cfg_attr: &Meta) -> Option<(TokenStream, Vec<Meta>)> {
     let parse = |input: ParseStream<'_>| {
         let condition = skip_until(input, |input| input.peek(Token![,]));
@@ -93,12 +91,12 @@ fn applied(cfg_attr: &Meta) -> Option<(TokenStream, Vec<Meta>)> {
     parse.parse2(cfg_attr.require_list().ok()?.tokens.clone()).ok()
 }
 
-/// The conditions among attributes, for everything that names what the attributes stand on.
+/// The conditions among attributes, for everything that names their item.
 pub(crate) fn conditions(attrs: &[Attribute]) -> TokenStream {
     attrs.iter().flat_map(|attr| condition(&attr.meta)).map(|condition| quote!(#[cfg(#condition)])).collect()
 }
 
-/// The condition under which an attribute leaves its item where it is.
+/// The conditions under which an attribute keeps its item.
 fn condition(meta: &Meta) -> Vec<TokenStream> {
     if meta.path().is_ident("cfg") {
         return meta.require_list().map(|list| list.tokens.clone()).into_iter().collect();
@@ -110,13 +108,12 @@ fn condition(meta: &Meta) -> Vec<TokenStream> {
     attrs.iter().flat_map(condition).map(|condition| quote!(any(not(#applies), #condition))).collect()
 }
 
-/// The names of a call's items. Those with conditions may be alternatives of one name, of which one is there: the
-/// compiler reports two.
+/// The names of a call's items. Items with conditions may be alternatives of one name, of which only one is compiled.
 #[derive(Default)]
 pub(crate) struct Names(HashMap<String, HashSet<String>>);
 
 impl Names {
-    /// Adds a name; whether no other item has it under no condition, or under the same.
+    /// Adds a name; returns whether no other item has it without a condition or under the same one.
     pub(crate) fn insert(&mut self, name: &dyn ToString, attrs: &[Attribute]) -> bool {
         let (condition, others) = (conditions(attrs).to_string(), self.0.entry(name.to_string()).or_default());
         let clash = !others.is_empty() && (condition.is_empty() || others.contains(""));

@@ -1,4 +1,4 @@
-//! From fields to the grid: what is allowed, and what is said about what is not.
+//! Validation: from fields to the grid, with messages about mistakes.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::grid::{Element, Grid, Index, Size, Width};
 use crate::name::{self, readable};
 use crate::parse::{self, Call, ElementItem, Field, Rank};
 
-/// Checks a call; all errors at once, with those that the parser found.
+/// Checks a call; reports all errors at once, including the parser's.
 pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
     let mut grid = Grid::default();
     let fields = fields(&mut cx, call);
@@ -35,8 +35,8 @@ pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
     cx.finish(grid)
 }
 
-/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key stands for
-/// the one that it resembles, so that its value is looked at too.
+/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key counts as the
+/// one it resembles, so that its value is checked, too.
 fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; name::KEYS.len()] {
     let keys = name::KEYS.map(|(key, _)| key);
     let position = |key: &str| keys.iter().position(|known| *known == key);
@@ -89,7 +89,7 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// How the names of data types begin in emitted code: as nothing that stands in the list, which is in their scope.
+/// A prefix of data type names in emitted code, which occurs in no listed type: the names are in scope of the types.
 fn unused_prefix(field: &Field) -> String {
     let text = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut prefix = String::from("__ELEMENT");
@@ -99,7 +99,7 @@ fn unused_prefix(field: &Field) -> String {
     prefix
 }
 
-/// Whether a type is written as an array of 0, or of such arrays.
+/// Whether a type is written as an array of length 0, or of arrays of length 0.
 pub(crate) fn is_empty_array(ty: &Type) -> bool {
     let Type::Array(array) = ty else {
         return false;
@@ -145,7 +145,7 @@ fn width_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize>
     Some(add_width(grid, name, size))
 }
 
-/// The position of a width, added where it is new.
+/// The position of a width, added if it is new.
 fn add_width(grid: &mut Grid, name: String, size: Size) -> usize {
     grid.widths.iter().position(|width| width.size == size).unwrap_or_else(|| {
         grid.widths.push(Width { name, size });
@@ -168,7 +168,7 @@ fn type_name(ty: &Type) -> String {
     words.join("_")
 }
 
-/// A name that no width has yet, nor would have behind an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
+/// A name that no width has, alone or after an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
 fn unique_name(grid: &Grid, name: &str) -> String {
     let ops = name::ops();
     let tail = |op: &str, other: &'static str| other.strip_prefix(op)?.strip_prefix('_');
@@ -204,7 +204,7 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             Some((index, _)) => listed.push(index),
         }
     }
-    // Pointer-sized types share the representation of the integer of their width, where that is listed.
+    // Pointer-sized types share the representation of the integer of their width, if it is listed.
     let shares = |index: &str, width: &str| match index {
         "isize" => format!("i{width}"),
         "usize" => format!("u{width}"),
@@ -240,7 +240,7 @@ fn ranks(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
 }
 
-/// Adds the ranks from one literal to another, or that of the only one.
+/// Adds the ranks from one literal to another, or the rank of the only one.
 fn span(cx: &mut Ctxt, first: &LitInt, last: Option<&LitInt>, grid: &mut Grid) {
     let low = rank(cx, first);
     let high = last.map_or(low, |last| rank(cx, last));

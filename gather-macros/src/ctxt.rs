@@ -1,28 +1,25 @@
-//! Collecting errors: a macro call reports all of its mistakes at once, each on its token.
+//! Error collection: a macro call reports all of its mistakes at once, each on its token.
 
 use std::fmt::Display;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Ctxt {
     errors: Vec<syn::Error>,
 }
 
 impl Ctxt {
-    /// Reports a mistake on the tokens that make it.
+    /// Reports a mistake on its tokens.
     pub(crate) fn error_on(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Reports an error of the parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
-    /// How many errors have been found.
     pub(crate) fn count(&self) -> usize {
         self.errors.len()
     }
@@ -32,12 +29,11 @@ impl Ctxt {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// `value` when nothing was reported, else all errors as `compile_error!`s.
+    /// `value` if there are no errors, else all errors as `compile_error!`s.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, TokenStream> {
         if self.errors.is_empty() { Ok(value) } else { Err(self.into_errors()) }
     }
 
-    /// All errors as `compile_error!`s.
     pub(crate) fn into_errors(self) -> TokenStream {
         self.errors.into_iter().map(syn::Error::into_compile_error).collect()
     }

@@ -1,23 +1,23 @@
-//! `#[derive(Element)]`: proves that a type is plain bytes, at compile time.
+//! `#[derive(Element)]`: proves at compile time that a type is plain bytes.
 //!
 //! The derive sees tokens, and tokens prove nothing. A name may be an alias, a path may lead to a doctored copy of
 //! gather-core, and an attribute below the derive may rewrite the type. So the tokens serve for good messages only.
-//! The proof is a chain of method calls that is emitted with the impl, and in which the compiler infers the types:
+//! The proof is a chain of method calls, emitted with the impl, in which the compiler infers the types:
 //!
 //! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
-//! - `numbers` takes a proof that the trait's `Number` is an element, a built-in type that later fields are made of;
+//! - `numbers` takes a proof that the trait's `Number` is an element, a built-in type that later fields consist of;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
 //! - `phantom` takes `|value: Self| value.a`, whose result is a `PhantomData` of `core`, without bytes;
-//! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, compares the sizes, and
-//!   reads the bytes of a value, `__SAMPLE`;
-//! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have;
-//! - `holds_for` asks for that `DTYPE`. So does what every other `DType` of the type points to.
+//! - `tag` takes `|value: Self| value as _`, which compiles only for a fieldless enum, compares the sizes, and reads
+//!   the bytes of a value, `__SAMPLE`;
+//! - `dtype` compares the sum with the size of the type, and returns the `DTYPE` that every impl must have;
+//! - `holds_for` evaluates this `DTYPE`. So does the code to which every other `DType` of the type points.
 //!
-//! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait. No
-//! other path proves anything: the types of gather-core in the chain are those of its methods.
+//! The chain begins at an item of the implemented trait. So the path to the trait does not matter. No other path
+//! proves anything: the types of gather-core in the chain belong to its methods.
 //!
-//! The padding of an enum shows in no size: below the derive, `repr(u32)` may have become `repr(u8, align(4))`. It
-//! shows in constant evaluation, which reads no uninitialised byte. `__SAMPLE` is a variant, written down in place.
+//! Sizes do not show the padding of an enum: below the derive, `repr(u32)` may have become `repr(u8, align(4))`.
+//! Constant evaluation shows it, since it reads no uninitialised byte. `__SAMPLE` is a literal variant.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ use crate::check::is_empty_array;
 use crate::ctxt::Ctxt;
 use crate::name::{self, readable};
 
-/// Implements `Element`, or says what stands against it.
+/// Implements `Element`, or reports the reasons against it.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -62,20 +62,19 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// `#[element(zero = EXPR, crate = PATH)]`
 struct Options {
     krate: TokenStream,
-    /// The built-in type of the numbers that values are made of.
+    /// The built-in number type that values consist of.
     numbers: Option<Type>,
     zero: Option<Expr>,
-    /// Whether `zero` is there, be it right, wrong or misspelt.
+    /// Whether `zero` is given: right, wrong or misspelt.
     has_zero: bool,
 }
 
 impl Options {
-    /// The path of what emitted code may name.
+    /// The path of the module that emitted code may name.
     fn private(&self) -> TokenStream {
         name::private(&self.krate)
     }
 
-    /// The path of the trait.
     fn element(&self) -> TokenStream {
         let private = self.private();
         quote!(#private::Element)
@@ -147,7 +146,7 @@ impl Parse for Imported {
     }
 }
 
-/// The value of a key of the attribute; `None` after reporting that there is none, or another than `what`.
+/// The value of a key; `None` after reporting that it is missing, or not of kind `what`.
 fn option<T: Parse>(cx: &mut Ctxt, meta: &ParseNestedMeta<'_>, what: &str) -> Option<T> {
     let Ok(input) = meta.value() else {
         let key = meta.path.to_token_stream();
@@ -163,7 +162,7 @@ fn option<T: Parse>(cx: &mut Ctxt, meta: &ParseNestedMeta<'_>, what: &str) -> Op
     cx.take(value)
 }
 
-/// Skips to the comma behind a value.
+/// Skips to the comma after a value.
 fn skip_value(meta: &ParseNestedMeta<'_>) {
     while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
         let _ = meta.input.parse::<proc_macro2::TokenTree>();
@@ -174,7 +173,7 @@ fn element_attrs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("element"))
 }
 
-/// Reports attributes on fields and variants; whether there are any.
+/// Reports attributes on fields and variants; returns whether there are any.
 fn misplaced(cx: &mut Ctxt, data: &Data) -> bool {
     let on_fields = |fields: &Fields| fields.iter().map(|field| (field.attrs.clone(), "field")).collect::<Vec<_>>();
     let places = match data {
@@ -196,7 +195,7 @@ fn misplaced(cx: &mut Ctxt, data: &Data) -> bool {
     found
 }
 
-/// The words in `#[repr(..)]`; what else stands there, the compiler reports.
+/// The words in `#[repr(..)]`. The compiler reports anything else in it.
 fn reprs(input: &DeriveInput) -> Vec<String> {
     let lists = input.attrs.iter().filter(|attr| attr.path().is_ident("repr"));
     let parse = |attr: &Attribute| attr.parse_args_with(Punctuated::<syn::Meta, Token![,]>::parse_terminated).ok();
@@ -238,8 +237,8 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
     implementation(input, options, fields.iter(), [&zero, &TokenStream::new()], &steps(options, fields))
 }
 
-/// The value of which every field is zero. The error for a field that is no element is the same here as in [`steps`],
-/// token by token, so that the compiler shows it once.
+/// The value with every field zero. The error for a field that is no element equals the one in [`steps`], token by
+/// token, so that the compiler shows it once.
 fn zeros(options: &Options, fields: &Fields) -> TokenStream {
     let (element, private) = (options.element(), options.private());
     let values = fields.iter().map(|field| {
@@ -253,7 +252,7 @@ fn zeros(options: &Options, fields: &Fields) -> TokenStream {
     quote!(Self { #(#members: #values),* })
 }
 
-/// The steps of the proof, one a field.
+/// The steps of the proof, one per field.
 fn steps(options: &Options, fields: &Fields) -> TokenStream {
     let (private, element, value) = (options.private(), options.element(), value());
     let numbers = options.numbers.as_ref().map(|ty| quote_spanned!(ty.span()=> .numbers(<_ as #element>::__PROOF)));
@@ -277,7 +276,7 @@ fn steps(options: &Options, fields: &Fields) -> TokenStream {
     numbers.into_iter().chain(steps).collect()
 }
 
-/// Whether a field is written as a `PhantomData`. The proof takes no other type for it.
+/// Whether a field is written as a `PhantomData`. The proof accepts no other type for it.
 fn is_phantom(field: &Field) -> bool {
     let mut ty = &field.ty;
     while let Type::Group(group) = ty {
@@ -286,14 +285,14 @@ fn is_phantom(field: &Field) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and in patterns the constants
-/// around have precedence. So [`implementation`] puts a function of this name around: that hides constants, and a
-/// parameter hides it.
+/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and a constant in scope takes
+/// precedence in patterns. So [`implementation`] declares a function of this name around it, which hides constants and
+/// is hidden by the parameter.
 fn value() -> Ident {
     Ident::new("__value", Span::mixed_site())
 }
 
-/// Whether a field is a reference or a pointer, also one that another macro hands over in an invisible group.
+/// Whether a field is a reference or a pointer, possibly inside an invisible group of another macro.
 fn is_pointer(field: &Field) -> bool {
     let mut ty = &field.ty;
     while let Type::Group(group) = ty {
@@ -345,7 +344,7 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
         _ => None,
     };
     let zero = variant.map_or_else(|| options.zero.to_token_stream(), |variant| quote!(Self::#variant));
-    // In braces, so that it is a variant and no constant of this name.
+    // In braces, so that it is a variant and not a constant of the same name.
     let sample = first.map(|Variant { ident, .. }| quote!(const __SAMPLE: Self = Self::#ident {};));
     let bytes = Literal::usize_unsuffixed(repr.map_or(0, |(_, bytes)| *bytes));
     let (value, name) = (value(), input.ident.unraw().to_string());
@@ -353,8 +352,8 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
     implementation(input, options, [], [&zero, &sample.into_token_stream()], &step)
 }
 
-/// The impl. Its `DTYPE` is the proof, which the compiler checks when it evaluates it. For a type that is not generic
-/// an item asks for that. For a generic type it happens for each set of arguments in use.
+/// The impl. Its `DTYPE` is the proof, which the compiler checks on evaluation. For a type that is not generic an item
+/// evaluates it; for a generic type, each use with its arguments does.
 fn implementation<'a>(
     input: &DeriveInput,
     options: &Options,
@@ -364,15 +363,15 @@ fn implementation<'a>(
 ) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
     let name = ident.unraw().to_string();
-    // Not at the type itself: if that is not `Copy`, the error would appear twice.
+    // Not located at the type itself: if it is not `Copy`, the error would appear twice.
     let begin = quote_spanned!(ident.span()=> <#private::u8 as #element>::__PROOF);
     let mut generics = input.generics.clone();
     let mut used = TokenStream::new();
     if generics.params.is_empty() {
         used = quote_spanned!(ident.span()=> #[allow(deprecated)] const _: () = #begin.holds_for::<#ident>(););
     } else {
-        // The parameters' own bounds are what makes the type `Copy`. A parameter that a `PhantomData` alone names need
-        // not be an element: then the type's own bounds say that it may be one.
+        // The parameters' own bounds make the type `Copy`. A parameter named by a `PhantomData` only need not be an
+        // element: then the type's own bounds say that the type may be one.
         let (phantoms, bounded): (Vec<&Field>, Vec<&Field>) = bounded.into_iter().partition(|field| is_phantom(field));
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
         let params = params.filter(|_| phantoms.is_empty());
@@ -416,15 +415,15 @@ fn implementation<'a>(
     }
 }
 
-/// The bound that the type itself may be moved as an element: for types whose parameters' bounds do not say so.
+/// The bound that the type itself may be moved as an element, for types whose parameters' bounds do not imply it.
 fn may_be_an_element(input: &DeriveInput, private: &TokenStream) -> syn::WherePredicate {
     let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
     let marker = quote!(#private::core::marker);
     syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static)
 }
 
-/// An impl without meaning beside the errors, so that what uses the type does not fail again. A type that borrows or
-/// points gets none: it could not have one.
+/// A placeholder impl next to errors, so that uses of the type do not fail again. A type with references or pointers
+/// gets none, since it could not have one.
 fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
     let pointer = match &input.data {

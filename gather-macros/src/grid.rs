@@ -1,62 +1,56 @@
-//! The validated model of a call: what is to be emitted.
+//! The validated model of a call.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::Attribute;
 
-/// The size of the rows that a kernel moves.
+/// The size of rows moved by a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// This many bytes.
     Bytes(usize),
-    /// As many bytes as the element at this position has.
+    /// The size of the element at this position.
     OfElement(usize),
     /// Any length, known when the kernel runs.
     Any,
 }
 
-/// A width: a size of rows that kernels are emitted for.
+/// A width: a size of rows that has kernels.
 pub(crate) struct Width {
-    /// In kernels' names.
+    /// The name, as part of kernel names.
     pub(crate) name: String,
     pub(crate) size: Size,
 }
 
-/// A data type.
 pub(crate) struct Element {
-    /// Attributes such as `#[cfg(..)]`. The conditions among them hold for everything that names the element.
+    /// Attributes such as `#[cfg(..)]`. Their conditions hold for everything that names the element.
     pub(crate) attrs: Vec<Attribute>,
     /// The name of its data type in emitted code.
     pub(crate) name: Ident,
-    /// The type.
     pub(crate) ty: TokenStream,
-    /// The width class that it is said to have.
+    /// The declared width class.
     pub(crate) class: Option<Ident>,
-    /// Position of its width.
+    /// The position of its width.
     pub(crate) width: usize,
 }
 
-/// An index type.
 pub(crate) struct Index {
-    /// Its `IndexType`.
     pub(crate) variant: &'static str,
-    /// Positions of its representation where pointers have 64 and 32 bits.
+    /// The positions of its representations for pointers of 64 and of 32 bits.
     pub(crate) repr: [usize; 2],
 }
 
-/// Everything that is to be emitted.
 #[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) elements: Vec<Element>,
     pub(crate) widths: Vec<Width>,
     pub(crate) indices: Vec<Index>,
-    /// Representations of indices: the names of the primitive types that kernels read them as.
+    /// Representations of indices: the names of the primitive types that kernels read.
     pub(crate) reprs: Vec<&'static str>,
-    /// Ranks of loop nests, ascending; 0, last, for any.
+    /// Ranks of loop nests, ascending; last 0, for any rank.
     pub(crate) ranks: Vec<u8>,
-    /// The gathers, by the names of their `Op`s.
+    /// Gathers, by the names of their `Op`s.
     pub(crate) index_ops: Vec<&'static str>,
-    /// The scatters, likewise.
+    /// Scatters, likewise.
     pub(crate) scatter_ops: Vec<&'static str>,
-    /// The operators that rearrange space, likewise.
+    /// Operators that rearrange space, likewise.
     pub(crate) space_ops: Vec<&'static str>,
 }

@@ -1,11 +1,10 @@
-//! `kernels!`: a set of kernels, or everything that is wrong with a call.
+//! `kernels!`: a set of kernels, or all errors of a call.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::{check, ctxt, emit, parse};
 
-/// The static of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut cx = ctxt::Ctxt::default();
     let Some(call) = parse::call(&mut cx, input) else {

@@ -1,6 +1,5 @@
-//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, `reduce_kernels!`, which emits reductions, `row_kernels!`, which emits row functions, `specialize!`,
-//! which emits functions for known shapes, and `#[derive(Element)]`.
+//! Procedural macros of gather-core: `kernels!` emits sets of kernels, `map_kernels!` maps, `reduce_kernels!`
+//! reductions, `row_kernels!` row functions, `specialize!` functions for known shapes, and `#[derive(Element)]` impls.
 //!
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
@@ -52,23 +51,22 @@ pub fn row_kernels(input: TokenStream) -> TokenStream {
     rows::expand(input.into()).into()
 }
 
-/// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the path
-/// of the crate.
+/// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the
+/// path of the crate.
 #[proc_macro]
 pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
 }
 
-/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once. They
-/// are safe code over the types that gather-core has in scope.
+/// Emits the unrolled loop nests of every rank, which the kernels of all sets call. gather-core expands it once. The
+/// nests are safe code over types in scope of the call.
 #[doc(hidden)]
 #[proc_macro]
 pub fn loop_nests(input: TokenStream) -> TokenStream {
     loop_nest::expand(input.into(), name::MAX_RANK).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that
-/// the two cannot differ.
+/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here.
 #[doc(hidden)]
 #[proc_macro]
 pub fn limit(input: TokenStream) -> TokenStream {

@@ -1,16 +1,14 @@
-//! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one
-//! around it.
+//! Loop nests of a constant rank, unrolled around a body that processes a plane: the two innermost loops.
 //!
-//! They call their body through a pointer, once a plane. So gather-core has one for each rank, which the kernels of all
-//! sets end in, and not a copy in each of them. They name what the module that calls the macro has in scope.
+//! They call their body through a pointer, once per plane. So gather-core has one nest per rank, shared by the kernels
+//! of all sets, instead of a copy in each kernel. They name items in scope of the macro's call.
 //!
-//! They hold no unsafe block: the lint `unsafe_code` would not see it, since its braces would come from the macro,
-//! whoever wrote the word. The types that they name carry the contract.
+//! They have no unsafe block: `unsafe_code` would not see one made by a macro. Their types carry the contract.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank. There is no input.
+/// The loop nests of ranks `1..=most`, and a function that finds one by rank. The input is empty.
 pub(crate) fn expand(input: TokenStream, most: u8) -> syn::Result<TokenStream> {
     if !input.is_empty() {
         return Err(syn::Error::new_spanned(input, "loop nests take no input; write `loop_nests! {}`"));
@@ -40,8 +38,8 @@ fn of_rank(family: &str, ty: &TokenStream, most: u8) -> TokenStream {
     }
 }
 
-/// The loops that a loop nest runs itself.
-fn around(rank: u8) -> u8 {
+/// The number of loops that a loop nest runs itself.
+fn outer_loops(rank: u8) -> u8 {
     rank.saturating_sub(2)
 }
 
@@ -73,11 +71,10 @@ fn space_nest(rank: u8) -> TokenStream {
     }
 }
 
-/// The loops around a call of the body, as closures that run for each of their iterations. `planes` are the planes of
-/// `args` that each of them is given.
+/// Loops around a call of the body, as closures for each iteration, of which each gets planes of type `planes`.
 fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
-    let (loops, count) = (Literal::u8_unsuffixed(around(rank)), Literal::u8_unsuffixed(rank));
-    let nested = (0..around(rank))
+    let (loops, count) = (Literal::u8_unsuffixed(outer_loops(rank)), Literal::u8_unsuffixed(rank));
+    let nested = (0..outer_loops(rank))
         .map(Literal::u8_unsuffixed)
         .fold(call, |nested, left| quote!(planes.along(|planes: #planes<'_, #left>| #nested)));
     quote! {
@@ -88,7 +85,7 @@ fn nested(rank: u8, planes: &TokenStream, call: TokenStream) -> TokenStream {
 
 /// The first line of a loop nest's documentation.
 fn doc(ops: &str, rank: u8) -> String {
-    let loops = match around(rank) {
+    let loops = match outer_loops(rank) {
         0 => "no loop".to_owned(),
         1 => "one loop".to_owned(),
         n => format!("{n} loops"),

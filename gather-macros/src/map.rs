@@ -1,7 +1,6 @@
-//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` and `row_kernels!` read their
-//! closures here too.
+//! `map_kernels!`: statics of closures become maps. `reduce_kernels!` and `row_kernels!` parse theirs here, too.
 //!
-//! As in `kernels!`, a mistake does not hide the next: the parser reports it and goes on behind it, at the next map.
+//! As in `kernels!`, the parser reports a mistake and continues at the next map.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -15,23 +14,20 @@ use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, readable};
 use crate::parse::{self, skip_until};
 
-/// The words of messages about the closures of a macro.
+/// The words of messages about a macro's closures.
 pub(crate) struct Form {
-    /// The name of what a closure becomes.
+    /// The name of the result, such as `map`.
     pub(crate) what: &'static str,
-    /// One as it should stand.
     pub(crate) example: &'static str,
-    /// The name of that one.
     pub(crate) named: &'static str,
-    /// Its inputs and its result.
     pub(crate) closure: &'static str,
-    /// The advice where there are no inputs.
+    /// The advice if there are no inputs.
     pub(crate) no_input: &'static str,
-    /// The most inputs, where the parser says so.
+    /// Maximum inputs, if the parser checks them.
     pub(crate) most: Option<usize>,
     /// The end of the message about an input or a result that borrows.
     pub(crate) values: &'static str,
-    /// Whether the closures are row functions, which may have no result, and inputs with attributes.
+    /// Whether closures are row functions, which may lack a result and have inputs with attributes.
     pub(crate) rows: bool,
 }
 
@@ -46,14 +42,14 @@ const MAP: Form = Form {
     rows: false,
 };
 
-/// A static, or a constant, whose value is a closure.
+/// A static or a constant whose value is a closure.
 pub(crate) struct Closure {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     /// `static` or `const`.
     pub(crate) word: TokenTree,
     pub(crate) name: Ident,
-    /// Of a map: what is read, then the parameters.
+    /// For a map: the element, then the parameters.
     pub(crate) inputs: Vec<Input>,
     /// `None` for a row function that writes to a row.
     pub(crate) output: Option<Type>,
@@ -62,19 +58,18 @@ pub(crate) struct Closure {
 
 /// `name: Type`, or `mut name: Type`.
 pub(crate) struct Input {
-    /// Of a row function: `#[any_len]` or `#[optional]`.
+    /// For a row function: `#[any_len]` or `#[optional]`.
     pub(crate) attr: Option<Ident>,
     pub(crate) mutable: Option<Token![mut]>,
     pub(crate) name: Ident,
     pub(crate) ty: Type,
 }
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&MAP, input, |_, krate, map| emit(krate, map))
 }
 
-/// The statics that `emit` makes of the closures of a call, and the errors.
+/// The statics made by `emit` from the closures of a call, and the errors.
 pub(crate) fn expand_as(
     form: &Form,
     input: TokenStream,
@@ -102,7 +97,7 @@ pub(crate) fn expand_as(
     quote!(#errors #statics)
 }
 
-/// Whether inputs and result are values; reports those that borrow, whose lifetime the emitted types lack.
+/// Whether inputs and result are owned values; reports the borrowed ones, since emitted types have no lifetime.
 fn owns(cx: &mut Ctxt, form: &Form, Closure { name, inputs, output, .. }: &Closure) -> bool {
     let before = cx.count();
     for input in inputs.iter().filter(|input| borrows(&input.ty)) {
@@ -140,7 +135,7 @@ fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStre
             Ok(closure) => closures.extend(closure),
             Err(error) => {
                 cx.push(error);
-                // At least one token is taken, so that this comes to an end.
+                // Takes at least one token, so that parsing terminates.
                 if !input.peek(Token![;]) {
                     skip_until(input, |input| input.peek(Token![;]));
                 }
@@ -151,8 +146,7 @@ fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStre
     Ok((krate, closures))
 }
 
-/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an input that
-/// is not one.
+/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an error.
 fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Closure>> {
     let Form { what, example, named, .. } = form;
     let attrs = attrs::outer(cx, input)?;
@@ -200,7 +194,7 @@ fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<
     Ok(inputs.map(|inputs| Closure { attrs, vis, word, name, inputs, output, body }))
 }
 
-/// `|value: T, parameter: P, ..|`; `None` after reporting an input that is not one.
+/// `|value: T, parameter: P, ..|`; `None` after reporting a malformed input.
 fn inputs(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<Vec<Input>>> {
     let none = || format!("`{name}` has no input; {}", form.no_input);
     if let Some(bars) = input.parse::<Option<Token![||]>>()? {
@@ -279,7 +273,7 @@ fn one_input(form: &Form, input: ParseStream<'_>, map: &Ident) -> Result<Input> 
     Ok(Input { attr, mutable, name, ty })
 }
 
-/// A type, out of the invisible group that it stands in when another macro hands it over.
+/// A type, unwrapped from the invisible group of another macro.
 fn ty(input: ParseStream<'_>, owner: &Ident, message: impl Fn() -> String) -> Result<Type> {
     let start = input.fork();
     let mut ty = input
@@ -291,7 +285,7 @@ fn ty(input: ParseStream<'_>, owner: &Ident, message: impl Fn() -> String) -> Re
     if matches!(ty, Type::Infer(_)) { Err(Error::new_spanned(ty, message())) } else { Ok(ty) }
 }
 
-/// The next token, where it is the wanted one; at the end of the input the error stands on `before`.
+/// The expected next token. At the end of the input the error is on `before`.
 fn expect<T: syn::parse::Parse>(
     input: ParseStream<'_>,
     before: Option<impl quote::ToTokens>,
@@ -308,9 +302,8 @@ fn expect<T: syn::parse::Parse>(
     })
 }
 
-/// Functions by the names of inputs, for the block around what is emitted, and an expression that uses them. In the
-/// pattern of a parameter the constants and statics around come first. A function hides those, and a parameter hides
-/// it.
+/// Functions with the names of inputs, for the block around the emitted items, and an expression that uses them. In a
+/// parameter's pattern, constants and statics in scope take precedence. A function hides them; the parameter hides it.
 pub(crate) fn hiding(inputs: &[Input]) -> [TokenStream; 2] {
     let names: Vec<&Ident> = inputs.iter().map(|input| &input.name).collect();
     [quote!(#(fn #names() {})*), quote!(let _ = (#(#names,)*);)]
@@ -337,7 +330,7 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
         let text = format!(" Reads `{}` and writes `{}`, {params}.", readable(value_ty), readable(output));
         quote!(#[doc = ""] #[doc = #text])
     });
-    // A type that cannot be a parameter is reported where the parameters stand.
+    // A type that cannot be a parameter is reported at the parameters.
     let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());
     let params = quote_spanned!(span=> (#(#param_tys,)*));
     let (text, private) = (name.unraw().to_string(), name::private(krate));

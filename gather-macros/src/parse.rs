@@ -1,6 +1,6 @@
-//! From tokens to the fields of a call, in the order they stand in; what they mean is `check`'s.
+//! Parsing: from tokens to the fields of a call, in source order; `check` interprets them.
 //!
-//! A mistake does not hide the next: the parser reports it and goes on behind it, at the next entry or the next field.
+//! The parser reports a mistake and continues at the next entry or field, so that one mistake does not hide the next.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -13,9 +13,7 @@ use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::name;
 
-/// A call of `kernels!`.
 pub(crate) struct Call {
-    /// The path of gather-core.
     pub(crate) krate: TokenStream,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -26,11 +24,11 @@ pub(crate) struct Call {
 /// `key: value;`
 pub(crate) struct Field {
     pub(crate) key: Ident,
-    /// Not looked at yet; `None` where there is nothing to look at, which has been reported.
+    /// Unparsed; `None` if it is missing, which has been reported.
     pub(crate) value: Option<TokenStream>,
 }
 
-/// Parses a call; `None`, after reporting why, when it does not even name the set.
+/// Parses a call; `None`, after reporting the reason, if not even the name of the set can be parsed.
 pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
     let parse = |input: ParseStream<'_>| {
         let mut call = header(cx, input)?;
@@ -74,7 +72,7 @@ fn header(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Call> {
     Ok(Call { krate, attrs, vis, name, fields: Vec::new() })
 }
 
-/// `crate = PATH;`, which the macros of gather-core pass. Another path leads to what is compiled in its place.
+/// `crate = PATH;`, passed by the macros of gather-core. Another path leads to a replacement of the crate.
 pub(crate) fn krate(input: ParseStream<'_>) -> Result<TokenStream> {
     input.parse::<Token![crate]>()?;
     input.parse::<Token![=]>()?;
@@ -83,12 +81,12 @@ pub(crate) fn krate(input: ParseStream<'_>) -> Result<TokenStream> {
     Ok(krate)
 }
 
-/// The next field; `None` after reporting what stands in its place.
+/// The next field; `None` after reporting the tokens in its place.
 fn field(cx: &mut Ctxt, input: ParseStream<'_>) -> Option<Field> {
     if !input.peek(Ident::peek_any) {
         let error = input.error(format!("expected a key ({})", name::keys()));
         cx.push(error);
-        // At least one token is taken, so that this comes to an end.
+        // Takes at least one token, so that parsing terminates.
         skip_until(input, |input| input.peek(Token![;]));
         let _ = input.parse::<Option<Token![;]>>();
         return None;
@@ -106,14 +104,14 @@ fn field(cx: &mut Ctxt, input: ParseStream<'_>) -> Option<Field> {
         if input.is_empty() || input.parse::<Option<Token![;]>>().ok().flatten().is_some() {
             return Some(Field { key, value: None });
         }
-        // `key = value` and `key value` are read as they are meant.
+        // `key = value` and `key value` are accepted, too.
         let _ = input.parse::<Option<Token![=]>>();
     }
     let value = value(cx, input, &key);
     Some(Field { key, value })
 }
 
-/// The tokens up to the next `;`, which is taken too, or up to the next field where a `;` is missing.
+/// The tokens up to and including the next `;`, or up to the next field if a `;` is missing.
 fn value(cx: &mut Ctxt, input: ParseStream<'_>, key: &Ident) -> Option<TokenStream> {
     let next_field =
         |input: ParseStream<'_>| input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
@@ -131,13 +129,13 @@ fn value(cx: &mut Ctxt, input: ParseStream<'_>, key: &Ident) -> Option<TokenStre
             Some(TokenTree::Group(group)) => cx.push(Error::new(group.span_close(), message)),
             Some(last) => cx.push(Error::new(last.span(), message)),
         }
-        // A comma in place of the `;` is no part of the value.
+        // A comma in place of the `;` is not part of the value.
         tokens.pop_if(|last| matches!(last, TokenTree::Punct(punct) if punct.as_char() == ','));
     }
     Some(tokens.into_iter().collect())
 }
 
-/// Takes at least one token, and all before the one where `end` holds.
+/// Takes at least one token, and all tokens before the one at which `end` holds.
 pub(crate) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) -> TokenStream {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && (tokens.is_empty() || !end(input)) {
@@ -146,7 +144,7 @@ pub(crate) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -
     tokens
 }
 
-/// `[item, item, ..]`; `None` after reporting that there is no list, or that it is empty.
+/// `[item, item, ..]`; `None` after reporting that it is missing or empty.
 pub(crate) fn list<T>(cx: &mut Ctxt, field: &Field, item: fn(ParseStream<'_>) -> Result<T>) -> Option<Vec<T>> {
     let (key, value) = (&field.key, field.value.as_ref()?);
     let example = name::example(&key.to_string());
@@ -171,12 +169,12 @@ pub(crate) fn list<T>(cx: &mut Ctxt, field: &Field, item: fn(ParseStream<'_>) ->
     cx.take(items)
 }
 
-/// An error on all of a value.
+/// An error on a whole value.
 fn value_error(input: ParseStream<'_>, message: String) -> Error {
     input.parse::<TokenStream>().map_or_else(|error| error, |value| Error::new_spanned(value, message))
 }
 
-/// The good entries among those that commas separate.
+/// The well-formed entries of a comma-separated list.
 fn items<T>(cx: &mut Ctxt, input: ParseStream<'_>, item: fn(ParseStream<'_>) -> Result<T>) -> Vec<T> {
     let mut items = Vec::new();
     while !input.is_empty() {
@@ -197,7 +195,7 @@ fn items<T>(cx: &mut Ctxt, input: ParseStream<'_>, item: fn(ParseStream<'_>) -> 
     items
 }
 
-/// Skips to the comma behind an entry; those between `<` and `>` are inside of it.
+/// Skips to the comma after an entry; commas between `<` and `>` belong to the entry.
 fn skip_entry(input: ParseStream<'_>) {
     let mut depth = 0u32;
     while !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
@@ -209,7 +207,7 @@ fn skip_entry(input: ParseStream<'_>) {
     }
 }
 
-/// An entry of `elements`: attributes, a type, and the width class of a type that the macro does not know.
+/// An entry of `elements`: attributes, a type, and the width class of a type unknown to the macro.
 pub(crate) struct ElementItem {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) ty: Type,
@@ -226,7 +224,7 @@ pub(crate) fn element(input: ParseStream<'_>) -> Result<ElementItem> {
     Ok(ElementItem { attrs, ty, class })
 }
 
-/// A type, out of the invisible group that it stands in when another macro hands it over.
+/// A type, unwrapped from the invisible group of another macro.
 pub(crate) fn index(input: ParseStream<'_>) -> Result<Type> {
     let start = input.fork();
     let mut ty = input.parse().map_err(|_| start.error("expected a type, such as `i32`"))?;
@@ -248,7 +246,6 @@ fn plain_name(input: ParseStream<'_>, message: &str) -> Result<Ident> {
     if input.peek(Ident) && !input.peek2(Token![::]) { input.parse() } else { Err(input.error(message)) }
 }
 
-/// An entry of `ranks`.
 pub(crate) enum Rank {
     /// `any`
     Any(Ident),

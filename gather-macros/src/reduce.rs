@@ -20,7 +20,6 @@ const REDUCTION: Form = Form {
     rows: false,
 };
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&REDUCTION, input, emit)
 }
@@ -51,7 +50,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
         quote!(#[doc = ""] #[doc = #text])
     });
     let (kept_mut, kept_name, new_mut, new_name) = (&kept.mutable, &kept.name, &new.mutable, &new.name);
-    // One type may be written in several ways: what is not known to differ, the compiler compares.
+    // A type can be written in several ways: types not known to differ are left to the compiler.
     let new_ty = &new.ty;
     let (text, private) = (name.unraw().to_string(), name::private(krate));
     let combination = format_ident!("__Reduction{}", name, span = Span::mixed_site());
@@ -75,7 +74,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
     }
 }
 
-/// Whether a type is a number that is known by its name.
+/// Whether a type is a number type known by name.
 fn is_number(ty: &Type) -> bool {
     let text = ty.to_token_stream().to_string();
     text != "bool" && name::primitive_bytes(&text).is_some()

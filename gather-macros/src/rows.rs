@@ -21,12 +21,10 @@ const ROWS: Form = Form {
     rows: true,
 };
 
-/// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&ROWS, input, emit)
 }
 
-/// The kind of an input.
 enum Kind<'a> {
     /// `&[T]`
     Slice(&'a Type),
@@ -37,7 +35,7 @@ enum Kind<'a> {
     Other,
 }
 
-/// A type without the groups that fragments of other macros are in, and without parentheses.
+/// A type without parentheses and without the groups around fragments of other macros.
 fn peeled(ty: &Type) -> &Type {
     match ty {
         Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) => peeled(elem),
@@ -64,7 +62,7 @@ struct Signature<'a> {
     params: &'a [Input],
 }
 
-/// The parts of a signature; `None` after reporting every mistake in it.
+/// The signature of a row function; `None` after reporting every mistake in it.
 fn signature<'a>(cx: &mut Ctxt, function: &'a Closure) -> Option<Signature<'a>> {
     let Closure { name, inputs, output, .. } = function;
     let (first, rest) = inputs.split_first()?;
@@ -149,7 +147,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         }
         _ => param.ty.to_token_stream(),
     });
-    // A type that cannot be a parameter is reported where the parameters stand.
+    // A type that cannot be a parameter is reported at the parameters.
     let span = params.first().map_or_else(Span::call_site, |param| param.ty.span());
     let kinds = quote_spanned!(span=> (#(#kinds,)*));
     let names = params.iter().map(|param| {

@@ -1,9 +1,8 @@
-//! Expansions of the macros, as files to be read: `snapshots/*.rs` hold a call each and the code that is emitted for
-//! it.
+//! Expansions of the macros as readable files: each of `snapshots/*.rs` holds a call and its emitted code.
 //!
-//! The path of the module that emitted code uses is written `private` in them: it is long, and holds the version.
+//! The files write `private` for the path of the module that emitted code uses, which is long and holds the version.
 //!
-//! `GATHER_BLESS=1 cargo test -p gather-macros snapshots` writes them down again.
+//! `GATHER_BLESS=1 cargo test -p gather-macros snapshots` rewrites the files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,7 +14,7 @@ use proc_macro2::TokenStream;
 /// A call and the name of its file.
 struct Case {
     name: &'static str,
-    /// Which macro it calls.
+    /// The macro.
     expand: fn(TokenStream) -> TokenStream,
     call: &'static str,
 }
@@ -260,37 +259,33 @@ const CASES: [Case; 24] = [
     },
 ];
 
-/// `row_kernels!` as `gather_core::row_kernels!` forwards to it.
+/// `row_kernels!` as forwarded by `gather_core::row_kernels!`; the functions below likewise.
 fn row_kernels(call: TokenStream) -> TokenStream {
     crate::rows::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// The loop nests of one rank, of those that gather-core has.
+/// The loop nests up to rank 4.
 fn loop_nests(input: TokenStream) -> TokenStream {
     crate::loop_nest::expand(input, 4).expect("no input")
 }
 
-/// `kernels!` as `gather_core::kernels!` forwards to it.
 fn kernels(call: TokenStream) -> TokenStream {
     crate::kernels::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `map_kernels!` as `gather_core::map_kernels!` forwards to it.
 fn map_kernels(call: TokenStream) -> TokenStream {
     crate::map::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `reduce_kernels!` as `gather_core::reduce_kernels!` forwards to it.
 fn reduce_kernels(call: TokenStream) -> TokenStream {
     crate::reduce::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// `specialize!` as `gather_core::specialize!` forwards to it.
 fn specialize(call: TokenStream) -> TokenStream {
     crate::specialize::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
-/// A call, as comments, and what it expands to.
+/// A call, as comments, and its expansion.
 fn rendered(case: &Case) -> String {
     let mut text = String::new();
     let called = match case.name.split('_').next() {
@@ -364,7 +359,7 @@ fn every_file_is_an_expansion() {
 
 #[test]
 fn expansions_are_short() {
-    // What every level adds, and as much again for what they share.
+    // The lines of every level, and the same again for shared code.
     let most = 60 * (crate::name::LEVELS.len() + 1);
     for case in &CASES {
         let lines = rendered(case).lines().count();
@@ -372,7 +367,7 @@ fn expansions_are_short() {
     }
 }
 
-/// Who forbids unsafe code does not see what is emitted. So there is none but what is proved beside it.
+/// A caller that forbids unsafe code does not see emitted code. So only the proved impl of the derive is unsafe.
 #[test]
 fn nothing_is_unsafe_but_the_impl_of_the_derive() {
     for case in &CASES {
@@ -382,7 +377,7 @@ fn nothing_is_unsafe_but_the_impl_of_the_derive() {
     }
 }
 
-/// The lines that two texts do not share, in order, with those around them.
+/// The lines in which two texts differ, in order, with their context.
 fn difference(before: &str, now: &str) -> String {
     const AROUND: usize = 2;
     let lines = edits(&before.lines().collect::<Vec<_>>(), &now.lines().collect::<Vec<_>>());
@@ -402,9 +397,9 @@ fn difference(before: &str, now: &str) -> String {
     text
 }
 
-/// The lines of both texts: those of a longest common part once, the others with `-` or `+`.
+/// The lines of both texts: lines of a longest common subsequence once, the others with `-` or `+`.
 fn edits<'a>(before: &[&'a str], now: &[&'a str]) -> Vec<(char, &'a str)> {
-    // common[i][j]: the length of the longest common part of `before[i..]` and `now[j..]`.
+    // common[i][j]: the length of the longest common subsequence of `before[i..]` and `now[j..]`.
     let mut common = vec![vec![0; now.len() + 1]; before.len() + 1];
     for i in (0..before.len()).rev() {
         for j in (0..now.len()).rev() {

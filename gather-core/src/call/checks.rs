@@ -1,4 +1,4 @@
-//! Checks of what a call is given against a plan, or against the result.
+//! Checks of a call's operands against a plan or the result.
 
 #![forbid(unsafe_code)]
 
@@ -7,23 +7,21 @@ use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
-/// Checks that an output has the shape of the result.
 #[inline]
 pub(super) fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
-    if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
+    if expected.len() == got.len() && expected.iter().zip(got).all(|(expected, got)| expected == got) {
         Ok(())
     } else {
         Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected.into(), got: got.into() })
     }
 }
 
-/// Checks that a tensor has the layout that a plan was made for.
 #[inline(always)]
 pub(super) fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
     if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }
 }
 
-/// Checks that an output has the layout that a plan was made for: that of fresh memory, where it is not fixed.
+/// Checks that an output has the planned layout, or the planned layout is row-major for fresh memory.
 #[inline(always)]
 pub(super) fn check_target(planned: &Layout, out: &Target<'_>) -> Result<(), Error> {
     match out.layout() {
@@ -32,19 +30,19 @@ pub(super) fn check_target(planned: &Layout, out: &Target<'_>) -> Result<(), Err
     }
 }
 
-/// Checks that the output that a plan was made for is row-major, as fresh memory is.
+/// Checks that the planned output is row-major, as fresh memory is.
 #[inline(always)]
 pub(super) fn check_fresh(planned: &Layout) -> Result<(), Error> {
     if planned.is_contiguous() { Ok(()) } else { Err(mismatch(Argument::Output, planned.shape(), planned.shape())) }
 }
 
-/// Checks a layout whose first dimension is free; returns its size.
+/// Checks a layout whose first dimension is dynamic; returns its size.
 #[inline(always)]
 pub(super) fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
     expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 
-/// Another count of indices than is expected, of one or more.
+/// A count of at least 1 other than `expected`.
 pub(super) fn other_count(expected: usize) -> usize {
     if expected > 1 { expected - 1 } else { expected + 1 }
 }
@@ -54,7 +52,7 @@ pub(super) fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) ->
     Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }
 }
 
-/// Checks that updates have the shape that data and indices ask for.
+/// Checks that updates have the shape `expected`, which follows from data and indices.
 pub(crate) fn check_updates(op: Op, [data, indices, updates]: [&Layout; 3], expected: &[usize]) -> Result<(), Error> {
     if expected == updates.shape() {
         return Ok(());

@@ -1,6 +1,5 @@
-//! The operators on `Clone` types, whose elements cannot be moved as bytes. They go once over the folded loops, in the
-//! order of the output, and clone each element from a slice, so that `Copy` elements do not pass over the stack. Where
-//! a clone panics, what was cloned before it is dropped, and nothing else.
+//! Operators on `Clone` types, which cannot be moved as bytes. One pass over the folded loops, in output order, clones
+//! from slices, so `Copy` elements skip the stack. A panicking clone drops exactly the elements before it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -31,23 +30,22 @@ use crate::types::policy::{KernelPolicy, Options};
 /// Calls `run` with the indices of a call.
 ///
 /// # Errors
-/// [`Error::NotAnIndexType`], then those of `run`.
+/// [`Error::NotAnIndexType`], then the errors of `run`.
 pub(crate) fn with_ids<X, R>(indices: &X, run: impl FnOnce(Ids<'_>) -> Result<R, Error>) -> Result<R, Error>
 where
     X: Source<Kind: IndexKind> + ?Sized,
 {
     let (of, held) = (X::Kind::index(indices.dtype())?, indices.held());
-    // SAFETY: V1, V3: along its layout a source has values of its data type, which is that of the index type.
+    // SAFETY: V1, V3: along its layout a source has values of its data type, here the index type.
     run(unsafe { Ids::new(indices.start(), held.borrow(), of) })
 }
 
-/// Reads an index, and resolves it along an axis of `dim >= 1` elements; `None` where it is out of range.
+/// A resolver reads an index and resolves it along an axis of `dim >= 1` elements; `None` if it is out of range.
 ///
 /// # Safety
 /// The address may be read as a value of the index type, at any alignment.
 type Resolver = unsafe fn(KernelPolicy, *const u8, i64) -> Option<i64>;
 
-/// How values of an index type are resolved.
 fn resolver(index: IndexType) -> Resolver {
     /// # Safety
     /// As for [`Resolver`].
@@ -58,7 +56,7 @@ fn resolver(index: IndexType) -> Resolver {
     by_index!(index, I => resolve::<I>)
 }
 
-/// Runs an operator on indices; `fill` makes what an index out of range yields, where the policy says so.
+/// Runs an operator on indices. `fill` makes the value for an index out of range, if the policy fills.
 pub(crate) fn index<T: Clone, F: Borrow<T>>(
     attributes: &dyn IndexAttributes,
     policy: KernelPolicy,
@@ -78,7 +76,7 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
     each_row(&lowered, &out, policy, indices, |row, _, from| match (from, fill.as_ref().map(F::borrow)) {
         (Some(from), _) => {
-            // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
+            // SAFETY: V1: the coordinate's components are in range, and the row's elements are contiguous.
             let row = unsafe { slice::from_raw_parts(data.origin().wrapping_offset(from), row) };
             values.extend_from_slice(row);
         }
@@ -88,13 +86,13 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
     Tensor::new(values, &lowered.output)
 }
 
-/// A default in memory of the allocator. It passes over the stack of this function, not of those that call it.
+/// Boxes a default. It passes over the stack of this function, not of its callers.
 #[inline(never)]
 pub(crate) fn default<T: Default>() -> Box<T> {
     Box::default()
 }
 
-/// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
+/// Runs a scatter without a reduction, lowered for a row-major destination.
 pub(crate) fn scatter<T: Clone>(
     lowered: &IndexLowered,
     (policy, skips_negative): (KernelPolicy, bool),
@@ -103,22 +101,22 @@ pub(crate) fn scatter<T: Clone>(
     indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
-    let [empty, nowhere] = check(lowered, (policy, skips_negative), options, indices)?;
+    let [empty, axis_empty] = check(lowered, (policy, skips_negative), options, indices)?;
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
         let dims = data.shape().iter().zip(data.strides());
         let (loops, row) = fold(dims.map(|(&n, &stride)| Loop { n, out: stride, data: stride, index: 0 }));
         for_each(&loops, data.origin(), |at, l| at.wrapping_offset(l.data), &mut |from| {
-            // SAFETY: V1: the row's elements are those of data, one after the other.
+            // SAFETY: V1: the row is contiguous elements of data.
             values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
         });
     }
-    if empty || nowhere {
+    if empty || axis_empty {
         return Tensor::new(values, data.shape());
     }
     each_row(lowered, updates.strides(), policy, indices, |row, from, to| {
         if let Some(to) = to {
-            // SAFETY: V1: the row's elements are those of updates, one after the other.
+            // SAFETY: V1: the row is contiguous elements of updates.
             let row = unsafe { slice::from_raw_parts(updates.origin().wrapping_offset(from), row) };
             values[to as usize..][..row.len()].clone_from_slice(row);
         }
@@ -126,11 +124,10 @@ pub(crate) fn scatter<T: Clone>(
     Tensor::new(values, data.shape())
 }
 
-/// Checks what is forced on a call, and its indices if one out of range is an error. Returns whether the dense tensor
-/// is empty, and whether an axis is.
+/// Checks a call's forced options, and its indices if the policy refuses. Returns `[dense empty, an axis empty]`.
 ///
 /// # Errors
-/// Those of [`check_options`], then [`Error::IndexOutOfRange`].
+/// The errors of [`check_options`], then [`Error::IndexOutOfRange`].
 fn check(
     lowered: &IndexLowered,
     (policy, skips_negative): (KernelPolicy, bool),
@@ -139,17 +136,17 @@ fn check(
 ) -> Result<[bool; 2], Error> {
     check_options(lowered.op, Method::Direct, options)?;
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: indices.of(), skips_negative };
-    let (empty, nowhere) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
-    if policy.refuses(empty, nowhere) {
+    let (empty, axis_empty) = (lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
+    if policy.refuses(empty, axis_empty) {
         // SAFETY: V1: these are the indices and their layout, of the check's index type.
         unsafe { first_bad_index::check(&check, indices.start(), indices.layout()) }?;
     }
-    Ok([empty, nowhere])
+    Ok([empty, axis_empty])
 }
 
-/// Calls `visit` for each row of an operator that was lowered for the layout of these indices, in the order of the
-/// dense tensor, whose strides are `dense`: with the elements of a row, and the offset of the row in the dense and in
-/// the indexed tensor. The latter is `None` where a component is out of range.
+/// Calls `visit(row, dense, indexed)` for each row, in the order of the dense tensor, whose strides are `dense`. `row`
+/// is the row's number of elements; the other two are its offsets in the dense and the indexed tensor. `indexed` is
+/// `None` if a component is out of range. `lowered` is for the layout of `indices`.
 fn each_row(
     lowered: &IndexLowered,
     dense: &[isize],
@@ -175,7 +172,7 @@ fn each_row(
     });
 }
 
-/// Runs an operator that rearranges space; `fill` stands for what is padded, where the operator pads.
+/// Runs an operator that rearranges space. `fill` is the value of padding, if the operator pads.
 pub(crate) fn space<T: Clone>(
     lowered: &SpaceLowered,
     options: Options,
@@ -199,7 +196,7 @@ pub(crate) fn space<T: Clone>(
             let mut loops = BlockLoops::new();
             let (origin, row) = lowered.fold(&mut loops, 1, data.layout().strides(), &out);
             for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
-                // SAFETY: V1: the row is a run of elements of data that follow one another.
+                // SAFETY: V1: the row is contiguous elements of data.
                 values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
             });
         }
@@ -207,8 +204,7 @@ pub(crate) fn space<T: Clone>(
     Tensor::new(values, &lowered.output)
 }
 
-/// Checks what is forced on a call: a level that the machine has, and the method that the operator is said to have
-/// here. Those on indices clone one by one, which is `Direct`.
+/// Checks a call's forced options: the machine has the level, and the method is `own` (`Direct` for indices).
 fn check_options(op: Op, own: Method, options: Options) -> Result<(), Error> {
     Level::resolve(options.level)?;
     match options.method.filter(|&method| method != own) {
@@ -217,7 +213,6 @@ fn check_options(op: Op, own: Method, options: Options) -> Result<(), Error> {
     }
 }
 
-/// An empty vector with room for a result.
 fn reserve<T>(shape: &Shape) -> Result<Vec<T>, Error> {
     Shape::checked_bytes(shape, size_of::<T>())?;
     memory::reserve(Shape::checked_len(shape)?)
@@ -229,7 +224,7 @@ fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]>
     layout.strides().into()
 }
 
-/// As [`for_each`], for loops with phases, on data.
+/// As [`for_each`], for [`BlockLoop`]s on data.
 fn for_each_block<T>(loops: &[BlockLoop], at: *const T, visit: &mut impl FnMut(*const T)) {
     let [first, rest @ ..] = loops else {
         return visit(at);

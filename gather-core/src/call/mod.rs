@@ -1,5 +1,5 @@
-//! The doors: what a caller calls. Behind them stands a call without types for each kind of operator (`erased`,
-//! `bag::erased`, `scatter::erased`, `space`), which makes a plan and runs it.
+//! The public methods. Each kind of operator has a call without types (`erased`, `bag::erased`, `scatter::erased`,
+//! `space`), which makes a plan and runs it.
 
 // The pages of operators list methods in this order: `run` first, the forms for types known at run time last.
 pub(crate) mod gather;

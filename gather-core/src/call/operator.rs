@@ -1,4 +1,4 @@
-//! The settings of operators and their getters, written once for all of them.
+//! Settings and getters shared by all operators.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use core::hash::{Hash, Hasher};
 
 use crate::kernels::registry::Registry;
 
-/// The registry of calls whose types are known at run time. Two are equal where they are one and the same.
+/// The chosen registry of calls with types known at run time, compared by address.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Chosen(pub(crate) Option<&'static Registry>);
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Chosen {
     }
 }
 
-/// Implements the settings of every operator: how its calls run. They are in a field `options`.
+/// Implements the settings of every operator, in its field `options`: how its calls run.
 macro_rules! settings {
     ($Operator:ident<$($T:ident),+> $(, $(#[$methods:meta])+)?) => {
         impl<$($T),+> $Operator<$($T),+> {
@@ -46,7 +46,7 @@ macro_rules! settings {
                 pub fn par(par: $crate::types::policy::Par) => self.options.par = par;
                 /// Forces a level.
                 pub fn level(level: $crate::types::level::Level) => self.options.level = Some(level);
-                /// Forces a method. Calls that it does not take fail with
+                /// Forces a method. Calls without this method fail with
                 /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
                 $(
                     ///
@@ -55,9 +55,9 @@ macro_rules! settings {
                 pub fn method(method: $crate::types::method::Method) => self.options.method = Some(method);
                 /// The number of threads that a call may use.
                 pub fn get_par() -> $crate::types::policy::Par => self.options.par;
-                /// The level that is forced on calls.
+                /// The level forced on calls.
                 pub fn get_level() -> Option<$crate::types::level::Level> => self.options.level;
-                /// The method that is forced on calls.
+                /// The method forced on calls.
                 pub fn get_method() -> Option<$crate::types::method::Method> => self.options.method;
             }
         }
@@ -65,8 +65,7 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// Implements what operators with attributes share: a field `attributes`, and one of the kernels for types that are
-/// known at run time, `registry`.
+/// Implements the methods of operators with attributes and a registry, in fields of these names.
 macro_rules! attributes {
     ($Operator:ident<A $(, $R:ident)?> $(, $(#[$example:meta])+)?) => {
         impl<A $(, $R)?> $Operator<A $(, $R)?> {
@@ -74,15 +73,14 @@ macro_rules! attributes {
                 &self.attributes
             }
 
-            /// The operator with other attributes.
             #[allow(dead_code, reason = "some operators have no such attribute")]
             pub(crate) fn with_attributes(mut self, change: impl FnOnce(&mut A)) -> Self {
                 change(&mut self.attributes);
                 self
             }
 
-            /// Calls on tensors whose types are known at run time run by the kernels of a registry, in place of the
-            /// built-in ones. Calls whose types the compiler knows ask no registry.
+            /// Sets the registry whose kernels run calls on types known at run time, in place of the built-in kernels.
+            /// Calls on types known at compile time use no registry.
             $($(#[$example])+)?
             #[must_use]
             pub fn registry(mut self, registry: &'static $crate::kernels::registry::Registry) -> Self {
@@ -94,7 +92,7 @@ macro_rules! attributes {
 }
 pub(super) use attributes;
 
-/// Implements the policies for indices, which are in fields of these names; the second one has a type.
+/// Implements the policies for indices, in the named fields. `$OutOfBounds` is the type of the second.
 macro_rules! takes_indices {
     (
         $Operator:ident<$($T:ident),+>:
@@ -102,7 +100,7 @@ macro_rules! takes_indices {
     ) => {
         impl<$($T),+> $Operator<$($T),+> {
             $crate::types::declare::accessors! { self:
-                /// Sets what negative indices mean.
+                /// Sets the meaning of negative indices.
                 pub fn negative_index(negative: $crate::types::policy::NegativeIndex) => self.$($negative).+ = negative;
                 $(#[$of])*
                 pub fn out_of_bounds(out_of_bounds: $OutOfBounds) => self.$($out_of_bounds).+ = out_of_bounds;

@@ -1,8 +1,8 @@
-//! The methods and traits of every plan type, whatever its types are.
+//! Methods and traits shared by all plan types.
 
 #![forbid(unsafe_code)]
 
-/// Implements `Clone` and `Debug` for a plan type, without bounds on its types, and the two methods that describe it.
+/// Implements `Clone`, `Debug`, `explain` and `output_shape` for a plan type, without bounds on its type parameters.
 /// The named field is a plan without types; all other fields are copied.
 macro_rules! plan_type {
     ($Plan:ident<$($T:ident),*>: $planned:ident) => {
@@ -26,8 +26,7 @@ macro_rules! plan_type {
                 self.$planned.explain()
             }
 
-            /// The shape of the result; of a plan for any count, that of the expected count, and of bags, that of the
-            /// planned ones.
+            /// The shape of the result: for any count at the expected count, for bags as planned.
             #[must_use]
             pub fn output_shape(&self) -> &[usize] {
                 self.$planned.output_shape()

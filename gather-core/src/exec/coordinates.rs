@@ -1,4 +1,4 @@
-//! The first coordinate, in row-major order, at which something holds of a strided tensor.
+//! Search in a strided tensor for the first coordinate, in row-major order, with a property.
 
 #![forbid(unsafe_code)]
 
@@ -10,31 +10,29 @@ use smallvec::SmallVec;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
-/// A dimension.
 #[derive(Clone, Copy)]
 pub(super) struct CountedDim {
     pub(super) n: usize,
-    /// Elements from one coordinate to the next.
+    /// Step in elements.
     pub(super) stride: isize,
 }
 
-/// A coordinate of a tensor.
 pub(super) type Coordinates = SmallVec<[usize; 8]>;
 
-/// Where a coordinate lies, in elements from the first.
+/// Offset of a coordinate, in elements from coordinate 0.
 pub(super) fn place_of(coords: &[usize], dims: &[CountedDim]) -> isize {
     coords.iter().zip(dims).fold(0, |at, (&c, dim)| at.wrapping_add(dim.stride.wrapping_mul(c as isize)))
 }
 
-/// The first coordinate at whose place `holds`, which is asked only of places that coordinates reach.
+/// The first coordinate whose offset satisfies `holds`. `holds` is called only with offsets of coordinates.
 ///
-/// Takes time for each coordinate. Where there are far more coordinates than places from the first to the last, it
-/// takes time for each place and pair of dimensions instead, and three bytes of memory for each place.
+/// Time is linear in the number of coordinates. If the coordinates far outnumber the offsets in range, it is linear in
+/// offsets times dimensions squared instead, with three bytes of memory per offset.
 pub(super) fn first_coordinate(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
     if dims.iter().any(|dim| dim.n == 0) {
         return None;
     }
-    // Along a dimension without a stride, what holds holds at the first coordinate.
+    // Along a dimension without a stride the first match is at coordinate 0.
     let moves = |dim: &CountedDim| dim.n > 1 && dim.stride != 0;
     let moving: SmallVec<[CountedDim; 8]> = dims.iter().copied().filter(moves).collect();
     let found = first_of_moving(&moving, holds)?;
@@ -42,7 +40,7 @@ pub(super) fn first_coordinate(dims: &[CountedDim], holds: impl Fn(isize) -> boo
     Some(dims.iter().map(|dim| if moves(dim) { found.next().copied().unwrap_or(0) } else { 0 }).collect())
 }
 
-/// [`first_coordinate`] of dimensions of 2 and more that have a stride.
+/// [`first_coordinate`] of dimensions with `n >= 2` and `stride != 0`.
 fn first_of_moving(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
     let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
     let coordinates = shape.iter().fold(1, |product: usize, &n| product.saturating_mul(n));
@@ -74,7 +72,7 @@ fn advance(coords: &mut [usize], shape: &[usize]) {
     }
 }
 
-/// [`first_of_moving`] where there are more coordinates than places.
+/// [`first_of_moving`] if the coordinates outnumber the offsets.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -83,7 +81,7 @@ fn first_of_overlapping(
     places: usize,
     holds: impl Fn(isize) -> bool,
 ) -> Result<Option<Coordinates>, Error> {
-    // Places are counted from the lowest one.
+    // Places count from the lowest offset; `origin` is the place of offset 0.
     let before = |dim: &CountedDim| if dim.stride < 0 { (dim.n - 1) * dim.stride.unsigned_abs() } else { 0 };
     let origin: usize = dims.iter().map(before).sum();
     let mut reached = flags(places)?;
@@ -96,8 +94,8 @@ fn first_of_overlapping(
     }
     let (mut place, mut found) = (origin, Coordinates::new());
     for (dim, later) in dims.iter().zip(1..) {
-        // From which places a coordinate of the later dimensions leads to such a place. This is found anew for each
-        // dimension: to keep it would take memory for each.
+        // `leads[place]`: whether coordinates of the later dimensions lead from `place` to a match. Recomputed for
+        // each dimension: keeping all of them would take memory per dimension.
         let leads = dims[later..]
             .iter()
             .rev()
@@ -111,12 +109,12 @@ fn first_of_overlapping(
     Ok(Some(found))
 }
 
-/// The place `c` coordinates further on, which is one of the tensor.
+/// The place `c` coordinates after `place`, which is in range.
 fn moved(place: usize, dim: &CountedDim, c: usize) -> usize {
     place.wrapping_add_signed(dim.stride.wrapping_mul(c as isize))
 }
 
-/// Whether any of the places that the coordinates of a dimension lead to is set, for each place to begin at.
+/// `any[p]`: whether `set[p + c * dim.stride]` holds for a `c < dim.n`. Places out of range are not set.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -124,7 +122,7 @@ fn any_within(set: &[bool], dim: CountedDim) -> Result<Vec<bool>, Error> {
     let mut any = flags(set.len())?;
     let step = dim.stride.unsigned_abs();
     for first in 0..step.min(set.len()) {
-        // Along places that are steps apart, from where the coordinates lead: how many steps back one is set.
+        // Each class of places modulo `step`, from the far end: `left` coordinates still reach the last set place.
         let mut left = 0usize;
         let mut see = |place: usize| {
             left = if set[place] { dim.n } else { left.saturating_sub(1) };
@@ -136,7 +134,7 @@ fn any_within(set: &[bool], dim: CountedDim) -> Result<Vec<bool>, Error> {
     Ok(any)
 }
 
-/// As many flags, none of them set.
+/// `n` flags, all `false`.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -150,7 +148,7 @@ fn flags(n: usize) -> Result<Vec<bool>, Error> {
 mod tests {
     use super::*;
 
-    /// The same result, found by walking all coordinates.
+    /// Reference result: walks all coordinates.
     fn walked(dims: &[CountedDim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
         let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
         let mut coords = Coordinates::from_elem(0, dims.len());
@@ -183,7 +181,7 @@ mod tests {
 
     #[test]
     fn only_places_that_coordinates_reach_are_asked() {
-        // Few coordinates, which are walked; and far more than places, each of which is looked at once.
+        // `n == 3`: 27 coordinates, which are walked; `n == 64`: more coordinates than places, each visited once.
         for (n, reach) in [(3, -8..=16), (64, -252..=504)] {
             let dims = [4, 4, -4].map(|stride| CountedDim { n, stride });
             let asked = core::cell::Cell::new(0);

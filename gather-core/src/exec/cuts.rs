@@ -1,4 +1,4 @@
-//! Cutting a loop nest into pieces, and sharing them between threads.
+//! Cuts of a loop nest into chunks that threads share.
 
 #![forbid(unsafe_code)]
 
@@ -10,22 +10,22 @@ use smallvec::SmallVec;
 use crate::exec::threads::parallel_for;
 use crate::kernels::{Outcome, start_of_part};
 
-/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them.
+/// Runs `n` chunks on up to `tasks` threads: `run(chunk, worker)`.
 pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcome + Sync) -> Outcome {
     let complete = AtomicBool::new(true);
-    parallel_for(tasks, n, |piece, worker| _ = complete.fetch_and(run(piece, worker).is_complete(), Ordering::Relaxed));
+    parallel_for(tasks, n, |chunk, worker| _ = complete.fetch_and(run(chunk, worker).is_complete(), Ordering::Relaxed));
     Outcome::complete_if(complete.into_inner())
 }
 
-/// How many parts each loop of a loop nest is cut into. A piece is a part of every loop.
+/// Number of ranges that each loop of a nest is cut into. A chunk is one range of each loop.
 pub(super) struct Cuts(SmallVec<[usize; 6]>);
 
 impl Cuts {
-    /// Cuts loops of the given lengths, outermost first, into about `pieces` pieces: the first that is long enough
-    /// alone, or else several from the outermost on.
-    pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, pieces: usize) -> Self {
-        let alone = lengths.clone().position(|n| n >= pieces);
-        let mut left = pieces;
+    /// Cuts loops of the given lengths, outermost first, into about `chunks` chunks. Cuts only the first loop with
+    /// `n >= chunks`, or else several from the outermost on.
+    pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, chunks: usize) -> Self {
+        let alone = lengths.clone().position(|n| n >= chunks);
+        let mut left = chunks;
         let parts = lengths.enumerate().map(|(d, n)| {
             let parts = if alone.is_none_or(|alone| alone == d) { left.min(n) } else { 1 };
             left = left.div_ceil(parts);
@@ -34,20 +34,19 @@ impl Cuts {
         Cuts(parts.collect())
     }
 
-    /// The number of pieces.
-    pub(super) fn pieces(&self) -> usize {
+    pub(super) fn chunks(&self) -> usize {
         self.0.iter().product()
     }
 
-    /// The most iterations of loop `d`, which has `n`, that belong to a piece.
+    /// Maximum iterations per chunk of loop `d` of length `n`.
     pub(super) fn longest(&self, d: usize, n: usize) -> usize {
         n.div_ceil(self.0[d])
     }
 
-    /// The iterations of loop `d`, which has `n`, that belong to a piece.
-    pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
+    /// The iterations of loop `d` of length `n` in a chunk.
+    pub(super) fn range(&self, chunk: usize, d: usize, n: usize) -> Range<usize> {
         let inner: usize = self.0[d + 1..].iter().product();
-        let (part, parts) = (piece / inner % self.0[d], self.0[d]);
+        let (part, parts) = (chunk / inner % self.0[d], self.0[d]);
         start_of_part(n, part, parts)..start_of_part(n, part + 1, parts)
     }
 }
@@ -59,11 +58,11 @@ mod tests {
 
     use super::Cuts;
 
-    /// How often each coordinate of the loops occurs in the pieces.
+    /// Number of chunks that contain each coordinate of the loops.
     fn counts(lengths: &[usize], pieces: usize) -> Vec<usize> {
         let cuts = Cuts::new(lengths.iter().copied(), pieces);
         let mut counts = vec![0; lengths.iter().product()];
-        for piece in 0..cuts.pieces() {
+        for piece in 0..cuts.chunks() {
             let ranges: Vec<_> = lengths.iter().enumerate().map(|(d, &n)| cuts.range(piece, d, n)).collect();
             assert!(ranges.iter().all(|range| !range.is_empty()), "{lengths:?} in {pieces}: an empty piece");
             for (at, count) in counts.iter_mut().enumerate() {
@@ -90,7 +89,7 @@ mod tests {
 
     #[test]
     fn loops_are_cut_into_as_many_pieces_as_are_wanted_or_more() {
-        let pieces = |lengths: &[usize], pieces| Cuts::new(lengths.iter().copied(), pieces).pieces();
+        let pieces = |lengths: &[usize], pieces| Cuts::new(lengths.iter().copied(), pieces).chunks();
         assert_eq!(pieces(&[2, 1 << 20], 8), 8);
         assert_eq!(pieces(&[usize::MAX], 8), 8);
         assert_eq!(pieces(&[3, 5], 8), 9);

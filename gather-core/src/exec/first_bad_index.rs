@@ -1,4 +1,4 @@
-//! Finding the first index that is out of range, once a kernel has met one or where nothing can be written.
+//! Search for the first index out of range: after a kernel has met one, or if nothing can be written.
 
 use smallvec::SmallVec;
 
@@ -10,23 +10,23 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::KernelPolicy;
 
-/// The size of the axis and the policies that an index is compared with.
+/// The axes and the policies of an index check.
 pub(crate) struct IndexCheck<'a> {
     pub(crate) op: Op,
     pub(crate) axes: &'a [Axis],
     pub(crate) policy: KernelPolicy,
     pub(crate) index: IndexType,
-    /// Whether negative indices name nothing, and so are never out of range.
+    /// Whether negative indices are skipped, and so never out of range.
     pub(crate) skips_negative: bool,
 }
 
 /// Checks every index in row-major order.
 ///
-/// A view may show an index at many coordinates. Along a dimension without a stride only the first coordinate is looked
-/// at. Where there still are more coordinates than places in memory, each place is looked at once.
+/// A view may show an index at many coordinates. Along a dimension without a stride only coordinate 0 is read. If the
+/// coordinates still far outnumber the offsets, each offset is read once.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`] for the first that names no element.
+/// [`Error::IndexOutOfRange`] for the first index that names no element.
 ///
 /// # Safety
 /// V1: the indices may be read along their layout as values of the check's index type.
@@ -36,19 +36,18 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let size = checked.index.size() as isize;
     let tuples = matches!(checked.op, Op::GatherNd | Op::ScatterNd);
     let (shape, strides) = (indices.shape(), indices.strides());
-    // The components of a tuple are compared with axes of their own, even where they are one index.
+    // Each component of a tuple has its own axis, even if components share an index (stride 0).
     let (dims, components, component_stride) = match (tuples, shape, strides) {
         (true, [dims @ .., components], [.., stride]) => (dims, *components, *stride),
         _ => (shape, 1, 0),
     };
     let dims: SmallVec<[CountedDim; 8]> =
         dims.iter().zip(strides).map(|(&n, &stride)| CountedDim { n, stride }).collect();
-    // The first bad component of the tuple at a place that a coordinate reaches, and its value.
+    // The first bad component of the tuple at the offset of a coordinate, and its value.
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {
             let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
-            // SAFETY: V1: `first_coordinate` asks only of places that coordinates reach, so this is an index of the
-            // tensor.
+            // SAFETY: V1: `first_coordinate` passes only offsets of coordinates, so this is an index of the tensor.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
             let bad = bad && !(checked.skips_negative && value < 0);
@@ -64,24 +63,24 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
 }
 
 impl IndexCheck<'_> {
-    /// The error of an index that is out of range: which component of a tuple it is, where it stands, and its value.
+    /// The error of an index out of range: its component of a tuple, its position, and its value.
     pub(super) fn error(&self, component: usize, position: usize, index: i128) -> Error {
         let (Axis { axis, dim, .. }, negative) = (self.axes[component], self.policy.negative);
         Error::IndexOutOfRange { op: self.op, position, index, axis, dim, negative }
     }
 }
 
-/// The first index that names no element, once a kernel has met one. The output is not all written then, so that no
-/// call may go on as if there were none.
+/// The first index that names no element, after a kernel has met one. It never returns without an error, since the
+/// output is only partly written.
 ///
 /// # Panics
-/// When there is none after all: something has changed the indices since, such as another process a mapped file.
+/// If every index is in range: the indices have changed since the run, such as by another process in a mapped file.
 ///
 /// # Safety
 /// V1 for the indices, as for [`check`].
 #[cold]
 pub(crate) unsafe fn find(checked: &IndexCheck<'_>, index: *const u8, indices: &Layout) -> Error {
-    // SAFETY: V1: the layout is that of indices of the check's type.
+    // SAFETY: V1: the caller's promise.
     match unsafe { check(checked, index, indices) } {
         Err(error) => error,
         Ok(()) => panic!("{}: the indices have changed while they were read", checked.op),

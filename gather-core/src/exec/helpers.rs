@@ -1,9 +1,8 @@
-//! Sharing work between the calling thread and threads of a rayon pool.
+//! Sharing of work between the calling thread and threads of a rayon pool.
 //!
-//! Functions of rayon that wait, such as `join` and `scope`, run other jobs of the pool while they wait. Such a job may
-//! want a lock that the caller holds, or take longer than the call. So a call only spawns jobs. It works itself from
-//! the start, and waits at the end for the helpers that have begun, which do nothing but its work. It does not wait for
-//! a helper that has not begun.
+//! rayon functions that wait, such as `join` and `scope`, run other jobs of the pool meanwhile. Such a job may need a
+//! lock that the caller holds, or take longer than the call. So a call only spawns jobs, and works itself from the
+//! start. At the end it waits for the helpers that have begun, which do nothing but its work, and for no other helper.
 //!
 //! ```text
 //! run:  add the call to the list of its pool           offer:  take a call from the list, or leave
@@ -13,14 +12,13 @@
 //!       wait for the helpers that have begun
 //! ```
 //!
-//! An offer is a job that helps a call of its pool: the first of the list when a thread takes the offer. Until then the
-//! offer is open. Offers that a busy pool leaves open serve later calls. So there is no need for more open offers than
-//! threads, however many calls there are.
+//! An offer is a job that helps a call of its pool: the first of the list when a thread takes the offer. Until then
+//! the offer is open. Offers that a busy pool leaves open serve later calls, so open offers never need to exceed the
+//! threads.
 //!
-//! - **X4** A helper takes the work and counts itself as busy in one step, under the lock of the call, and only while
-//!   there is work to take. It counts itself as free when its call of the work has ended. Before [`run`] ends, by a
-//!   panic too, it takes the work away and waits until no helper is busy. So the work is alive during every call of
-//!   it.
+//! - **X4** A helper takes the work and increments `busy` in one step, under the lock of the call, and only while
+//!   there is work. It decrements `busy` when its call of the work has ended. Before [`run`] ends, by a panic too, it
+//!   takes the work away and waits for `busy == 0`. So the work is alive during every call.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -34,16 +32,16 @@ use super::sync::{
     Arc, Condvar, LOOKS, LazyLock, Mutex, MutexGuard, PoisonError, is_in_pool, pause, spawn, thread_local,
 };
 
-/// Work that several threads may do at the same time.
+/// Work that several threads may call at the same time.
 type SharedWork<'a> = dyn Fn() + Sync + 'a;
 
-/// Calls `work` on this thread, and on up to `helpers` others of its pool as they become free. A thread that is in no
-/// pool is helped by the global one, which the caller has started.
+/// Calls `work` on this thread, and on up to `helpers` other threads of its pool as they become free. A thread outside
+/// any pool is helped by the global one, which the caller has started.
 ///
 /// # Panics
-/// When `work` does, on any of the threads.
+/// If `work` panics on any of the threads.
 pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
-    // SAFETY: X4: no call of the work begins or goes on after this function, so it does not outlive the borrow.
+    // SAFETY: X4: no call of the work is running after this function, so it does not outlive the borrow.
     let work: &'static SharedWork<'static> =
         unsafe { mem::transmute::<&SharedWork<'_>, &'static SharedWork<'static>>(work) };
     let call = Arc::new(HelpedCall {
@@ -60,23 +58,22 @@ pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
     call.panics.resume();
 }
 
-/// The state that a caller and its helpers share.
 struct HelpedCall {
     state: Mutex<HelperState>,
-    /// Notified when the last busy helper is free.
+    /// Notified when `busy` becomes 0.
     free: Condvar,
     panics: FirstPanic,
 }
 
 struct HelperState {
-    /// `None` when the work is over.
+    /// `None` after the work is over.
     work: Option<&'static SharedWork<'static>>,
-    /// Helpers that call the work.
+    /// Number of helpers that are calling the work.
     busy: usize,
 }
 
 impl HelpedCall {
-    /// Works along, unless the work is over.
+    /// Calls the work, unless it is over.
     fn help(&self) {
         let Some(work) = self.take() else {
             return;
@@ -89,7 +86,7 @@ impl HelpedCall {
         }
     }
 
-    /// The work, for a helper that is busy from now on.
+    /// The work, for a helper that counts as busy from now on.
     fn take(&self) -> Option<&'static SharedWork<'static>> {
         let mut state = lock(&self.state);
         state.busy += usize::from(state.work.is_some());
@@ -97,7 +94,7 @@ impl HelpedCall {
     }
 }
 
-/// When it is dropped, takes the work away and waits for the helpers that are busy.
+/// Takes the work away on drop, and waits for the busy helpers.
 struct End<'a> {
     call: &'a Arc<HelpedCall>,
     pool: Option<Arc<Pool>>,
@@ -122,32 +119,31 @@ impl Drop for End<'_> {
     }
 }
 
-/// The calls of a rayon pool that want help, and the offers that are open.
+/// The calls of a rayon pool that want help, and its open offers.
 ///
-/// rayon does not tell which threads are of one pool, so this is learned. A thread of a pool begins with a `Pool` of
-/// its own, whose only thread it is. Calls from outside share the oldest one, which begins without threads. An offer
-/// goes to threads of the rayon pool that it was made in. The thread that takes it moves to the `Pool` of the offer, if
-/// that is the older one. So all threads of a rayon pool come to one `Pool`.
+/// rayon does not tell which threads share a pool, so this is learned. A thread of a pool begins with a `Pool` of its
+/// own, whose only thread it is; calls from outside share the oldest one, which begins without threads. An offer runs
+/// on a thread of the rayon pool in which it was spawned. The thread moves to the `Pool` of the offer if that `Pool`
+/// is older. So all threads of a rayon pool converge to one `Pool`.
 ///
-/// A `Pool` has at most one open offer for each of its threads. So a rayon pool has, whatever has been learned. One
-/// offer more may be open until calls from outside know a first thread.
+/// Invariant: at most one open offer per thread of a `Pool`, and so per thread of the rayon pool. One more may be open
+/// until calls from outside know a first thread.
 struct Pool {
-    /// Differs from that of every other. The oldest is 0.
+    /// Unique; the oldest is 0.
     age: usize,
     offers: Mutex<Offers>,
 }
 
 struct Offers {
-    /// The threads of this pool.
     threads: usize,
     /// Offers that no thread has taken.
     open: usize,
-    /// The calls that want help, the first one first, with the number of helpers that each wants still.
+    /// Calls that want help, in order, each with the number of helpers it still wants.
     calls: Vec<(Arc<HelpedCall>, usize)>,
 }
 
 thread_local! {
-    /// The pool of this thread, if the thread belongs to one, and has made or helped a call.
+    /// The pool of this thread, if the thread belongs to one and has made or helped a call.
     static POOL: RefCell<Option<Arc<Pool>>> = const { RefCell::new(None) };
 }
 
@@ -156,7 +152,7 @@ impl Pool {
         Arc::new(Pool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
     }
 
-    /// The pool by which a call from this thread is helped. `None` in a thread that ends.
+    /// The pool that helps calls from this thread. `None` in a thread that ends.
     fn of_this_thread() -> Option<Arc<Self>> {
         static AGES: AtomicUsize = AtomicUsize::new(1);
         static OUTSIDE: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(0, 0));
@@ -167,7 +163,6 @@ impl Pool {
         POOL.try_with(|pool| Arc::clone(pool.borrow_mut().get_or_insert_with(begin))).ok()
     }
 
-    /// Adds a call that wants help.
     fn add(self: &Arc<Self>, call: &Arc<HelpedCall>, helpers: usize) {
         let mut offers = lock(&self.offers);
         offers.calls.push((Arc::clone(call), helpers));
@@ -176,12 +171,12 @@ impl Pool {
         self.spawn(missing);
     }
 
-    /// Removes a call, if it wants help still.
+    /// Removes a call, if it still wants help.
     fn remove(&self, call: &Arc<HelpedCall>) {
         lock(&self.offers).calls.retain(|(other, _)| !Arc::ptr_eq(other, call));
     }
 
-    /// Spawns offers, which are counted as open.
+    /// Spawns offers that count as open already.
     fn spawn(self: &Arc<Self>, offers: usize) {
         for _ in 0..offers {
             let pool = Arc::clone(self);
@@ -189,7 +184,7 @@ impl Pool {
         }
     }
 
-    /// The work of a thread that takes an offer.
+    /// The job of an offer.
     fn take_offer(self: &Arc<Self>) {
         let moves = POOL.try_with(|pool| self.moves_here(&mut pool.borrow_mut())).unwrap_or(false);
         let mut offers = lock(&self.offers);
@@ -204,7 +199,8 @@ impl Pool {
         }
     }
 
-    /// Makes this the pool of a thread, if the one that it has is younger and lets it go. Returns whether it did.
+    /// Makes this the pool of a thread if the thread's pool is younger and lets it go. Returns whether the thread
+    /// moved.
     fn moves_here(self: &Arc<Self>, pool: &mut Option<Arc<Self>>) -> bool {
         let moves = pool.as_ref().is_none_or(|pool| self.age < pool.age && lock(&pool.offers).lose_thread());
         if moves {
@@ -215,17 +211,16 @@ impl Pool {
 }
 
 impl Offers {
-    /// Counts as open what is missing to as many offers as calls want helpers, or else as there are threads. Returns
-    /// how many these are.
+    /// Raises `open` to the number of helpers wanted, capped at the number of threads. Returns the increase.
     fn open_missing(&mut self) -> usize {
         let wanted: usize = self.calls.iter().map(|&(_, helpers)| helpers).sum();
-        // Without threads: calls from outside that know none yet.
+        // `threads == 0`: calls from outside that know no thread yet.
         let missing = wanted.min(self.threads.max(1)).saturating_sub(self.open);
         self.open += missing;
         missing
     }
 
-    /// The first call of the list, which gets one of the helpers that it wants.
+    /// The first call of the list, which then wants one helper less.
     fn next_call(&mut self) -> Option<Arc<HelpedCall>> {
         let (call, helpers) = self.calls.first_mut()?;
         if *helpers > 1 {
@@ -235,7 +230,7 @@ impl Offers {
         Some(self.calls.remove(0).0)
     }
 
-    /// Counts one thread less, unless there are as many open offers as threads.
+    /// Decrements `threads` unless `open == threads`. Returns whether it did.
     fn lose_thread(&mut self) -> bool {
         let loses = self.open < self.threads;
         self.threads -= usize::from(loses);
@@ -244,12 +239,11 @@ impl Offers {
     }
 }
 
-/// The payload of the first of several panics.
 #[derive(Default)]
 struct FirstPanic(Mutex<Option<Box<dyn Any + Send>>>);
 
 impl FirstPanic {
-    /// Calls `work`, and keeps what it panics with if nothing did before.
+    /// Calls `work`, and keeps the payload of its panic if it is the first.
     fn catch(&self, work: &SharedWork<'_>) {
         let Err(panic) = catch_unwind(AssertUnwindSafe(work)) else {
             return;
@@ -263,7 +257,7 @@ impl FirstPanic {
         }
     }
 
-    /// Panics as the first did, if any.
+    /// Resumes the first panic, if any.
     fn resume(&self) {
         let first = lock(&self.0).take();
         if let Some(panic) = first {
@@ -272,29 +266,25 @@ impl FirstPanic {
     }
 }
 
-/// Drops the payload of a panic. That drop may panic too. The payload of the second panic is leaked, so that this ends.
+/// Drops the payload of a panic. If the drop panics too, leaks the second payload, so that this ends.
 fn discard(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         mem::forget(another);
     }
 }
 
-/// Nothing panics while it holds a lock of this module.
+/// Locks a mutex of this module. No thread panics while it holds one.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state of a pool, as far as it is known.
 #[cfg(test)]
 pub(super) struct Known {
     pub(super) threads: usize,
-    /// Offers that no thread has taken.
     pub(super) open: usize,
-    /// Calls that want help.
     pub(super) calls: usize,
 }
 
-/// The state of this thread's pool, as far as it is known.
 #[cfg(test)]
 pub(super) fn known() -> Known {
     let pool = Pool::of_this_thread().expect("a thread that does not end");

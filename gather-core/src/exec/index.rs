@@ -1,4 +1,4 @@
-//! Running the plan of an operator on indices.
+//! Execution of the plan of an operator on indices.
 
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
@@ -18,8 +18,7 @@ use crate::types::index::IndexType;
 
 /// The indices of a call.
 ///
-/// Invariant V1: from `start` on they may be read along `layout` as values of the index type `of`, as long as they are
-/// borrowed.
+/// Invariant V1: values of the index type `of` may be read along `layout` from `start` on, during the borrow `'a`.
 #[derive(Clone, Copy)]
 pub(crate) struct Ids<'a> {
     start: *const u8,
@@ -29,8 +28,8 @@ pub(crate) struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     /// # Safety
-    /// From `start` on there are values of the index type `of` at all coordinates of the layout, which may be read as
-    /// long as the layout is borrowed (V1).
+    /// V1: at all coordinates of the layout, from `start` on, there are values of the index type `of`, which may be
+    /// read during the borrow of the layout.
     #[inline(always)]
     pub(crate) unsafe fn new(start: *const u8, layout: &'a Layout, of: IndexType) -> Self {
         Ids { start, layout, of }
@@ -40,44 +39,40 @@ impl<'a> Ids<'a> {
         /// The address of the index at coordinate 0.
         pub(crate) fn start() -> *const u8 => self.start;
         pub(crate) fn layout() -> &'a Layout => self.layout;
-        /// The index type.
         pub(crate) fn of() -> IndexType => self.of;
     }
 }
 
-/// The tensors of a call, at coordinate 0. `O` is where results go: a [`Target`], a tensor that takes their shape, or
-/// memory that is there.
+/// The tensors of a call, at coordinate 0. `O` is the output: a [`Target`], a tensor to resize, or memory.
 ///
-/// Invariant: what [`Operands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
+/// Invariant: the contract of [`Operands::new`]. A run also needs a plan for these layouts (X1).
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a, O = *mut u8> {
     out: O,
     inputs: Inputs<'a>,
 }
 
-/// The inputs of a call.
 #[derive(Clone, Copy)]
 struct Inputs<'a> {
     data: *const u8,
     data_layout: &'a Layout,
     ids: Ids<'a>,
-    /// The parameters of what converts, as the call gives them (K8); null where nothing converts.
+    /// The params of a map or a row function (K8); null without params.
     params: *const (),
-    /// Bytes of an element that the call makes.
+    /// Bytes of an element of the output.
     #[cfg(debug_assertions)]
     size: usize,
 }
 
 impl<'a, O> Operands<'a, O> {
-    /// The tensors of a call that gives nothing to what converts: data and indices with their layouts, indices with
-    /// their type, and the output; and the type that the call makes.
+    /// The tensors of a call without params: data, indices with their type, the output, and its data type.
     ///
     /// # Safety
-    /// V1, V3: at all coordinates of its layout data has elements of the type that the call reads, and there are
-    /// indices of their type at those of theirs, all of which may be read as long as the layouts are borrowed. (Where a
-    /// dynamic [`Prepared`](super::Prepared) runs, it is told the size of the first dimension of indices, whatever the
-    /// layout says.) O1: the output takes elements of the type that the call makes; memory may be written at all
-    /// coordinates of its layout, no two of which share a byte. It overlaps neither data nor indices.
+    /// V1, V3: data has elements of the type that the call reads, and `start` has indices of type `of`, at all
+    /// coordinates of their layouts. Both may be read during the borrow of the layouts. (A dynamic
+    /// [`Prepared`](super::Prepared) is told the size of the first dimension of indices, which replaces the size in
+    /// the layout.) O1: the output takes elements of type `dtype`. Its memory may be written at all coordinates of its
+    /// layout, no two of which share a byte. It overlaps neither data nor indices.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(crate) unsafe fn new(
@@ -97,7 +92,7 @@ impl<'a, O> Operands<'a, O> {
         Operands { out, inputs }
     }
 
-    /// Checks that a plan of these types is one for such operands.
+    /// Checks that a plan of these types fits the operands.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare them"))]
     pub(crate) fn debug_check(&self, index: IndexType, dtype: DType) {
@@ -106,26 +101,23 @@ impl<'a, O> Operands<'a, O> {
         debug_assert_eq!(dtype.size(), self.inputs.size, "X1");
     }
 
-    /// The address of data, and its layout.
     #[inline(always)]
     pub(crate) fn data(&self) -> (*const u8, &'a Layout) {
         (self.inputs.data, self.inputs.data_layout)
     }
 
-    /// The layout of indices, and their type.
     #[inline(always)]
     pub(crate) fn indices(&self) -> (&'a Layout, IndexType) {
         (self.inputs.ids.layout, self.inputs.ids.of)
     }
 
-    /// The same by other indices: positions in place of indices. The output, being borrowed mutably, does not overlap
-    /// them.
+    /// Replaces the indices, such as by positions. The output is borrowed mutably, so it does not overlap them.
     #[inline(always)]
     pub(crate) fn by(self, ids: Ids<'a>) -> Self {
         Operands { inputs: Inputs { ids, ..self.inputs }, ..self }
     }
 
-    /// With what is given for the parameters of what converts: a run says what they are (K8).
+    /// Sets the params of a map or a row function; the run has the contract for them (K8).
     #[inline(always)]
     pub(crate) fn given(self, params: *const ()) -> Self {
         Operands { inputs: Inputs { params, ..self.inputs }, ..self }
@@ -134,15 +126,14 @@ impl<'a, O> Operands<'a, O> {
 
 impl<'a, 'o> Operands<'a, Target<'o>> {
     accessors! { self:
-        /// The indices: no plan for any count runs on what a target is for before their layout has been compared.
+        /// The indices. A plan for any count runs on a target only after their layout has been compared.
         pub(crate) fn ids() -> Ids<'a> => self.inputs.ids;
         /// The layout of a fixed output.
         pub(crate) fn out_layout() -> Option<&Layout> => self.out.layout();
-        /// The output.
         pub(crate) fn out() -> &Target<'o> => &self.out;
     }
 
-    /// With memory that is there and its layout, or with the tensor that takes the shape of the result.
+    /// Splits by output: memory with its layout, or a tensor that takes the result's shape.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Result<(Operands<'a>, &'o Layout), Operands<'a, &'o mut dyn Resize>> {
         let Operands { out, inputs } = self;
@@ -152,11 +143,10 @@ impl<'a, 'o> Operands<'a, Target<'o>> {
         }
     }
 
-    /// Runs on the memory of a fixed output, or on that of a row-major result of the shape and length that `fresh`
-    /// says.
+    /// Calls `run` on the memory of a fixed output, or on a new row-major result of the shape and length from `fresh`.
     ///
     /// # Errors
-    /// For a fixed output those of `run`, else those of `fresh`, [`Error::AllocationFailed`], then those of `run`.
+    /// From `run` if the output is fixed. Otherwise from `fresh`, [`Error::AllocationFailed`], then from `run`.
     #[inline(always)]
     pub(crate) fn write<'s>(
         self,
@@ -180,13 +170,12 @@ impl<'a> Operands<'a> {
         self.out
     }
 
-    /// The tensors at coordinate 0.
     #[inline(always)]
     fn origin(&self) -> Cursor {
         Cursor { out: self.out, data: self.inputs.data, index: self.inputs.ids.start }
     }
 
-    /// The error of a run of a plan on these operands that is not complete.
+    /// The error of an incomplete run of a plan on these operands.
     #[inline(always)]
     pub(super) fn first_bad_index(self, plan: &IndexPlan) -> Error {
         let ids = self.inputs.ids;
@@ -194,7 +183,7 @@ impl<'a> Operands<'a> {
         first_bad_index_of(plan, ids)
     }
 
-    /// The layout of indices with a size of its first dimension, which it has.
+    /// The layout of the indices with `count` as the size of its first dimension, which exists.
     ///
     /// # Errors
     /// [`Error::TooManyElements`].
@@ -202,10 +191,10 @@ impl<'a> Operands<'a> {
         self.inputs.ids.layout.resized(count).expect("indices with a free dimension")
     }
 
-    /// The same with another layout of the indices.
+    /// Replaces the layout of the indices.
     ///
     /// # Safety
-    /// V1: the indices have this layout: that of before, with the size that a run was told.
+    /// V1: the indices have this layout, which differs from the old one at most in the size of the first dimension.
     pub(super) unsafe fn with_layout<'b>(self, layout: &'b Layout) -> Operands<'b>
     where
         'a: 'b,
@@ -215,10 +204,10 @@ impl<'a> Operands<'a> {
 }
 
 impl<'a> Operands<'a, &mut dyn Resize> {
-    /// Makes the output a row-major result of a shape of `len` elements, which `run` writes.
+    /// Makes the output a row-major result with shape `shape` of `len` elements, which `run` writes.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], then those of `run`.
+    /// [`Error::AllocationFailed`], then from `run`.
     #[inline(always)]
     pub(crate) fn fill(
         self,
@@ -228,9 +217,9 @@ impl<'a> Operands<'a, &mut dyn Resize> {
     ) -> Result<(), Error> {
         let Operands { out, inputs } = self;
         let run = |out: *mut u8| {
-            // A row that a kernel leaves out is seen by tests.
+            // Makes a row that a kernel skips visible to tests.
             #[cfg(debug_assertions)]
-            // SAFETY: O1: the tensor has given memory for `len` elements of the type that the call makes.
+            // SAFETY: O1: the tensor has reserved memory for `len` elements of the output's type.
             unsafe {
                 out.write_bytes(0xA5, len * inputs.size);
             }
@@ -238,26 +227,26 @@ impl<'a> Operands<'a, &mut dyn Resize> {
             written.debug_check(out, len);
             Ok(())
         };
-        // SAFETY: X3: who returns a `Written` has run on these operands, and so has written all `len` elements.
+        // SAFETY: X3: `run` returned a `Written` of these operands, so all `len` elements are written.
         unsafe { out.fill(shape, len, run) }
     }
 }
 
-/// X3: a run has written every element of the output of its operands.
+/// Proof of X3: a run has written every element of the output of its operands.
 pub(crate) struct Written {
-    /// Where that is, if it has elements.
+    /// The address of the output, if it has elements.
     #[cfg(debug_assertions)]
     out: Option<*const u8>,
 }
 
 impl Written {
-    /// Of an output without elements.
+    /// The proof for an output without elements.
     pub(super) const NOTHING: Written = Written {
         #[cfg(debug_assertions)]
         out: None,
     };
 
-    /// The output that begins at an address, if the kernels that were to write it are complete.
+    /// The proof for an output at address `out`, if the kernels that write it are complete.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "builds with debug assertions compare it"))]
     pub(super) fn by(outcome: Outcome, out: *const u8) -> Option<Self> {
@@ -267,7 +256,7 @@ impl Written {
         })
     }
 
-    /// Checks that this is of a run on an output, which has `len` elements.
+    /// Checks that the proof is for the output at `out` of `len` elements.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare with"))]
     fn debug_check(&self, out: *const u8, len: usize) {
@@ -275,46 +264,45 @@ impl Written {
         debug_assert!(len == 0 || self.out == Some(out), "X3: the run of another output");
     }
 
-    /// Forgets that.
     #[inline(always)]
     pub(crate) fn all(self) {}
 }
 
-/// The address of the indices of tuples without components.
+/// The address of indices of tuples without components.
 pub(super) static NO_INDEX: u64 = 0;
 
 /// Runs a plan.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for the scratch of panels and of rows that are decoded. [`Error::IndexOutOfRange`] for
-/// the first such index in row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then
-/// holds moved elements, or what it held before, in an unspecified mix.
+/// [`Error::AllocationFailed`] for the scratch of panels and of decoded rows. [`Error::IndexOutOfRange`] for the first
+/// index out of range in row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then
+/// holds moved elements and old contents in an unspecified mix.
 ///
 /// # Safety
-/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. For the plan of
-/// a map: data and output are aligned for its types, and what is given are lookups of its parameters, which threads may
-/// share and which reach a value for every position along the axis, or the `Quantized` of block-quantised data (K8).
+/// X1: the plan was made for the layouts and types of the operands, and for the layout of their output. K8, for the
+/// plan of a map: data and output are aligned for its types. The params are its lookups, which threads may share and
+/// which reach a value for every position along the axis, or the `Quantized` of block-quantised data.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     if plan.is_whole() {
-        // SAFETY: X1: the plan is one of these operands; a call is one call of the kernel, as just checked.
+        // SAFETY: X1: the plan is for these operands; it is one call of the kernel, as just checked.
         return unsafe { call(plan, operands) };
     }
-    // SAFETY: X1: the plan is one of these operands, and the loops and their cost are its own.
+    // SAFETY: X1: the plan is for these operands, and the loops and their cost are its own.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-/// As [`run`], for a plan that is one call of its kernel.
+/// [`run`] for a plan that is one call of its kernel.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`], as there.
+/// [`Error::IndexOutOfRange`], as for [`run`].
 ///
 /// # Safety
 /// X1 as for [`run`].
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Written, Error> {
     debug_assert!(plan.is_whole());
-    // SAFETY: X1: the part is the whole loop nest of a plan of these operands.
+    // SAFETY: X1: the chunk is the whole loop nest of a plan for these operands.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
     Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
@@ -325,8 +313,8 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
 /// [`Error::IndexOutOfRange`], as [`run`].
 ///
 /// # Safety
-/// X1: the rows were found by this request in the layouts of the operands, whose types are the request's; their output
-/// is row-major, of the shape that [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape) gives.
+/// X1: this request found the rows in the layouts of the operands, whose types are the request's; their output is
+/// row-major, of the shape from [`LeadingAxes::output_shape`](crate::plan::LeadingAxes::output_shape).
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(
     rows: &FewRows,
@@ -342,9 +330,9 @@ pub(crate) unsafe fn run_few_rows(
     rows.complete(&mut spec, request, shape);
     let inner = rows.inner(request);
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
-    // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
+    // SAFETY: the kernel contract holds as for `IndexPart::call`: loop, spec and kernel fit the layouts (P1, P2).
     let args = unsafe { IndexArgs::new(&spec, origin, loops, rows.stride(), params) };
-    // SAFETY: the kernel was found for the width, the index type and the level of these rows (P2).
+    // SAFETY: P2: the kernel was selected by the width, the index type and the level of these rows.
     let outcome = unsafe { (rows.kernel)(&args) };
     if let Some(written) = Written::by(outcome, out) {
         return Ok(written);
@@ -356,15 +344,14 @@ pub(crate) unsafe fn run_few_rows(
     Err(unsafe { first_bad_index::find(&checked, index, ids.layout) })
 }
 
-/// The error of a run that is not complete: [`Error::IndexOutOfRange`] for the first missing index. It takes indices of
-/// the plan's type and not operands, which the public functions would have to store.
+/// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. It takes indices of
+/// the plan's type rather than operands, which the public functions would have to store.
 #[cold]
 fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
     // SAFETY: V1: there are indices of this type along the layout.
     unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
-/// The axes and the policies that the indices of a plan are compared with.
 pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     IndexCheck {
         op: plan.op(),
@@ -375,11 +362,11 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     }
 }
 
-/// As [`run`], for the loops of a plan or for another size of the free one, where `work` is their cost: for what is not
-/// one call of a kernel.
+/// [`run`] with other loops of cost `work`, for plans that are more than one call of a kernel: the plan's loops, or
+/// the same with another size of the free loop.
 ///
 /// # Safety
-/// X1 as for [`run`], with the loops in place of the plan's: they reach coordinates of the operands' layouts.
+/// X1 as for [`run`], with `loops` in place of the plan's: they reach coordinates of the operands' layouts.
 #[inline(never)]
 pub(super) unsafe fn run_in_parts(
     plan: &IndexPlan,
@@ -406,7 +393,7 @@ pub(super) unsafe fn run_in_parts(
         let origin = operands.origin();
         let (kernel, params) = (plan.kernel(), core::ptr::null());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false, scratch };
-        // SAFETY: X1: the loops are those of a plan of these operands, whose panels and kernel these are.
+        // SAFETY: X1: the loops belong to a plan for these operands, and the panels and the kernel are the plan's.
         unsafe { panelled.run() }
     } else {
         let scratch = WorkerScratch::of_rows(plan, tasks)?;
@@ -417,25 +404,24 @@ pub(super) unsafe fn run_in_parts(
     Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
 }
 
-/// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin. It carries the kernel
-/// contract.
+/// A chunk of a plan's loop nest: the same kernel over fewer iterations. It carries the kernel contract.
 #[derive(Clone, Copy)]
 pub(super) struct IndexPart<'a> {
     plan: &'a IndexPlan,
     args: IndexArgs<'a>,
 }
 
-// SAFETY: X2: threads that share a part run different parts of it. What a kernel reads beside the operands, a map's
-// lookups, may be shared between threads, as the operands of a plan promise.
+// SAFETY: X2: threads run disjoint chunks. The only other memory that a kernel reads, a map's lookups, may be shared
+// between threads, as the operands of a plan promise.
 unsafe impl Sync for IndexPart<'_> {}
 
 impl<'a> IndexPart<'a> {
-    /// The whole loop nest of a plan, with its loops.
+    /// The whole loop nest of a plan, with loops `loops`.
     ///
     /// # Safety
-    /// X1 for the plan with these loops. It gives the kernel contract: K1, K3 and K4 since the loops are those of the
-    /// operands' layouts (P1, X1); K2 since any position in range is an element of data, as the axes' sizes are its
-    /// own; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
+    /// X1 for the plan with these loops. It implies the kernel contract: K1, K3 and K4 since the loops belong to the
+    /// operands' layouts (P1, X1); K2 since every position in range names an element of data, as the axes' sizes are
+    /// data's; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
     #[inline(always)]
     pub(super) unsafe fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
         let (origin, params) = (operands.origin(), operands.inputs.params);
@@ -444,26 +430,24 @@ impl<'a> IndexPart<'a> {
         IndexPart { plan, args }
     }
 
-    /// Runs the part as a worker, which decodes rows in its scratch, if the plan decodes rows.
+    /// Runs the chunk as a worker, which decodes rows in its scratch if the plan decodes rows.
     #[inline]
     fn run_in(self, scratch: Option<&WorkerScratch<'_>>, worker: usize) -> Outcome {
         let (Some(decoded), Some(scratch)) = (self.plan.decoded(), scratch) else { return self.run() };
-        // SAFETY: K8: the arguments and the rows are those of the plan, for which the scratch was made; the worker has
-        // its lines alone (R1).
+        // SAFETY: K8: arguments and rows belong to the plan of the scratch; no other worker uses these lines (R1).
         let job = unsafe { DecodingJob::new(&self.args, *decoded, scratch.of(worker)) };
         let args = job.args();
-        // SAFETY: K8: the parameters of a kernel that decodes rows.
+        // SAFETY: K8: the params of a kernel that decodes rows.
         let args = unsafe { self.args.given((&raw const args).cast()) };
         IndexPart { plan: self.plan, args }.run()
     }
 
-    /// Runs the part.
     #[inline]
     fn run(self) -> Outcome {
         if self.plan.is_blocked() { self.run_blocked() } else { self.call_remapped() }
     }
 
-    /// Runs the part block by block of its inner loop, so that the outer loops come back to the indices of a block.
+    /// Runs the chunk block by block of its inner loop, so that the outer loops reuse a block's indices.
     fn run_blocked(self) -> Outcome {
         let (mut loops, last, n) = (Loops::new(), self.args.loops().len() - 1, self.args.inner().n);
         let mut outcome = Outcome::NOTHING;
@@ -483,21 +467,21 @@ impl<'a> IndexPart<'a> {
         unsafe { self.plan.kernel()(&self.args) }
     }
 
-    /// Calls the kernel, on remapped indices if the policy says so.
+    /// Calls the kernel, on remapped indices if the policy remaps.
     fn call_remapped(self) -> Outcome {
-        // SAFETY: P2: the kernel is that of the rank, the width, the index type and the method of the plan, whose loops
-        // these are, or some of their iterations.
+        // SAFETY: P2: the kernel has the rank, the width, the index type and the method of the plan. The loops are the
+        // plan's, or a subset of their iterations.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &self.args) }
     }
 
-    /// Runs the part on up to `tasks` threads, piece by piece.
+    /// Runs the nest on up to `tasks` threads, chunk by chunk.
     fn run_shared(self, tasks: usize, scratch: Option<&WorkerScratch<'_>>) -> Outcome {
         let lengths = self.args.loops().iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(CHUNKS_PER_THREAD));
         let part = &self;
-        share(tasks, cuts.pieces(), |piece, worker| {
+        share(tasks, cuts.chunks(), |chunk, worker| {
             let mut loops = Loops::new();
-            let args = part.args.part(&mut loops, |depth, n| cuts.range(piece, depth, n));
+            let args = part.args.part(&mut loops, |depth, n| cuts.range(chunk, depth, n));
             IndexPart { plan: part.plan, args }.run_in(scratch, worker)
         })
     }

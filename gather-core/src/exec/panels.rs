@@ -1,18 +1,18 @@
-//! Running GatherElements, and scatters off the last axis, panel by panel.
+//! Panel-wise execution of GatherElements, and of scatters off the last axis.
 //!
 //! ```text
 //! for each coordinate of the loops that step through data, and each panel of columns:
 //!     pack: scratch[i][column] = data[i][first + column]     for every i of the axis
-//!     run the other loops of the nest over the panel's columns, with the scratch for data
-//!     unpack, where data is the destination of a scatter
+//!     run the other loops of the nest over the panel's columns, with the scratch as data
+//!     unpack, if data is the destination of a scatter
 //! ```
 //!
-//! Matrix products pack panels in the same way. Off the last axis, neighbours along the axis lie a row of data apart.
-//! Read where it lies, each element takes a cache line and often a page of its own. When the neighbouring columns
-//! need the rest of that line, it is no longer in the cache. Rows a power of two apart also share few sets of the
-//! cache. A panel is contiguous, and stays in the second-level cache while all of the panel's indices are looked up.
+//! Matrix products pack panels in the same way. Off the last axis, adjacent elements along the axis lie a row of data
+//! apart. Read in place, each element takes a cache line, and often a page. The line is evicted before the adjacent
+//! columns need it, the sooner since rows a power of two apart share few cache sets. A panel is contiguous, and stays
+//! in the L2 cache while all of its indices are looked up.
 //!
-//! The scratch is the one allocation of a planned call, made before anything is written.
+//! The scratch is the only allocation of a planned call, made before anything is written.
 
 use smallvec::SmallVec;
 
@@ -23,24 +23,24 @@ use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, Output
 use crate::plan::{NestPlan, Panels, is_free};
 use crate::types::error::Error;
 
-/// Bytes that the scratches of all tasks take together, unless one alone takes more.
+/// Maximum bytes of the scratches of all tasks, unless a single one needs more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are prefetched while packing and unpacking.
+/// Rows to prefetch while packing and unpacking.
 const PACK_AHEAD: usize = 8;
 
-/// Memory for the panels that are worked on at a time, and how columns are cut into panels.
+/// Scratch of the panels in progress, and the partition of columns into panels.
 pub(super) struct PanelScratch {
     memory: WorkerScratch<'static>,
     tasks: usize,
-    /// Columns that the first panel of a coordinate lacks.
+    /// Columns by which the first panel of a coordinate is shorter.
     skipped: usize,
-    /// Panels that the columns of one coordinate are cut into, and all of them.
+    /// Panels per coordinate, and in total.
     per_coordinate: usize,
     items: usize,
 }
 
 impl PanelScratch {
-    /// The memory that up to `tasks` tasks need for the loops of a plan with panels.
+    /// Allocates the scratch of up to `tasks` tasks for the loops of a plan with panels.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -61,9 +61,8 @@ impl PanelScratch {
     }
 }
 
-/// How many columns the first panel of a row lacks, so that the others begin with lines of the output: lines that two
-/// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere except for the first.
-/// None where rows are short.
+/// Columns by which the first panel of a row is shorter, so that the others start at cache lines of the output. A line
+/// shared by two panels is written twice. 0 for short rows. If rows are not whole lines, only the first is aligned.
 pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
     let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
     let (row, past) = (plan.spec().row, out.addr() % LINE);
@@ -72,42 +71,40 @@ pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Pane
     if aligns { past / row } else { 0 }
 }
 
-/// A loop nest that is run panel by panel.
 pub(super) struct Panelled<'a> {
     pub(super) plan: &'a NestPlan,
     pub(super) loops: &'a [Loop],
     pub(super) panels: &'a Panels,
     pub(super) origin: Cursor,
-    /// The kernel for the loops of a panel, and its parameters.
+    /// Kernel for the loops of a panel, and its params.
     pub(super) kernel: IndexKernel,
     pub(super) params: *const (),
-    /// Whether data is the destination of a scatter, to which panels return.
+    /// Whether to unpack panels: data is the destination of a scatter.
     pub(super) unpacks: bool,
     pub(super) scratch: PanelScratch,
 }
 
-// SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
-// in a scratch of its own. The parameters are only read.
+// SAFETY: X2: threads run different panels, so write different columns, each in its own scratch. Params are only read.
 unsafe impl Sync for Panelled<'_> {}
 
 impl Panelled<'_> {
     /// Runs the loop nest panel by panel.
     ///
     /// # Safety
-    /// The promise of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops. The
-    /// panels are the plan's, and so is the kernel for the loops of a panel; the scratch was made for them.
+    /// The contract of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops.
+    /// The panels and the kernel for the loops of a panel are the plan's; the scratch was made for them.
     pub(super) unsafe fn run(&self) -> Outcome {
         share(self.scratch.tasks, self.scratch.items, |item, worker| {
-            // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
-            // workers as scratches, with different numbers.
+            // SAFETY: X2: the caller's promise, for a panel that only this thread has taken. Workers have distinct
+            // numbers below the number of scratches.
             unsafe { self.run_one(item, worker) }
         })
     }
 
-    /// Packs a panel, runs it, and unpacks it where it has changed.
+    /// Packs a panel, runs it, and unpacks it if it is a destination.
     ///
     /// # Safety
-    /// The promise of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
+    /// The contract of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
     unsafe fn run_one(&self, item: usize, worker: usize) -> Outcome {
         let Panelled { plan, loops, panels, mut origin, kernel, params, unpacks, ref scratch } = *self;
         let memory = scratch.memory.of(worker);
@@ -130,20 +127,20 @@ impl Panelled<'_> {
         debug_assert!(panels.rows * width <= scratch.memory.bytes(), "a panel beyond its scratch");
         loops.push(Loop { n, ..*inner });
         let (apart, apart_step) = (origin.data, plan.stride());
-        // SAFETY: the scratch is ours, and has room for the rows of the axis, of up to `panels.columns >= n` columns.
+        // SAFETY: this worker owns the scratch, which fits the rows of the axis with `panels.columns >= n` columns.
         let packed = unsafe { OutputRows::new(memory, width as isize, panels.rows) };
         // SAFETY: the columns are contiguous in data, where every row of the axis may be read.
         pack_rows(&unsafe { StridedRows::new(apart, apart_step, packed, width) }, PACK_AHEAD);
         let origin = Cursor { data: memory, ..origin };
-        // SAFETY: the loops are some of the nest's loops, and the scratch holds the elements that they reach, with a
-        // row of the axis every `width` bytes.
+        // SAFETY: the loops are a subset of the nest's, and the scratch holds the elements that they reach, with a row
+        // of the axis every `width` bytes.
         let args = unsafe { IndexArgs::new(plan.spec(), origin, &loops, width as isize, params) };
         // SAFETY: the plan picked the kernel for these loops (P3).
         let outcome = unsafe { remap::call(kernel, plan.index(), &args) };
         if unpacks {
-            // SAFETY: the columns of the destination may be written, and are this thread's.
+            // SAFETY: the columns of the destination may be written, and no other thread has them.
             let rows = unsafe { OutputRows::new(apart.cast_mut(), apart_step, panels.rows) };
-            // SAFETY: as many rows of the scratch, which holds them, apart from the destination.
+            // SAFETY: the scratch holds the same number of rows, and does not overlap the destination.
             pack_rows(&unsafe { StridedRows::new(memory, width as isize, rows, width) }, PACK_AHEAD);
         }
         outcome

@@ -1,4 +1,4 @@
-//! A prepared gather: the plan that runs, or plans for any size of the first dimension of indices. No layouts.
+//! Prepared gather: the plan to run, or plans for any size of the first dimension of indices. It stores no layouts.
 
 use alloc::boxed::Box;
 
@@ -10,27 +10,25 @@ use crate::plan::{Action, FreePlan, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
-/// A prepared gather.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     /// The plan of calls with the planned number of indices.
     plan: IndexPlan,
-    /// The plans of calls with any number of indices, in place of `plan`.
+    /// The plans of calls with any number of indices, used in place of `plan`.
     dynamic: Option<Box<DynamicCount>>,
 }
 
 impl Prepared {
-    /// A plan whose calls have the planned number of indices.
     #[inline(always)]
     pub(crate) fn new(plan: IndexPlan) -> Self {
         Prepared { plan, dynamic: None }
     }
 
-    /// The same plan for any size of the first dimension of indices, by plans for given sizes of it. `action` is that
-    /// of every size but 0.
+    /// The same plan for any size of the first dimension of indices, made of plans for given sizes. `action` holds for
+    /// every size but 0.
     ///
     /// # Errors
-    /// Those of the plans, then [`Error::FixedCount`] where no loop is that of the dimension.
+    /// From `plan_for`, then [`Error::FixedCount`] if no loop of the plan covers the dimension.
     pub(crate) fn with_any_count(
         self,
         plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
@@ -51,26 +49,24 @@ impl Prepared {
         Ok(Prepared { dynamic: Some(Box::new(dynamic)), ..self })
     }
 
-    /// The plan that describes calls, and has the shape of the output: of the expected count, if calls choose it.
+    /// The plan that describes calls and has the shape of the output; of the expected count if the plan is dynamic.
     #[inline(always)]
     pub(crate) fn plan(&self) -> &IndexPlan {
         &self.plan
     }
 
-    /// A plan that calls run. All of these agree in fill and functions; [`Prepared::plan`] differs from them if it was
-    /// made for 0 indices, where nothing is filled.
+    /// A plan that calls run. All such plans agree in fill and functions. [`Prepared::plan`] differs from them if it
+    /// was made for 0 indices, for which it has no fill.
     #[inline(always)]
     pub(crate) fn running(&self) -> &IndexPlan {
         self.dynamic.as_deref().map_or(&self.plan, |dynamic| &dynamic.plans[0].plan)
     }
 
-    /// Changes all plans.
     pub(crate) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
         change(&mut self.plan);
         self.dynamic.iter_mut().flat_map(|dynamic| &mut dynamic.plans).for_each(|free| change(&mut free.plan));
     }
 
-    /// The plans of calls that choose the size of the first dimension of indices.
     #[inline(always)]
     pub(crate) fn dynamic(&self) -> Option<&DynamicCount> {
         self.dynamic.as_deref()
@@ -82,18 +78,18 @@ impl Prepared {
         self.dynamic.is_none() && self.plan.is_whole()
     }
 
-    /// Runs the plan, for a size of the free dimension, where there is one.
+    /// Runs the plan, for `count` along the free dimension if the plan is dynamic.
     ///
     /// # Errors
     /// As for [`run_index`](super::run_index).
     ///
     /// # Safety
-    /// X1 for operands of the planned layouts, except that there are `count` indices along the first dimension where
-    /// that is free, and so in the output.
+    /// X1 for operands of the planned layouts. If the plan is dynamic, `count` replaces the size of the first
+    /// dimension of indices, and of the output accordingly.
     #[inline(always)]
     pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         match &self.dynamic {
-            // SAFETY: X1: the plan is the one of these layouts, none of which is free.
+            // SAFETY: X1: the plan was made for these layouts, none of which is free.
             None => unsafe { index::run(&self.plan, operands) },
             // SAFETY: X1: the plans were made for these layouts and any count of indices.
             Some(dynamic) => unsafe { dynamic.run(operands, count) },
@@ -101,28 +97,28 @@ impl Prepared {
     }
 }
 
-/// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output. Where
-/// any size of it leaves nothing to move, plans without a loop, which check indices.
+/// Plans with one free loop: over the first dimension of indices, the outermost of the output. If nothing moves for
+/// any size of it, plans without a loop, which check indices.
 ///
-/// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it, and no kernel is one
-/// for declared shapes, whose sizes are fixed (K10).
+/// Invariant C1: data does not move along the free dimension, so P1 holds for any size of it. No kernel is for
+/// declared shapes, whose sizes are fixed (K10).
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicCount {
     /// For few indices, and for more.
     plans: [FreePlan<IndexPlan>; 2],
-    /// Elements of indices and of the output for each along the free dimension.
+    /// Elements of indices and of the output per step of the free dimension.
     indices_per_count: usize,
     out_per_count: usize,
 }
 
-/// Sizes of the free dimension up to which calls have few indices.
+/// Maximum size of the free dimension for the plan of few indices.
 const FEW: usize = 32;
-/// Sizes that plans are made for, unless a greater one is expected.
+/// Sizes to plan for, unless a greater one is expected.
 const PLANNED: [usize; 2] = [FEW, 1 << 10];
 
 impl DynamicCount {
-    /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,
-    /// nor has the output: every size is that of no indices, and stands for any.
+    /// The size of the free dimension of `indices` indices; `None` if it is not whole. If a step of it has no indices,
+    /// the output has no elements, and 0 stands for any size.
     #[inline(always)]
     pub(crate) fn count(&self, indices: usize) -> Option<usize> {
         match self.indices_per_count {
@@ -132,7 +128,7 @@ impl DynamicCount {
         }
     }
 
-    /// Elements of the output, for a size of the free dimension: saturated where there are too many for any slice.
+    /// Elements of the output for a size of the free dimension; saturates beyond the length of any slice.
     #[inline(always)]
     pub(crate) fn out_len(&self, count: usize) -> usize {
         self.out_per_count.saturating_mul(count)
@@ -144,15 +140,15 @@ impl DynamicCount {
     /// As for [`run_index`](super::run_index).
     ///
     /// # Safety
-    /// X1 for tensors with `count` along the free dimension, which is the first of the layout of the operands' indices,
-    /// whatever size that says.
+    /// X1 for tensors with `count` along the free dimension, the first dimension of the operands' indices. `count`
+    /// replaces the size in their layout.
     #[inline]
     unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         let FreePlan { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
-        // A tensor with as many elements exists, so that the product does not overflow.
+        // A tensor with `n` elements exists, so the product does not overflow.
         let n = times * count;
         if n == 0 {
-            // SAFETY: there is no index, or the plan moves nothing for any count of them.
+            // SAFETY: there is no index, or the plan moves nothing for any count.
             return unsafe { check_only(plan, operands, count) };
         }
         let (mut only, mut several) = ([Loop::ONCE], SmallVec::<[Loop; 6]>::new());
@@ -184,7 +180,7 @@ impl DynamicCount {
     }
 }
 
-/// Runs a call that has nothing to move: checks its indices, where the plan does.
+/// Runs a call that moves nothing: checks its indices if the plan does.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`], as [`run_index`](super::run_index).
@@ -203,7 +199,7 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-/// A plan for size `planned` of a contiguous output's first dimension: its loop alone steps over all of the output.
+/// A plan for size `planned` of a contiguous output's first dimension: its free loop steps over all of the output.
 fn free_plan(planned: usize, plan: IndexPlan) -> Result<FreePlan<IndexPlan>, Error> {
     let refused = Error::FixedCount { op: plan.op() };
     let is_free = |plan: &IndexPlan, l: &Loop| {

@@ -1,4 +1,4 @@
-//! Memory of the workers of a call, uninitialised: whole lines of the cache.
+//! Uninitialised scratch of the workers of a call, in whole cache lines.
 
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -9,7 +9,7 @@ use crate::plan::IndexPlan;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
-/// A line of the cache that may be written where its owner is shared.
+/// A cache line that may be written through a shared reference to its owner.
 #[repr(align(64))]
 pub(super) struct Line(#[expect(dead_code, reason = "written by its address")] UnsafeCell<MaybeUninit<[u8; LINE]>>);
 
@@ -22,25 +22,24 @@ impl Line {
     }
 }
 
-/// Memory for each worker of a call.
+/// Scratch of each worker of a call.
 ///
-/// **R1** Each of the workers that a scratch was made for has `lines` lines of it to itself. They stay where they are
-/// as long as the scratch lives.
+/// **R1** Each worker for which the scratch was made has `lines` lines to itself, at addresses fixed while it lives.
 pub(super) struct WorkerScratch<'a> {
-    /// Only its capacity is used. Every pointer is taken from here anew, so that the memory has one owner, and points
-    /// to cells.
+    /// Only its capacity is used. Every pointer is derived from it anew, so the memory has one owner, and the pointers
+    /// point to cells.
     memory: Vec<Line>,
-    /// The caller's buffer, where it has enough lines.
+    /// The caller's buffer, if it is long enough.
     near: &'a [Line],
-    /// Lines of each worker, which threads do not share.
+    /// Lines of each worker; no line is shared.
     lines: usize,
 }
 
-// SAFETY: X2: the lines are cells, and workers have numbers of their own, and so different lines (R1).
+// SAFETY: X2: the lines are cells, and workers have distinct numbers, and so different lines (R1).
 unsafe impl Sync for WorkerScratch<'_> {}
 
 impl<'a> WorkerScratch<'a> {
-    /// For `workers` workers, of `bytes` bytes each, in `near` where that is enough.
+    /// Scratch of `bytes` bytes for each of `workers` workers, in `near` if it is long enough.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -54,14 +53,14 @@ impl<'a> WorkerScratch<'a> {
         Ok(WorkerScratch { memory, near, lines })
     }
 
-    /// For the rows that a plan decodes; `None` where it decodes nothing.
+    /// Scratch for the rows that a plan decodes; `None` if it decodes none.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
     #[inline(always)]
     pub(super) fn of_rows(plan: &IndexPlan, workers: usize) -> Result<Option<Self>, Error> {
         let Some(decoded) = plan.decoded() else { return Ok(None) };
-        // Of an axis without elements no row is read.
+        // On an axis without elements no row is read.
         let reads = plan.axes().iter().all(|axis| axis.dim > 0);
         Self::new(if reads { decoded.rows.saturating_mul(decoded.stride) } else { 0 }, workers, &[]).map(Some)
     }

@@ -1,4 +1,4 @@
-//! Running the plan of an operator that rearranges space.
+//! Execution of the plan of an operator that rearranges space.
 
 use crate::exec::cuts::Cuts;
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
@@ -9,23 +9,23 @@ use crate::tensor::layout::Shape;
 use crate::tensor::output::Target;
 use crate::types::error::Error;
 
-/// Runs a plan into an output of a shape.
+/// Runs a plan into an output of shape `shape`.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] and [`Error::TooManyElements`] for an output that is not fixed.
+/// [`Error::AllocationFailed`] and [`Error::TooManyElements`] if the output is not fixed.
 ///
 /// # Safety
-/// The shape is that of the planned output. X1 for data and a fixed output, both at coordinate 0. Any other takes
-/// elements of the size that the plan moves (O1), and the plan was made for a row-major one.
+/// `shape` is the shape of the planned output. X1 for data and a fixed output, both at coordinate 0. Any other output
+/// takes elements of the size that the plan moves (O1), and the plan was made for a row-major output.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &SpacePlan, shape: &[usize], data: *const u8, out: Target<'_>) -> Result<(), Error> {
     let fresh = || Ok((shape, Shape::checked_len(shape)?));
     let write = |out| {
-        // SAFETY: X1, by the contract; memory that is not fixed is fresh and row-major.
+        // SAFETY: X1 by the contract; memory that is not fixed is new and row-major.
         unsafe { run_parts(plan, SpaceCursor::new(data, out)) };
         Ok(())
     };
-    // SAFETY: the parts of a plan reach every element of its output (P1), and each moves or fills what it reaches (X3).
+    // SAFETY: the parts of a plan reach every element of its output (P1), and each moves or fills its elements (X3).
     unsafe { out.write(fresh, write) }
 }
 
@@ -44,10 +44,10 @@ unsafe fn run_parts(plan: &SpacePlan, tensors: SpaceCursor) {
     }
 }
 
-/// A part of a loop nest: the same kernel over fewer iterations from a later origin.
+/// A chunk of a loop nest: the same kernel over fewer iterations from a later origin.
 ///
-/// Invariant X1: the loops are those of the part, or a sub-range of them, and the origin is where they begin in tensors
-/// of the plan's layouts.
+/// Invariant X1: the loops are the part's loops, or sub-ranges of them, and the origin is their start in tensors of
+/// the plan's layouts.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     plan: &'a SpacePlan,
@@ -56,28 +56,27 @@ struct Task<'a> {
     loops: &'a [BlockLoop],
 }
 
-// SAFETY: X2: threads that share a task run different parts of it.
+// SAFETY: X2: threads run disjoint chunks.
 unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
-    /// Calls the kernel.
     #[inline]
     fn call(self) {
-        // SAFETY: K1 and K4: the loops reach the elements that the operator names (P1), of tensors that are apart (X1).
-        // K6: the plan's fill is of an element, of which rows are made.
+        // SAFETY: K1 and K4: the loops reach the elements that the operator names (P1), of tensors that do not overlap
+        // (X1). K6: the plan's fill is an element, of which rows are made.
         let args = unsafe { SpaceArgs::new(self.origin, self.loops, self.part.row, self.plan.fill()) };
-        // SAFETY: K5 to K7 and K10: the plan picked the kernel by level, rank and row, or one that fills (P2).
+        // SAFETY: K5 to K7 and K10: the plan picked the kernel by level, rank and row, or a kernel that fills (P2).
         unsafe { (self.part.entry.run)(&args) }
     }
 
-    /// Runs the loop nest on up to `tasks` threads, piece by piece.
+    /// Runs the loop nest on up to `tasks` threads, chunk by chunk.
     fn run_shared(self, tasks: usize) {
         let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
         let whole = &self;
-        parallel_for(tasks, cuts.pieces(), |piece, _| {
+        parallel_for(tasks, cuts.chunks(), |chunk, _| {
             let (mut loops, mut origin) = (BlockLoops::from_slice(whole.loops), whole.origin);
             for (d, along) in loops.iter_mut().enumerate() {
-                let range = cuts.range(piece, d, along.n);
+                let range = cuts.range(chunk, d, along.n);
                 let cursor = skip(origin.enter(along), along, range.start);
                 origin = cursor.at();
                 (along.n, along.phase) = (range.len(), cursor.phase);
@@ -87,7 +86,7 @@ impl Task<'_> {
     }
 }
 
-/// The cursor `count` iterations further.
+/// Advances a cursor by `count` iterations.
 fn skip(cursor: BlockCursor, along: &BlockLoop, count: usize) -> BlockCursor {
     let phase = (cursor.phase + count) % along.block;
     let carries = (cursor.phase + count) / along.block;

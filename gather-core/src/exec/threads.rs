@@ -1,4 +1,4 @@
-//! Sharing the pieces of a call between the threads of the caller's rayon pool.
+//! Sharing of the chunks of a call between the threads of the caller's rayon pool.
 
 #![forbid(unsafe_code)]
 
@@ -13,24 +13,23 @@ use std::sync::OnceLock;
 #[cfg(feature = "rayon")]
 use crate::exec::helpers;
 
-/// Pieces for each task. With several, threads that come late or are held up leave more to the others.
+/// Chunks per task. With several, other threads make up for threads that are late or held up.
 pub(crate) const CHUNKS_PER_THREAD: usize = 4;
 
-/// The threads of the pool that a call from here is helped by: its own.
+/// The number of threads that can work on a call: the calling one.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn pool_threads() -> usize {
     1
 }
 
-/// Calls `run` on the pieces `0..n`, each once, on this thread and on up to `tasks - 1` others that become free
-/// meanwhile: with the piece, and the number of the thread among those that work on them. All calls have ended when this
-/// returns.
+/// Calls `run(chunk, worker)` for each chunk of `0..n` once, on this thread and on up to `tasks - 1` others as they
+/// become free. Workers have distinct numbers below `tasks`. All calls have ended when this returns.
 pub(crate) fn parallel_for(tasks: usize, n: usize, run: impl Fn(usize, usize) + Sync) {
     let (next, workers) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let worker = workers.fetch_add(1, Ordering::Relaxed);
-        let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&piece| piece < n);
-        core::iter::from_fn(next).for_each(|piece| run(piece, worker));
+        let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < n);
+        core::iter::from_fn(next).for_each(|chunk| run(chunk, worker));
     };
     help(tasks.min(n).saturating_sub(1), &work);
 }
@@ -42,14 +41,13 @@ fn help(helpers: usize, work: &(impl Fn() + Sync)) {
     if helpers == 0 { work() } else { helpers::run(helpers, work) }
 }
 
-/// The number of threads of the current pool beside this one.
+/// Threads of the current pool except this one.
 #[cfg(feature = "rayon")]
 fn others() -> usize {
     pool_threads().saturating_sub(usize::from(rayon_core::current_thread_index().is_some()))
 }
 
-/// The number of threads of the current pool: the one that this thread belongs to, or else the global one. It is 0 if
-/// the global one cannot be started.
+/// Threads of the current pool: this thread's, or else the global one. It is 0 if the global pool cannot start.
 #[cfg(feature = "rayon")]
 pub(crate) fn pool_threads() -> usize {
     static GLOBAL_STARTS: OnceLock<bool> = OnceLock::new();
@@ -60,9 +58,9 @@ pub(crate) fn pool_threads() -> usize {
     }
 }
 
-/// Starts the global pool unless it was started before. Returns whether there is one.
+/// Starts the global pool unless it has started. Returns whether it exists.
 ///
-/// rayon starts the pool when it is first used. If the system refuses the threads, this and every later use panics.
+/// rayon starts the pool on first use. If the system refuses the threads, this and every later use panics.
 #[cfg(feature = "rayon")]
 fn start_global() -> bool {
     // On targets without threads rayon falls back to a pool of the calling thread, but not in `build_global`.
@@ -71,14 +69,13 @@ fn start_global() -> bool {
             Ok(()) => return true,
             // The system refused the threads.
             Err(error) if error.source().is_some() => return false,
-            // Someone else tried before.
+            // An earlier call has tried.
             Err(_) => {}
         }
     }
     catch_unwind(rayon_core::current_num_threads).is_ok()
 }
 
-/// Calls `work` here.
 #[cfg(not(feature = "rayon"))]
 fn help(_: usize, work: &(impl Fn() + Sync)) {
     work();
@@ -99,7 +96,7 @@ mod tests {
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     use crate::types::level::tests::this_test;
 
-    /// How often each of `n` pieces was taken, and by how many workers.
+    /// How often each of `n` chunks was taken, and the number of workers.
     fn taken(tasks: usize, n: usize) -> (Vec<usize>, usize) {
         let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
         let workers = Mutex::new(Vec::new());
@@ -157,7 +154,7 @@ mod tests {
                     });
                 }));
                 assert_eq!(at_work.load(SeqCst), 0);
-                // Whoever is to panic may come too late for a piece.
+                // The thread that should panic may come too late for a chunk.
                 let message = result.err().map(|panic| *panic.downcast::<alloc::string::String>().unwrap());
                 assert_eq!(message.is_some(), panicked.load(SeqCst) > 0);
                 assert!(message.is_none_or(|message| message.starts_with("piece ")));
@@ -165,7 +162,7 @@ mod tests {
         }
     }
 
-    /// One less at work, by a panic too.
+    /// Decrements the count on drop, so after a panic too.
     struct Leaves<'a>(&'a AtomicUsize);
 
     impl Drop for Leaves<'_> {
@@ -174,7 +171,7 @@ mod tests {
         }
     }
 
-    /// A payload whose drop panics, with another one.
+    /// A payload whose drop panics with another payload.
     struct Bomb;
 
     impl Drop for Bomb {
@@ -203,8 +200,7 @@ mod tests {
         pool.install(panics_on_two_threads);
     }
 
-    /// Runs itself in processes that cannot start threads: their stacks would take more memory than there are
-    /// addresses.
+    /// Runs itself in processes that cannot start threads: their stacks would exceed the address space.
     #[test]
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     fn without_a_pool_the_caller_works_alone() {
@@ -231,14 +227,14 @@ mod tests {
         }
     }
 
-    /// Runs `call` while all other threads of this thread's pool are busy.
+    /// Calls `call` while all other threads of this thread's pool are busy.
     fn while_others_are_busy(call: impl FnOnce()) {
         let here = rayon_core::current_thread_index();
         let both = Arc::new([Barrier::new(super::others() + 1), Barrier::new(super::others() + 1)]);
         let [busy, free] = &*both;
         let there = Arc::clone(&both);
         rayon_core::spawn_broadcast(move |thread| {
-            // It comes to this thread too, when the call has ended.
+            // This thread runs the closure too, after the call has ended.
             if Some(thread.index()) != here {
                 there.iter().for_each(|both| _ = both.wait());
             }
@@ -248,7 +244,7 @@ mod tests {
         free.wait();
     }
 
-    /// No other test uses the pool meanwhile.
+    /// Locks out the other tests that use the global pool.
     fn alone_in_the_global_pool() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -278,7 +274,7 @@ mod tests {
                     let Known { threads, open, calls } = known();
                     assert!(open <= threads.max(1) && threads <= size, "{open} offers, {threads} of {size} threads");
                     assert_eq!(open == 0, super::others() == 0);
-                    // Calls of other tests, too, want help of the global pool.
+                    // Calls of other tests use the global pool too.
                     assert!(calls == 0 || is_global, "a call that has ended wants help");
                 }
             });
@@ -288,7 +284,7 @@ mod tests {
         drop(alone);
         for threads in [1, 2, 5] {
             let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            // Every thread makes its first call, whether it has helped another or not.
+            // Every thread makes its first call, whether or not it has helped another.
             pool.broadcast(|_| drop(taken(1 + threads, 50)));
             pool.install(calls);
             let call = || {

@@ -1,10 +1,10 @@
-//! The built-in kernels: two sets for each representation of indices, one for gathers and one for scatters, so that a
-//! program links only those that it uses.
+//! The built-in kernels: two sets per representation of indices, one for gathers and one for scatters, so that a
+//! program links only the sets it uses.
 //!
-//! Without the feature `registry` the library holds those of the usual indices. Of all others, and of the operators
-//! that rearrange space, it has constants of generic types, which are compiled in the crate whose call names the types.
+//! Without the feature `registry` the library holds the sets of the usual index types. All other sets, and the
+//! operators that rearrange space, are constants of generic types, compiled in the crate that names the types.
 //!
-//! CONTRIBUTING.md lists what to touch for a new data type, index type or rank: its name below, and more.
+//! CONTRIBUTING.md lists the places to touch for a new data type, index type or rank.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ macro_rules! builtin {
     ($(#[$doc:meta])* $name:ident, indices: $indices:tt, ops: $ops:tt) => {
         #[cfg(not(test))]
         builtin! { $(#[$doc])* $name, indices: $indices, ops: $ops, ranks: 1..=8, any }
-        // Unit tests plan a few calls. The kernels of any rank run them, and the others are not built once more.
+        // Unit tests plan few calls: the kernels of any rank run them, and the unrolled ranks are not built again.
         #[cfg(test)]
         builtin! { $(#[$doc])* $name, indices: $indices, ops: $ops, ranks: any }
     };
@@ -51,7 +51,7 @@ macro_rules! builtin {
     };
     ($($gathers:ident, $scatters:ident: $index:ident;)*) => {$(
         builtin! {
-            /// The built-in gathers by indices of one representation; pointer-sized ones have that of their width.
+            /// The built-in gathers by indices of one representation, which pointer-sized indices of its width share.
             $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd]
         }
         #[cfg(feature = "scatter")]
@@ -62,8 +62,8 @@ macro_rules! builtin {
     )*};
 }
 
-// Hot: the usual types of indices. The kernels of all others are compiled here with the feature `registry`, and where a
-// type is named without it (`SetsOf`).
+// Hot: the usual index types. The kernels of all others are compiled here with the feature `registry`, and otherwise
+// where a type is named (`SetsOf`).
 builtin! {
     GATHER_I32, SCATTER_I32: i32;
     GATHER_I64, SCATTER_I64: i64;
@@ -79,7 +79,7 @@ builtin! {
 }
 #[cfg(feature = "registry")]
 builtin! {
-    /// The built-in kernels of the operators that rearrange space.
+    /// The built-in kernels that rearrange space.
     REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth]
 }
 
@@ -88,7 +88,7 @@ const GATHERS: &[Op] = &[Op::Gather, Op::GatherElements, Op::GatherNd];
 const SCATTERS: &[Op] = &[Op::ScatterElements, Op::ScatterNd];
 const REARRANGES: &[Op] = &[Op::BatchToSpace, Op::SpaceToBatch, Op::DepthToSpace, Op::SpaceToDepth];
 
-/// The name of a kernel for any rank, by its level, and by its index type.
+/// The name of a kernel for any rank, from its level and its index type.
 macro_rules! name {
     ($L:ident, $($part:literal)+) => {
         match $L::LEVEL {
@@ -113,7 +113,7 @@ macro_rules! name {
     };
 }
 
-/// A set of the kernels of every level for loop nests of any rank: few functions.
+/// A set of kernels of every level, only for loop nests of any rank.
 macro_rules! any_rank {
     (
         $name:literal,
@@ -136,19 +136,19 @@ macro_rules! any_rank {
     };
 }
 
-/// The kernels at the level `L` for indices `I`.
+/// The kernels for indices `I` at the level `L`.
 struct AtLevel<I, L>(PhantomData<(I, L)>);
 
-/// Sets for indices `I`, compiled where the type is named.
+/// Sets for indices `I`, compiled where `I` is named.
 struct SetsOf<I>(PhantomData<I>);
 
-/// The kernels that rearrange space at the level `L`, compiled where they are named for `T`.
+/// The kernels that rearrange space at the level `L`, compiled where `T` is named.
 struct SpaceAtLevel<T, L>(PhantomData<(T, L)>);
 
-/// Sets of kernels that rearrange space, likewise.
+/// Sets of kernels that rearrange space, compiled where `T` is named.
 struct SpaceOf<T>(PhantomData<T>);
 
-/// Sets by the least of their widths. Of elements of another size no row has a width: a width is no multiple of it.
+/// Sets by their least width. `ROWS` serves elements of other sizes, of which no width is a multiple.
 macro_rules! by_widths {
     ($($NAME:ident: $($width:literal $bytes:literal),*;)*) => {
         impl<I: Index, L: Isa> AtLevel<I, L> {
@@ -208,7 +208,6 @@ impl<I: Index, L: Isa> AtLevel<I, L> {
     };
 }
 
-/// The set for elements of some number of bytes.
 macro_rules! of_size {
     ($bytes:expr) => {
         match $bytes {
@@ -241,7 +240,7 @@ impl<T> SpaceOf<T> {
     }
 }
 
-/// Every built-in set: those for types known at run time.
+/// Every built-in set, for types known at run time.
 #[cfg(feature = "registry")]
 pub(crate) const BUILTIN: &[&KernelSet] = &[
     &GATHER_I8,
@@ -290,7 +289,7 @@ macro_rules! compiled {
 }
 
 compiled! {
-    /// The built-in gathers that the library holds, by an index type. Where the type is a constant, no other set is
+    /// The built-in gathers that the library holds for an index type. If the type is a constant, no other set is
     /// linked.
     compiled_gathers: GATHER_I32 GATHER_I64,
     I8 GATHER_I8, I16 GATHER_I16, U8 GATHER_U8, U16 GATHER_U16, U32 GATHER_U32, U64 GATHER_U64
@@ -302,8 +301,8 @@ compiled! {
     I8 SCATTER_I8, I16 SCATTER_I16, U8 SCATTER_U8, U16 SCATTER_U16, U32 SCATTER_U32, U64 SCATTER_U64
 }
 
-/// The built-in gathers by indices `I` of elements of a number of bytes: those that the library holds, else those that
-/// are compiled where this is evaluated.
+/// The built-in gathers of elements of `bytes` bytes by indices `I`: the library's set, else a set compiled where this
+/// is evaluated.
 pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     match compiled_gathers(I::TYPE) {
         Some(set) => set,
@@ -311,8 +310,7 @@ pub(crate) const fn gathers<I: Index>(bytes: usize) -> &'static KernelSet {
     }
 }
 
-/// The gathers for rows of any length and loop nests of any rank: functions of the sets above, and few, so that a
-/// program links little for them.
+/// The gathers for rows of any length and loop nests of any rank, from the sets above: a program links few functions.
 pub(crate) const fn rows<I: Index>() -> &'static KernelSet {
     by_index!(I::TYPE, J => SetsOf::<J>::ROWS)
 }
@@ -326,7 +324,8 @@ pub(crate) const fn scatters<I: Index>() -> &'static KernelSet {
     }
 }
 
-/// The built-in kernels that rearrange elements of some number of bytes, likewise, for whatever `T` names them.
+/// The built-in kernels that rearrange elements of `bytes` bytes: the library's set, else a set compiled where `T` is
+/// named.
 pub(crate) const fn rearrange<T>(bytes: usize) -> &'static KernelSet {
     #[cfg(feature = "registry")]
     {
@@ -339,7 +338,8 @@ pub(crate) const fn rearrange<T>(bytes: usize) -> &'static KernelSet {
 }
 
 impl IndexRest {
-    /// The sets that run gathers and scatters of elements of `sizes` bytes by indices `I` which a set has no kernel for.
+    /// The fallback sets for gathers and scatters of elements of `sizes` bytes by indices `I`, where `has` is
+    /// `[gathers, scatters]`.
     #[must_use]
     pub const fn of<I: Index>(sizes: &[usize], has: [bool; 2]) -> Self {
         let [has_gathers, has_scatters] = has;
@@ -357,15 +357,14 @@ impl IndexRest {
 }
 
 impl Rests {
-    /// The sets that run what a set has no kernel for, by the representation of indices; and where it rearranges space,
-    /// for elements of `sizes` bytes.
+    /// The fallback sets by representation of indices and, if the set rearranges space, for elements of `sizes` bytes.
     #[must_use]
     pub const fn of<T>(by_repr: &'static [IndexRest], sizes: &[usize], has_space: bool) -> Self {
         Rests { by_repr, space: if has_space { Some(rearrange::<T>(least_width(sizes))) } else { None } }
     }
 }
 
-/// The least of sizes that are widths; 0 where none is.
+/// The least of `sizes` that is a width; 0 if none is.
 const fn least_width(sizes: &[usize]) -> usize {
     let (mut least, mut at) = (0, 0);
     while at < sizes.len() {
@@ -384,7 +383,7 @@ mod tests {
     use crate::kernels::table::ElementRow;
     use crate::types::element::Element;
 
-    /// A set of bytes that has no kernels of its own for them: rows of 4 bytes would run that for rows of any length.
+    /// A set of bytes with kernels only for rows of any length: those kernels would also run rows of 4 bytes.
     #[test]
     #[should_panic(expected = "what runs the rest of a set lacks kernels too")]
     fn a_set_without_kernels_for_all_rows_is_refused() {
@@ -395,7 +394,7 @@ mod tests {
         let _ = KernelSet::new(Lists { elements: ELEMENTS, rests, ..*bytes });
     }
 
-    /// So that the registry asks one of them.
+    /// The registry asks only one of the sets.
     #[test]
     #[cfg(feature = "registry")]
     fn every_set_knows_the_same_data_types() {

@@ -1,4 +1,4 @@
-//! Functions that are compiled for each of the levels that are found at run time.
+//! Functions compiled for each level that is detected at run time.
 
 use crate::kernels::level_fn::{Compiled, LevelFn, scalar};
 #[cfg(target_arch = "x86_64")]
@@ -7,11 +7,11 @@ use crate::types::level::{Available, Level};
 
 /// A function for each level.
 ///
-/// - **E1** Where `F` is a [`LevelPointer`], the functions are safe to call on a machine that has their levels. That of
-///   the scalar level is safe on every machine.
+/// - **E1** If `F` is a [`LevelPointer`], each function is safe to call on a machine that has its level. The function
+///   of the scalar level is safe on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByLevel<F> {
-    /// Where the target itself has a level, this one is compiled for it.
+    /// Compiled for the target's own level, if it has one.
     scalar: F,
     #[cfg(target_arch = "x86_64")]
     avx2: F,
@@ -19,13 +19,13 @@ pub(crate) struct ByLevel<F> {
     avx512: F,
 }
 
-/// A [`ByLevel`]. Functions of x86-64 may be missing on other targets. That of AVX2 serves AVX-512 too where there is
-/// none for it.
+/// A [`ByLevel`]. Functions of x86-64 may be missing on other targets. The AVX2 function serves AVX-512 if no third is
+/// given.
 ///
-/// `fn F` is a [`LevelFn`], compiled for each level. `fn F, fn G` has `F` for the scalar level and `G` for AVX2; a third
-/// one is for AVX-512.
-/// `scalar fn F` has `F`, compiled for the scalar level, for all. Functions that are named level by level go to
-/// [`ByLevel::new`], which is unsafe to call.
+/// - `fn F`: a [`LevelFn`] compiled for each level.
+/// - `fn F, fn G`, `fn F, fn G, fn H`: `F` for the scalar level, `G` for AVX2, `H` for AVX-512.
+/// - `scalar fn F`: `F`, compiled for the scalar level, for all levels.
+/// - Expressions, one per level, are passed to [`ByLevel::new`], which is unsafe to call.
 macro_rules! by_level {
     (fn $level_fn:ty) => {
         $crate::kernels::by_level::each::<$level_fn>()
@@ -69,7 +69,7 @@ macro_rules! by_level {
 }
 pub(crate) use by_level;
 
-/// A function, compiled for each level: that of AVX2 serves AVX-512 too.
+/// `F`, compiled for each level; the AVX2 function serves AVX-512, too.
 pub(crate) const fn each<F: LevelFn>() -> ByLevel<Compiled<F>> {
     ByLevel {
         scalar: scalar::<F>,
@@ -80,7 +80,7 @@ pub(crate) const fn each<F: LevelFn>() -> ByLevel<Compiled<F>> {
     }
 }
 
-/// A function, compiled for the scalar level, for all levels.
+/// `F`, compiled for the scalar level, for all levels.
 pub(crate) const fn one<F: LevelFn>() -> ByLevel<Compiled<F>> {
     ByLevel {
         scalar: scalar::<F>,
@@ -91,7 +91,7 @@ pub(crate) const fn one<F: LevelFn>() -> ByLevel<Compiled<F>> {
     }
 }
 
-/// A function for the scalar level, and one that is compiled for AVX2.
+/// `F` for the scalar level, `G` for AVX2 and AVX-512.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const fn two<F, G>() -> ByLevel<Compiled<F>>
 where
@@ -101,7 +101,7 @@ where
     ByLevel { scalar: scalar::<F>, avx2: avx2::<G>, avx512: avx2::<G> }
 }
 
-/// A function for the scalar level, one that is compiled for AVX2, and one for AVX-512.
+/// `F` for the scalar level, `G` for AVX2, `H` for AVX-512.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const fn three<F, G, H>() -> ByLevel<Compiled<F>>
 where
@@ -112,19 +112,19 @@ where
     ByLevel { scalar: scalar::<F>, avx2: avx2::<G>, avx512: avx512::<H> }
 }
 
-/// A pointer to a function that is unsafe to call only since it is compiled for a level, which the machine may lack.
+/// A pointer to a function that is unsafe to call only because the machine may lack its level.
 pub(crate) trait LevelPointer: Copy {
-    /// The pointer to a function that is safe to call.
+    /// The same pointer type without `unsafe`.
     type Safe: Copy;
 
     /// The same function.
     ///
     /// # Safety
-    /// The function is unsafe to call only since it is compiled for a level, and the machine has that level.
+    /// The function is unsafe to call only because of its level, and the machine has that level.
     unsafe fn on_this_machine(self) -> Self::Safe;
 }
 
-/// Says of types of functions, such as `for<'a> fn(&'a Job)`, that the same with `unsafe` are [`LevelPointer`]s.
+/// Implements [`LevelPointer`] for `unsafe` function types, given the safe types, such as `for<'a> fn(&'a Job)`.
 macro_rules! level_pointers {
     ($($(for<$life:lifetime>)? fn $args:tt $(-> $out:ty)? $(, $generic:ident: $bound:path)?;)*) => {$(
         impl$(<$generic: $bound>)? $crate::kernels::by_level::LevelPointer
@@ -134,9 +134,8 @@ macro_rules! level_pointers {
 
             #[inline(always)]
             unsafe fn on_this_machine(self) -> Self::Safe {
-                // SAFETY: the two types are written with the same arguments and result: they differ in `unsafe` alone.
-                // The function is unsafe to call only where the machine lacks its level, and the caller says that it
-                // does not.
+                // SAFETY: the two types have the same arguments and result, and differ only in `unsafe`. The function
+                // is unsafe to call only if the machine lacks its level, and the caller promises that it has the level.
                 unsafe { core::mem::transmute::<Self, Self::Safe>(self) }
             }
         }
@@ -145,11 +144,11 @@ macro_rules! level_pointers {
 pub(crate) use level_pointers;
 
 impl<F> ByLevel<F> {
-    /// The function of each level.
+    /// A function for each level.
     ///
     /// # Safety
-    /// E1: where `F` is a [`LevelPointer`], each function is unsafe to call only where the machine lacks its level, or
-    /// one below. That of the scalar level is safe to call.
+    /// E1: if `F` is a [`LevelPointer`], each function is unsafe to call only if the machine lacks its level, or one
+    /// below. The scalar function is safe to call.
     pub(crate) const unsafe fn new(
         scalar: F,
         #[cfg(target_arch = "x86_64")] avx2: F,
@@ -164,7 +163,6 @@ impl<F> ByLevel<F> {
         }
     }
 
-    /// The function for a level.
     pub(crate) fn get(&self, level: Level) -> &F {
         match level {
             #[cfg(target_arch = "x86_64")]
@@ -180,7 +178,7 @@ impl<F: LevelPointer> ByLevel<F> {
     /// The function for a level of this machine.
     #[inline(always)]
     pub(crate) fn at(&self, level: Available) -> F::Safe {
-        // SAFETY: the machine has the level, and those below it. E1: that is all that the function asks for.
+        // SAFETY: the machine has the level, and all levels below it. E1: the function requires nothing else.
         unsafe { self.get(*level).on_this_machine() }
     }
 }

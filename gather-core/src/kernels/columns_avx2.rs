@@ -1,34 +1,31 @@
-//! Eight columns of fused rows, as a vector of AVX2 holds them.
+//! Eight columns of fused rows in AVX2 vectors.
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::__m256;
 use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
-/// Columns of a vector.
 const EIGHT: usize = 8;
 
-/// The first byte of the scale and the bias of a row, and whether these are `f32`.
+/// The offset of a row's scale and bias, and whether they are `f32`.
 pub(crate) type ParamsAt = (usize, bool);
 
-/// Eight columns of a row, as vectors of AVX2 hold them.
 pub(crate) trait Eight: Coding {
-    /// The columns before they are scaled.
+    /// The columns before scaling.
     type Bits: Copy;
 
-    /// The scale and the bias of a row, in every element; zeros, where there are none.
+    /// The scale and the bias of a row, in every lane; zeros if the coding has none.
     #[inline(always)]
     fn params(level: Avx2, _: &[u8], _: ParamsAt) -> (__m256, __m256) {
         (level.splat_single(0.0), level.splat_single(0.0))
     }
 
-    /// Reads eight columns, whose bytes these are.
+    /// Reads eight columns from the start of `codes`.
     fn eight(level: Avx2, codes: &[u8]) -> Self::Bits;
 
-    /// Reads the last columns of a row, which are fewer.
+    /// Reads the last, fewer than eight columns of a row.
     fn last(level: Avx2, row: &[u8], tail: &Tail) -> Self::Bits;
 
-    /// The values.
     fn values(level: Avx2, bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 
@@ -54,7 +51,7 @@ impl<const PER: usize> Eight for Codes<PER> {
         tail.read(row)
     }
 
-    /// A product of a code of few bits with a scale of half precision is exact, so that it may be fused with the sum.
+    /// The product of a code of few bits and a scale of half precision is exact, so it may be fused with the sum.
     #[inline(always)]
     fn values(level: Avx2, codes: u64, scale: __m256, bias: __m256) -> __m256 {
         if PER == 1 {
@@ -94,9 +91,9 @@ plain! {
     Upper: 2, |level, bytes| level.singles_of_bf16(Vector::of(level, bytes));
 }
 
-/// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
+/// The codes of fewer than eight columns, read together with bytes of the row before or after them.
 ///
-/// - **F3** A row has `bytes` bytes, among which those of its last columns begin with `first`.
+/// - **F3** A row has `bytes` bytes, and the codes of its last columns begin at byte `first`.
 #[derive(Clone, Copy)]
 pub(crate) struct Tail {
     bytes: usize,
@@ -104,13 +101,13 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// For the codes from byte `codes` of all codes on.
+    /// The tail whose codes begin at byte `codes` of the row's codes.
     #[inline(always)]
     pub(crate) fn new(row: &FusedRow, codes: usize) -> Self {
         Tail { bytes: row.bytes(), first: row.codes_at() + codes }
     }
 
-    /// The columns of a row that ends with them, then zeros.
+    /// The columns of the tail, then zeros.
     #[inline(always)]
     fn columns(self, row: &[u8]) -> [u8; 4 * EIGHT] {
         let mut columns = [0; 4 * EIGHT];
@@ -123,7 +120,7 @@ impl Tail {
         columns
     }
 
-    /// The bytes from the first on, the first in the lowest bits: eight, or fewer and then zeros, where the row ends.
+    /// `bytes[first..]` of the row as a little-endian word: eight bytes, zero-extended if the row has fewer.
     #[inline(always)]
     fn read(self, row: &[u8]) -> u64 {
         let Tail { bytes, first } = self;
@@ -132,13 +129,13 @@ impl Tail {
             return short_word(row) >> (first * 8);
         }
         let at = first.min(bytes - EIGHT);
-        // SAFETY: F3: eight bytes that end with the row or before it, at any alignment.
+        // SAFETY: F3: `at + 8 <= bytes`, at any alignment.
         let word = unsafe { row.as_ptr().wrapping_add(at).cast::<u64>().read_unaligned() };
         u64::from_le(word) >> ((first - at) * 8)
     }
 }
 
-/// Fewer than eight bytes, then zeros: of four or more, the first four and the last four.
+/// Fewer than eight bytes as a little-endian word; from four bytes on, the first four and the last four are joined.
 #[inline(always)]
 fn short_word(bytes: &[u8]) -> u64 {
     if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -148,16 +145,16 @@ fn short_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The scale and the bias of a row of a format, in every element.
+/// The scale and the bias of a row, in every lane.
 #[inline(always)]
 fn params<const MAY_BE_SINGLE: bool>(level: Avx2, row: &[u8], (at, is_single): ParamsAt) -> (__m256, __m256) {
-    // Codes of few bits have halves in every format.
+    // Codes of few bits always have half-precision params.
     let is_single = MAY_BE_SINGLE && is_single;
     debug_assert!(at + if is_single { 8 } else { 4 } <= row.len(), "F1");
     let params = row.as_ptr().wrapping_add(at);
     if is_single {
-        // Each is read by itself, so that it can be broadcast from memory.
-        // SAFETY: F1: the scale and the bias are two numbers of the row, at any alignment.
+        // Two loads, so that each can be broadcast from memory.
+        // SAFETY: F1: the scale and the bias are two `f32` of the row, at any alignment.
         let scale = unsafe { params.cast::<f32>().read_unaligned() };
         // SAFETY: as above.
         let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };

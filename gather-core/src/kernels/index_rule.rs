@@ -1,11 +1,11 @@
-//! The rule by which an index names a position along an axis, for scalar code.
+//! The rule by which an index names a position along an axis, in scalar code.
 //!
 //! ```text
 //! x < 0 counts from the end:  x + dim      (FromEnd; else it stays negative)
 //! then a position if 0 <= x < dim, else missing
 //! ```
 //!
-//! Under `Clamp` and `Wrap` a pass replaces indices before (`remap.rs`), by [`Remap::replace`].
+//! Under `Clamp` and `Wrap`, an earlier pass replaces the indices (`remap.rs`) by [`Remap::replace`].
 //!
 //! Vector code has the same rule in registers (`resolve`); its tests compare the two.
 
@@ -14,24 +14,23 @@
 use crate::types::index::Index;
 use crate::types::policy::{KernelPolicy, Remap};
 
-/// The sizes that indices of one axis are compared with.
+/// The rule for the indices of one axis.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRule {
     /// The size of the axis; not negative.
     dim: i64,
-    /// The number that is added to a negative index: `dim`, or 0.
+    /// The addend of a negative index: `dim`, or 0.
     from_end: i64,
 }
 
 impl IndexRule {
-    /// The rule for an axis of `dim >= 0` elements.
     #[inline(always)]
     pub(crate) fn new(policy: KernelPolicy, dim: i64) -> Self {
         debug_assert!(dim >= 0);
         IndexRule { dim, from_end: if policy.from_end { dim } else { 0 } }
     }
 
-    /// An index with negative values counted from the end. Without a branch: the sign selects `dim` or 0.
+    /// The index, with negative values counted from the end. Branch-free: the sign selects `dim` or 0.
     #[inline(always)]
     fn count<I: Index>(self, index: I) -> i64 {
         let x = index.widen();
@@ -39,14 +38,14 @@ impl IndexRule {
         if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
     }
 
-    /// Whether no index of a type counts from the end; and for types of at most 32 bits, the axis fits in 31.
+    /// Whether no index of type `I` counts from the end and, if `I` has at most 32 bits, `dim` fits in 31.
     #[inline(always)]
     pub(crate) fn is_plain<I: Index>(self) -> bool {
         (!I::TYPE.is_signed() || self.from_end == 0) && (size_of::<I>() > 4 || i32::try_from(self.dim).is_ok())
     }
 
     /// As [`IndexRule::check`], under a [plain](IndexRule::is_plain) rule: the position is the value itself. Types of
-    /// 32 bits are compared as such, for which x86-64 has the shorter instructions.
+    /// 32 bits are compared in 32 bits, for which x86-64 has shorter instructions.
     #[inline(always)]
     pub(crate) fn check_plain<I: Index>(self, index: I) -> (usize, bool) {
         debug_assert!(self.is_plain::<I>());
@@ -58,7 +57,6 @@ impl IndexRule {
         (x as usize, x < self.dim as u32)
     }
 
-    /// Whether a value is a position.
     #[inline(always)]
     fn is_position(self, x: i64) -> bool {
         (x as u64) < self.dim as u64
@@ -71,18 +69,18 @@ impl IndexRule {
         (x, self.is_position(x))
     }
 
-    /// As [`IndexRule::check`], of a type of at most 32 bits along an axis whose size fits in 31: a vector has twice as
-    /// many lanes of 32 bits as of 64.
+    /// As [`IndexRule::check`], for `size_of::<I>() <= 4` and a `dim` that fits in 31 bits: a vector has two 32-bit
+    /// lanes per 64-bit lane.
     #[inline(always)]
     pub(crate) fn check_narrow<I: Index>(self, index: I) -> (i32, bool) {
         debug_assert!(size_of::<I>() <= 4 && i32::try_from(self.dim).is_ok());
-        // An unsigned value that does not fit stays greater than the axis is long.
+        // An unsigned value that does not fit stays greater than `dim`.
         let x = index.widen() as i32;
         let x = if I::TYPE.is_signed() { x + (self.from_end as i32 & (x >> 31)) } else { x };
         (x, (x as u32) < self.dim as u32)
     }
 
-    /// The position that an index is by itself.
+    /// The index itself if `0 <= index < dim`, without counting from the end.
     #[inline(always)]
     pub(crate) fn position<I: Index>(self, index: I) -> Option<i64> {
         Some(index.bits()).filter(|&x| x < self.dim as u64).map(|x| x as i64)
@@ -90,11 +88,10 @@ impl IndexRule {
 }
 
 impl Remap {
-    /// The index that replaces another one along an axis of `dim >= 1` positions: of the same type, and in range by the
-    /// rule of the policy that `from_end` is of.
+    /// The index that replaces `index` along an axis of `dim >= 1` positions: of the same type, and in range by the
+    /// rule with `from_end`.
     ///
-    /// The type has it: an index that is replaced is beyond its bound on the side of the index, or takes a remainder
-    /// that is smaller than the index.
+    /// The result fits in `I`: `Clamp` moves an index towards 0, and the remainder of `Wrap` is less than `|index|`.
     #[inline(always)]
     pub(crate) fn replace<I: Index>(self, index: I, dim: i64, from_end: bool) -> I {
         debug_assert!(dim >= 1);
@@ -109,8 +106,8 @@ impl Remap {
 }
 
 impl KernelPolicy {
-    /// The position of an index along an axis of `dim` positions, and whether it is in range, [replaced](Remap) before
-    /// if the policy says so.
+    /// The position of an index along an axis of `dim` positions, and whether it is in range, after the policy's
+    /// [remap](Remap).
     #[inline(always)]
     pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
         let index = match self.remap {
@@ -134,7 +131,7 @@ mod tests {
     use crate::types::index::of_every_type;
     use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-    /// The rule in `i128`, as the documentation of the policies says it.
+    /// The rule in `i128`, as the policies document it.
     fn expected(policy: IndexPolicy, index: i128, dim: i128) -> Option<i128> {
         let counted = if index < 0 && policy.negative == NegativeIndex::FromEnd { index + dim } else { index };
         match policy.out_of_bounds {

@@ -1,4 +1,4 @@
-//! A kernel, as the registry and plans tell of it.
+//! The public description of a kernel.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// A row of the table: what it takes and the kernel that runs it.
+/// A row of the table: a kernel, its operator and its types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelInfo {

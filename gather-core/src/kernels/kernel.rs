@@ -1,8 +1,8 @@
 //! Kernels: a loop nest of a rank around the body for a width, an index type and a level.
 //!
-//! A [`Kernel`] is made of these types and its rank, and of nothing else. So the function, what runs in its place in
-//! one pass, and what it says of itself cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares what it says
-//! with where it stands.
+//! A [`Kernel`] is made from these types and its rank alone. So its function, the one-pass function and its description
+//! cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares the description with the kernel's place in the
+//! table.
 
 use crate::kernels::bodies::IndexWidth;
 use crate::kernels::bodies::padded;
@@ -21,32 +21,27 @@ use crate::kernels::space::args::SpaceArgs;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 
-/// A kernel of the gathers under its name.
+/// A gather kernel and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
-    /// The function.
     pub(crate) run: IndexKernel,
-    /// The functions that run rows of a size in its place, in one pass.
+    /// The one-pass functions that replace `run` for rows of a size.
     pub(crate) one_pass: fn(RowSize, Pass) -> Option<IndexKernel>,
 }
 
-/// A kernel of the scatters under its name.
+/// A scatter kernel and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
-    /// The function.
     pub(crate) run: IndexKernel,
     /// Resolves indices of the kernel's type, on a machine that has its level (K7).
     pub(crate) resolve: CompiledResolveFn,
 }
 
-/// A kernel of the operators that rearrange space under its name.
+/// A kernel that rearranges space, and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceEntry {
-    /// The kernel's name.
     pub(crate) name: &'static str,
     /// The function.
     ///
@@ -55,10 +50,10 @@ pub struct SpaceEntry {
     pub(crate) run: unsafe fn(&SpaceArgs<'_>),
 }
 
-/// A kernel, and what it is a kernel of.
+/// A kernel, with its types and rank.
 ///
-/// Invariant T2: `entry` runs what `place` says. At a level that is a fallback it does so by the kernel for rows of any
-/// length and any rank, whatever the place.
+/// Invariant T2: `entry` runs the types and rank of `place`. At a fallback level it does so by the kernel for rows of
+/// any length and any rank, whatever the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<E> {
     pub(crate) entry: E,
@@ -68,17 +63,17 @@ pub struct Kernel<E> {
 /// The types and the rank of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Bytes of its rows; `None` for rows of any length, and for scatters.
+    /// Bytes per row; `None` for rows of any length, and for scatters.
     pub(crate) bytes: Option<usize>,
-    /// Its index type; `None` for what has no indices.
+    /// The index type; `None` without indices.
     pub(crate) index: Option<IndexType>,
-    /// The rank of its loop nest; 0 for any.
+    /// The rank of the loop nest; 0 for any.
     pub(crate) rank: u8,
     pub(crate) level: Level,
 }
 
 impl Place {
-    /// Whether two are equal, in constant evaluation.
+    /// Equality in constant evaluation.
     const fn is(&self, other: &Place) -> bool {
         let same_bytes = match (self.bytes, other.bytes) {
             (Some(own), Some(other)) => own == other,
@@ -95,7 +90,7 @@ impl Place {
 }
 
 impl<E> Kernel<E> {
-    /// Asserts that the kernel is one of `place`.
+    /// Asserts that the kernel's place is `place`.
     #[track_caller]
     pub(crate) const fn stands_at(&self, place: &Place) {
         assert!(
@@ -106,7 +101,7 @@ impl<E> Kernel<E> {
 }
 
 impl Kernel<IndexEntry> {
-    /// The gathers' kernel for rows of the width `W`, the indices `I`, the level `L` and loop nests of a rank.
+    /// The gather kernel for rows of width `W`, indices `I`, level `L` and loop nests of rank `RANK`.
     #[must_use]
     pub const fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
@@ -120,7 +115,7 @@ impl Kernel<IndexEntry> {
 
 #[cfg(feature = "scatter")]
 impl Kernel<ScatterEntry> {
-    /// The scatters' kernel for the indices `I`, the level `L` and loop nests of a rank.
+    /// The scatter kernel for indices `I`, level `L` and loop nests of rank `RANK`.
     #[must_use]
     pub const fn scatter<I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let run = if L::LEVEL.is_fallback() { scatter::<I, L, 0> } else { scatter::<I, L, RANK> };
@@ -130,8 +125,7 @@ impl Kernel<ScatterEntry> {
 }
 
 impl Kernel<SpaceEntry> {
-    /// The kernel of the operators that rearrange space, for rows of the width `W`, the level `L` and loop nests of a
-    /// rank.
+    /// The kernel that rearranges space, for rows of width `W`, level `L` and loop nests of rank `RANK`.
     #[must_use]
     pub const fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
@@ -143,12 +137,12 @@ impl Kernel<SpaceEntry> {
     }
 }
 
-/// The function of one pass of a level that is a fallback.
+/// The `one_pass` of a fallback level.
 fn no_one_pass(_: RowSize, _: Pass) -> Option<IndexKernel> {
     None
 }
 
-/// A gather's kernel.
+/// A gather kernel.
 ///
 /// # Safety
 /// As for [`IndexKernel`].
@@ -158,7 +152,7 @@ unsafe fn gather<W: IndexWidth, I: Index, L: Isa, const RANK: u8>(args: &IndexAr
     nest(args, body::<W, I, L>(args))
 }
 
-/// A scatter's kernel.
+/// A scatter kernel.
 ///
 /// # Safety
 /// As for [`IndexKernel`].
@@ -169,30 +163,29 @@ unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Out
     nest(args, scatter_body::<I, L>(args))
 }
 
-/// Resolves indices of a type at a level.
+/// Resolves indices of type `I` at level `L`.
 ///
 /// # Safety
 /// K7: the machine has the level.
 unsafe fn resolve<I: Index, L: Isa>(job: &ResolveJob<'_>) -> bool {
-    // SAFETY: the caller says that the machine has the level.
+    // SAFETY: the caller promises that the machine has the level.
     let level = unsafe { L::of_kernel() };
     level.resolve::<I>()(job)
 }
 
-/// A kernel of the operators that rearrange space.
+/// A kernel that rearranges space.
 ///
 /// # Safety
-/// K6 and K7: rows have the width, and the machine the level.
+/// K6 and K7: rows have width `W`, and the machine has level `L`.
 #[inline(never)]
 unsafe fn rearrange<W: SpaceWidth, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
     let nest = const { space_nest(RANK) };
     nest(args, space_plane::<W, L>);
 }
 
-/// The kernel that pads: it fills every row and reads nothing.
+/// The kernel that pads: fills every row and reads nothing.
 pub(crate) static PADDING: SpaceEntry = SpaceEntry { name: "fill", run: pad };
 
-/// Fills the rows of a loop nest.
 fn pad(args: &SpaceArgs<'_>) {
     space_nest_any(args, padded::fill_plane);
 }

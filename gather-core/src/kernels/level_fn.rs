@@ -1,8 +1,8 @@
-//! Levels as tokens, and functions that are compiled for each of them.
+//! Levels as tokens, and functions compiled for each level.
 //!
-//! A value of [`Avx2`] exists only on a machine that has AVX2: so a function that is given one may use its
-//! instructions. Tokens are made where the compiler has seen to it, in functions with the level's `target_feature`s,
-//! and once for each kernel, by the contract of kernels (K7). They take no bytes.
+//! A value of [`Avx2`] exists only on a machine with AVX2, so a function that takes one may use its instructions.
+//! Tokens are made in functions with the level's `target_feature`s, which the compiler checks, and once per kernel, by
+//! the contract of kernels (K7). They are zero-sized.
 
 use crate::types::level::Level;
 
@@ -22,7 +22,7 @@ pub struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// The token, in a function of the level.
+    /// The token, inside a function of the level.
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
     pub(crate) fn here() -> Self {
@@ -32,7 +32,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// The token, in a function of the level.
+    /// The token, inside a function of the level.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(crate) fn here() -> Self {
@@ -45,29 +45,25 @@ impl Avx512 {
         Avx2(())
     }
 
-    /// A function compiled for AVX-512: [`Token::entry`] has that of AVX2.
+    /// `F` compiled for AVX-512; [`Token::entry`] returns the AVX2 function.
     #[inline(always)]
     pub(crate) fn entry_of_its_own<F: LevelFn>(self) -> Entry<F> {
-        // SAFETY: the two types differ in `unsafe` alone, and the token that `Entry` takes shows that the machine has
-        // AVX-512.
+        // SAFETY: the two types differ only in `unsafe`, and the token `self` proves that the machine has AVX-512.
         unsafe { core::mem::transmute::<Compiled<F>, Entry<F>>(avx512::<F>) }
     }
 }
 
-/// A function that is compiled for each level. Its body is inlined into the entries.
+/// A function compiled for each level. Its body is inlined into the entries.
 ///
-/// What it is given carries the proofs that its unsafe code needs; the token carries that of the level.
+/// The arguments carry the proofs for its unsafe code, except the proof of the level, which the token carries.
 pub trait LevelFn {
-    /// The arguments.
     type Args<'a>;
 
-    /// The result.
     type Output;
 
-    /// Whether vectors of 16 bytes serve as well as longer ones, so that the entry of the scalar level serves AVX2.
+    /// Whether vectors of 16 bytes are as fast as longer ones, so that the scalar entry serves AVX2.
     const NARROW: bool = false;
 
-    /// Runs the function.
     fn call<L: Token>(level: L, args: Self::Args<'_>) -> Self::Output;
 }
 
@@ -79,36 +75,35 @@ pub(crate) type Compiled<F> = for<'a> unsafe fn(<F as LevelFn>::Args<'a>) -> <F 
 
 /// The token of a level.
 pub trait Token: Copy + 'static {
-    /// The level.
     const LEVEL: Level;
 
-    /// The token of the level that a kernel is compiled for.
+    /// The token of the level of a kernel.
     ///
     /// # Safety
     /// K7: the machine has the level.
     #[must_use]
     unsafe fn of_kernel() -> Self;
 
-    /// A function compiled for the level, or for one below it that serves as well.
+    /// `F` compiled for the level, or for a lower level that is as fast.
     #[must_use]
     fn compiled<F: LevelFn>() -> Compiled<F>;
 
-    /// The same function, on a machine that has the level.
+    /// The same function, safe to call since `self` proves the level.
     #[inline(always)]
     #[must_use]
     fn entry<F: LevelFn>(self) -> Entry<F> {
-        // SAFETY: the types differ in `unsafe` alone. The function is unsafe to call only on a machine without its
-        // level, and the token shows that this one has it.
+        // SAFETY: the types differ only in `unsafe`. The function is unsafe to call only on a machine without its
+        // level, and the token proves that this machine has it.
         unsafe { core::mem::transmute::<Compiled<F>, Entry<F>>(Self::compiled::<F>()) }
     }
 
-    /// Runs a function compiled for the level, which is not inlined.
+    /// Runs the function of [`Token::entry`], which is not inlined.
     #[inline(always)]
     fn run<F: LevelFn>(self, args: F::Args<'_>) -> F::Output {
         self.entry::<F>()(args)
     }
 
-    /// The token of AVX2, where the level is that or above.
+    /// The token of AVX2, if the level includes it.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[must_use]
@@ -116,7 +111,7 @@ pub trait Token: Copy + 'static {
         None
     }
 
-    /// The token of AVX-512, where the level is that.
+    /// The token of AVX-512, if that is the level.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[must_use]
@@ -170,7 +165,7 @@ impl Token for Avx512 {
         Avx512(())
     }
 
-    /// Most functions gain nothing by longer vectors: that of AVX2.
+    /// The AVX2 function: most functions gain nothing from longer vectors.
     #[inline(always)]
     fn compiled<F: LevelFn>() -> Compiled<F> {
         Avx2::compiled::<F>()
@@ -188,13 +183,11 @@ impl Token for Avx512 {
     }
 }
 
-/// A [`LevelFn`] compiled for the scalar level.
 #[inline(never)]
 pub(crate) fn scalar<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Scalar, args)
 }
 
-/// A [`LevelFn`] compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -202,7 +195,6 @@ pub(crate) fn avx2<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx2::here(), args)
 }
 
-/// A [`LevelFn`] compiled for AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
@@ -210,8 +202,8 @@ pub(crate) fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
     F::call(Avx512::here(), args)
 }
 
-/// An array of a value of each level of the target, the least first, which `$Level` names in the value. The levels
-/// are imported where it is used.
+/// An array of `$value` for each level of the target, lowest first; `$value` names the level `$Level`. The caller
+/// imports the levels.
 macro_rules! each_level {
     ($Level:ident => $value:expr) => {
         $crate::kernels::level_fn::each_level! {

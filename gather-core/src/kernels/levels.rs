@@ -1,7 +1,7 @@
-//! Levels: which function runs each piece of a kernel.
+//! Levels: the functions of each step of a kernel.
 //!
-//! Most pieces are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), whose
-//! entries [`Token::entry`] has. The methods of [`Isa`] name the pieces for which levels have algorithms of their own.
+//! Most steps are one algorithm, compiled for each level: a [`LevelFn`](crate::kernels::level_fn::LevelFn), with its
+//! entry from [`Token::entry`]. The methods of [`Isa`] are the steps for which levels have different algorithms.
 
 #![forbid(unsafe_code)]
 
@@ -27,41 +27,38 @@ use crate::kernels::space::zip_x86::{ZipAvx2, ZipAvx512};
 use crate::kernels::words::{Eight, Sixteen};
 use crate::types::index::Index;
 
-/// An instruction set. Where a level has no algorithm of its own, a method names that of its `Plain` level.
+/// An instruction set. If a level has no algorithm of its own, a method returns the function of its `Plain` level.
 pub trait Isa: Token {
-    /// The level whose kernels of `Direct` and `StridedCopy` this one runs, and whose functions it takes where it has
-    /// none of its own. The scalar level and AVX2 are their own.
+    /// The level that supplies the kernels of `Direct` and `StridedCopy`, and every function that this level lacks. For
+    /// the scalar level and AVX2 it is `Self`.
     type Plain: Isa;
 
-    /// The token of that level.
     #[must_use]
     fn plain(self) -> Self::Plain;
 
     /// Whether the level resolves and moves in one loop.
     const GATHERS: bool = false;
 
-    /// Resolves indices.
     #[inline(always)]
     #[must_use]
     fn resolve<I: Index>(self) -> ResolveFn {
         self.plain().resolve::<I>()
     }
 
-    /// Resolves indices chunk by chunk.
+    /// Resolves indices in chunks.
     #[inline(always)]
     #[must_use]
     fn resolve_chunks<I: Index>(self) -> ChunksFn {
         self.plain().resolve_chunks::<I>()
     }
 
-    /// Resolves tuples chunk by chunk, where the level has an algorithm for it.
+    /// Resolves tuples in chunks; `None` if the level has no algorithm for it.
     #[inline(always)]
     #[must_use]
     fn resolve_tuples<I: Index>(self) -> Option<TuplesFn> {
         None
     }
 
-    /// The functions that resolve indices of a type.
     #[inline(always)]
     #[must_use]
     fn resolve_fns<I: Index>(self) -> ResolveFns {
@@ -82,35 +79,35 @@ pub trait Isa: Token {
         self.entry::<MoveRows>()
     }
 
-    /// Looks elements of `BYTES` bytes up in a table of registers, where the level has one.
+    /// Looks elements of `BYTES` bytes up in a table in registers; `None` if the level has no tables.
     #[inline(always)]
     #[must_use]
     fn look_up<const BYTES: usize>(self) -> Option<LookUpFn> {
         None
     }
 
-    /// Looks bytes up in a table of registers straight from indices of one byte, where the level has one.
+    /// Looks bytes up in a table in registers, directly by one-byte indices; `None` if the level has no tables.
     #[inline(always)]
     #[must_use]
     fn look_up_bytes<I: Index>(self) -> Option<LookUpBytesFn> {
         None
     }
 
-    /// Gathers rows of `BYTES` bytes, where [`Isa::GATHERS`].
+    /// Gathers rows of `BYTES` bytes, if [`Isa::GATHERS`].
     #[inline(always)]
     #[must_use]
     fn gather<const BYTES: usize, I: Index>(self) -> GatherFn {
         unreachable!("K9: plans gather at levels that have instructions for it")
     }
 
-    /// Interleaves contiguous streams of `BYTES` bytes, where the level has an algorithm for it.
+    /// Interleaves contiguous streams of `BYTES` bytes; `None` if the level has no algorithm for it.
     #[inline(always)]
     #[must_use]
     fn zip<const BYTES: usize>(self) -> Option<PeriodsFn> {
         None
     }
 
-    /// Takes contiguous data apart into streams of `BYTES` bytes, where the level has an algorithm for it.
+    /// Splits contiguous data into streams of `BYTES` bytes; `None` if the level has no algorithm for it.
     #[inline(always)]
     #[must_use]
     fn unzip<const BYTES: usize>(self) -> Option<PeriodsFn> {
@@ -199,7 +196,7 @@ impl Isa for Avx2 {
     }
 }
 
-/// Longer vectors and masks gain nothing elsewhere.
+/// Longer vectors and masks gain nothing in the other methods.
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx512 {
     type Plain = Avx2;

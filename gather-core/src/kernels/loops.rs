@@ -1,4 +1,4 @@
-//! Loop nests: unrolled for ranks of 1 to 8, which the macro emits, and for any rank an odometer in place of loops.
+//! Loop nests: unrolled for ranks 1 to 8, emitted by the macro, and an odometer for any rank.
 
 #![forbid(unsafe_code)]
 
@@ -11,17 +11,15 @@ use crate::kernels::space::plane::{SpacePlane, SpacePlanes};
 
 gather_macros::loop_nests! {}
 
-/// A loop nest around the body of an index operator.
 type IndexNest = fn(&IndexArgs<'_>, Body) -> Outcome;
 
-/// A loop nest around the body of an operator that rearranges space.
 type SpaceNest = fn(&SpaceArgs<'_>, SpaceBody);
 
-/// Loops of a loop nest that runs inside one of a higher rank.
+/// The greatest unrolled rank, used for the inner loops of higher ranks.
 const UNROLLED: usize = 8;
 
-/// A loop nest of any rank around the body of an index operator. To count takes longer than an unrolled loop: so loops
-/// are counted around a nest of rank 8, where there are more.
+/// A loop nest of any rank around the body of an index operator. An odometer is slower than unrolled loops: if there
+/// are more than 8 loops, it runs around an unrolled nest of rank 8.
 pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     if args.loops().len() > UNROLLED {
         let mut outcome = Outcome::NOTHING;
@@ -33,7 +31,6 @@ pub(crate) fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     state.outcome()
 }
 
-/// A loop nest of any rank around the body of an operator that rearranges space.
 pub(crate) fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
     SpacePlane::each(args, body);
 }

@@ -1,4 +1,4 @@
-//! The registry: sets of kernels, looked up by what is known at run time.
+//! The registry: sets of kernels, looked up by run-time types.
 
 #![forbid(unsafe_code)]
 
@@ -12,14 +12,14 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// Whether the built-in sets are there, for all built-in types.
+/// Whether the library holds the built-in sets of all built-in types.
 const HOLDS_ALL: bool = cfg!(feature = "registry");
 
-/// The most sets of kernels that are added to a registry.
+/// Maximum sets added to a registry.
 const MOST_SETS: usize = 16;
 
-/// Sets of kernels for calls whose types are known at run time. A gather takes another than the built-in one by
-/// [`registry`](crate::IndexOperator::registry).
+/// Sets of kernels for calls whose types are known at run time. [`registry`](crate::IndexOperator::registry) gives a
+/// gather a registry other than the built-in one.
 ///
 /// ```
 /// use gather_core::{DynView, Gather, Registry, View};
@@ -37,13 +37,12 @@ const MOST_SETS: usize = 16;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Sets beside the built-in ones, in the order in which they were added.
+    /// Sets added to the built-in ones, in the order of addition.
     added: [Option<&'static KernelSet>; MOST_SETS],
-    /// Sets that have been added: the first of `added`.
     len: usize,
 }
 
-/// The key by which a kernel is looked up: made by callers, who name every field.
+/// The key of a kernel in a registry. Callers construct it and name every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     /// The operator.
@@ -59,15 +58,15 @@ pub struct KernelKey {
 }
 
 impl Registry {
-    /// The built-in kernels: those of all built-in types. Without the feature `registry` there are none, and the
-    /// registry has what is added to it alone.
+    /// A registry of the kernels of all built-in types. Without the feature `registry` it has only the sets that are
+    /// added to it.
     #[must_use]
     pub const fn builtin() -> Self {
         Registry { added: [None; MOST_SETS], len: 0 }
     }
 
-    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one
-    /// data type, the one added last runs.
+    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). If two sets have a data
+    /// type, the set added last runs.
     ///
     /// # Panics
     /// For more than 16 sets.
@@ -79,7 +78,6 @@ impl Registry {
         self
     }
 
-    /// The sets that have been added, in order.
     fn added(&self) -> impl DoubleEndedIterator<Item = &'static KernelSet> + '_ {
         self.added[..self.len].iter().flatten().copied()
     }
@@ -89,7 +87,7 @@ impl Registry {
         BUILTIN.iter().copied().chain(self.added()).flat_map(|set| rows(set).chain(shaped_rows(set)))
     }
 
-    /// The row of a key; `None` when no set has one. A rank without a kernel of its own gets the kernel for any rank.
+    /// The row of a key; `None` if no set has one. A rank without its own kernel gets the kernel for any rank.
     #[must_use]
     pub fn select(&self, key: &KernelKey) -> Option<KernelInfo> {
         self.added().rev().chain(BUILTIN.iter().copied()).find_map(|set| {
@@ -99,7 +97,7 @@ impl Registry {
         })
     }
 
-    /// The kernels for calls of a gather; `None` where no set knows the data type.
+    /// The kernels for calls of a gather; `None` if no set knows the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         let shaped = self.shaped(op, dtype, Some(index));
         let kernels = match self.own(dtype, |set| set.takes(op, index)) {
@@ -112,17 +110,17 @@ impl Registry {
     }
 
     #[cfg(feature = "scatter")]
-    /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
+    /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` if no set knows the data type.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         if let Some(own) = self.own(dtype, |set| set.takes(op.scatter(), index)) {
             return Some(Kernels::scatters_with(own, index));
         }
-        // An adjoint may be that of a gather which has declared shapes alone.
+        // The adjoint's gather may have declared shapes only.
         let known = self.knows(dtype) || self.shaped(op, dtype, Some(index)).is_some();
         Kernels::builtin_scatters(index).filter(|_| HOLDS_ALL && known)
     }
 
-    /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
+    /// The kernels for calls that rearrange space; `None` if no set knows the data type.
     pub(crate) fn space_kernels(&self, op: Op, dtype: DType) -> Option<Kernels> {
         let shaped = self.shaped(op, dtype, None);
         let kernels = match self.own(dtype, |set| set.lists(op)) {
@@ -134,18 +132,18 @@ impl Registry {
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
 
-    /// The kernels for declared shapes of the last set that has any for an operator and types.
+    /// The kernels for declared shapes of the last set that has any for the operator and types.
     fn shaped(&self, op: Op, dtype: DType, index: Option<IndexType>) -> Option<&'static [ShapedRow]> {
         let has_any = |set: &&'static KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
         self.added().rev().find(has_any).map(|set| set.shaped_rows())
     }
 
-    /// The set that was added last among those that know a data type and take a call.
+    /// The last added set that has the data type and takes the call.
     fn own(&self, dtype: DType, takes: impl Fn(&KernelSet) -> bool) -> Option<&'static KernelSet> {
         self.added().rev().find(|set| takes(set) && set.width_of(dtype).is_some())
     }
 
-    /// Whether any set knows a data type. All built-in ones know the same.
+    /// Whether any set knows a data type. All built-in sets know the same types.
     fn knows(&self, dtype: DType) -> bool {
         self.added().chain(BUILTIN.first().copied()).any(|set| set.width_of(dtype).is_some())
     }
@@ -157,7 +155,7 @@ impl Default for Registry {
     }
 }
 
-/// The name of the kernel of an operator in a set; `None` where it has none.
+/// The name of an operator's kernel in a set; `None` if the set has none.
 fn kernel_name(
     set: &KernelSet,
     op: Op,
@@ -175,13 +173,13 @@ fn kernel_name(
     })
 }
 
-/// The kernels of a set for declared shapes, level by level.
+/// The set's kernels for declared shapes, level by level.
 fn shaped_rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
     let of_level = |&level| set.shaped_rows().iter().map(move |row| row.info(level));
     ShapedRow::LEVELS.iter().flat_map(of_level)
 }
 
-/// The rows of a set, level by level.
+/// The set's rows, level by level.
 fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
     let tables = set.tables();
     tables.levels.iter().flat_map(move |level| {
@@ -192,7 +190,7 @@ fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
                 index.chain(none).flat_map(move |index| {
                     tables.ranks.iter().filter_map(move |&rank| {
                         let loops = usize::from(rank);
-                        // Loop nests of a rank without a kernel of its own are run by the kernel for any rank.
+                        // The kernel for any rank runs loop nests of a rank without its own kernel.
                         let wanted = if rank == 0 { usize::MAX } else { loops };
                         let name = kernel_name(set, op, element.width, index, wanted, level.level)?;
                         let rank = (rank != 0).then_some(loops);

@@ -1,14 +1,14 @@
-//! Remapping: under `Clamp` and `Wrap`, each index that names no position is replaced before a kernel reads it.
+//! Remapping: under `Clamp` and `Wrap`, each index out of range is replaced before a kernel reads it.
 //!
 //! ```text
 //! for each block of at most 512 indices:
-//!     buffer = the indices, each replaced by one of its type that is in range       (`Remap::replace`)
-//!     run the kernel over the loops of the block, on the buffer in place of the indices
+//!     buffer = the indices, each replaced by an index in range of the same type       (`Remap::replace`)
+//!     run the kernel over the loops of the block, on the buffer instead of the indices
 //! ```
 //!
-//! So kernels know indices in range and missing ones, and no other policy. A block takes the inner loops that move
-//! indices whole, as many of them as fit, and a part of the next one. Loops around the block that move data and no
-//! indices run inside the kernel, so that each block is remapped once; all others run here, in their order.
+//! So kernels distinguish only indices in range and missing indices. A block takes whole inner loops that move indices
+//! while they fit, and a chunk of the next loop. Loops around the block that move data but no indices run inside the
+//! kernel, so each block is remapped once. All other loops run here, in order.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -24,7 +24,7 @@ use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Available;
 use crate::types::policy::{KernelPolicy, Remap};
 
-/// Indices to remap along an axis, into a buffer.
+/// The indices of an axis and the buffer they are remapped into.
 pub(crate) struct RemapJob {
     indices: Indices,
     /// The size of the axis, at least 1.
@@ -32,19 +32,18 @@ pub(crate) struct RemapJob {
     remap: Remap,
     from_end: bool,
     out: *mut u8,
-    /// Bytes from an index of the buffer to the next.
+    /// Bytes between indices in the buffer.
     step: usize,
 }
 
-/// Remaps the indices of a job.
 type RemapFn = fn(&RemapJob);
 level_pointers! { fn(&RemapJob); }
 
 impl RemapJob {
-    /// Indices of an axis of `dim >= 1` positions, whose policy remaps, into a buffer from `out` on.
+    /// A job that remaps indices of an axis of `dim >= 1` positions into a buffer at `out`.
     ///
     /// # Safety
-    /// The buffer takes `indices.n()` values of the type of the indices, at any alignment, `step` bytes apart.
+    /// The buffer takes `indices.n()` values of the indices' type, at any alignment, `step` bytes apart.
     unsafe fn new(
         indices: Indices,
         dim: i64,
@@ -58,11 +57,11 @@ impl RemapJob {
     #[inline(always)]
     fn write<I: Index>(&self, at: usize, index: I) {
         debug_assert!(at < self.indices.n());
-        // SAFETY: the buffer takes an index for each of the `n` of the job.
+        // SAFETY: the buffer takes `n` indices, and `at < n`.
         unsafe { self.out.wrapping_add(at * self.step).cast::<I>().write_unaligned(index) };
     }
 
-    /// Remaps the indices, by any policy.
+    /// Remaps the indices, under either policy.
     #[inline(never)]
     fn each<I: Index>(&self) {
         match self.remap {
@@ -79,7 +78,7 @@ impl RemapJob {
     }
 }
 
-/// [`RemapFn`] for an index type: contiguous indices are clamped by vectors, at the level.
+/// [`RemapFn`] for an index type. At its level, contiguous indices are clamped by vectors.
 struct RemapOf<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for RemapOf<I> {
@@ -88,11 +87,11 @@ impl<I: Index> LevelFn for RemapOf<I> {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, job: &RemapJob) {
-        // Indices of other types are rare, and a loop for each type would be linked by every program.
+        // Other index types are rare, and every program would link a loop for each.
         let vectors = const { matches!(I::TYPE.fixed_width(), IndexType::I32 | IndexType::I64 | IndexType::U32) };
         match (job.remap, job.indices.contiguous(size_of::<I>())) {
             (remap @ Remap::Clamp, Some(indices)) if vectors && job.step == size_of::<I>() => {
-                // Steps that are constants leave a loop that compilers vectorise.
+                // Constant steps let compilers vectorise the loop.
                 let job = RemapJob { indices, step: size_of::<I>(), ..*job };
                 for at in 0..job.indices.n() {
                     job.write(at, remap.replace(indices.read::<I>(at), job.dim, job.from_end));
@@ -103,13 +102,12 @@ impl<I: Index> LevelFn for RemapOf<I> {
     }
 }
 
-/// The function that remaps indices of a type, at a level.
 fn remap_fn(index: IndexType, level: Available) -> RemapFn {
     by_index!(index, I => by_level!(fn RemapOf<I>).at(level))
 }
 
-/// Remaps indices of no loop nest, of an axis of `dim >= 1` positions, and calls `run` on each block of at most `BLOCK`
-/// of them: on the number of its first index, and on the indices that replace its own.
+/// Remaps indices outside of a loop nest, along an axis of `dim >= 1` positions, in blocks of at most `BLOCK`. Calls
+/// `run(first, remapped)` for each block, where `first` is the number of its first index.
 ///
 /// # Safety
 /// K3: the indices are of the type `index`.
@@ -127,7 +125,7 @@ pub(crate) unsafe fn each_block(
         let block = indices.part(first, BLOCK.min(indices.n() - first));
         // SAFETY: the buffer takes `BLOCK` values of at most 8 bytes.
         remap_fn(index, level)(&unsafe { RemapJob::new(block, dim, (remap, policy), (start, size)) });
-        // SAFETY: the job has written `block.n()` indices, one after the other.
+        // SAFETY: the job has written `block.n()` adjacent indices.
         run(first, unsafe { Indices::new(start, size as isize, block.n()) });
     }
 }
@@ -135,8 +133,8 @@ pub(crate) unsafe fn each_block(
 /// Calls a kernel, on remapped indices if the policy says so.
 ///
 /// # Safety
-/// The kernel takes the arguments, whose indices are of the type `index`, but for the policy's pass over them; it takes
-/// them for fewer iterations of each loop, too.
+/// The kernel takes the arguments, except for the policy's remapping, and also with fewer iterations of each loop. The
+/// indices are of the type `index`.
 #[inline(always)]
 pub(crate) unsafe fn call(kernel: IndexKernel, index: IndexType, args: &IndexArgs<'_>) -> Outcome {
     match args.spec().policy.remap {
@@ -151,7 +149,7 @@ pub(crate) unsafe fn call(kernel: IndexKernel, index: IndexType, args: &IndexArg
     }
 }
 
-/// As [`call`], for a policy that remaps.
+/// [`call`] for a policy that remaps.
 ///
 /// # Safety
 /// As for [`call`].
@@ -176,7 +174,7 @@ unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &
         each_coordinate(around, *origin, |at| {
             for (k, component) in args.spec().components.iter().enumerate() {
                 let first = at.index.wrapping_offset(component.index);
-                // SAFETY: K3: indices of the loop that is inside, at a coordinate of those around it.
+                // SAFETY: K3: indices of the inner loop, at a coordinate of the loops around it.
                 let indices = unsafe { Indices::new(first, inner.index, inner.n) };
                 let out = start.wrapping_add((filled * tuple + k) * size);
                 // SAFETY: a block has at most `blocks.tuples` tuples, each of `tuple` indices.
@@ -189,22 +187,22 @@ unsafe fn in_blocks(kernel: IndexKernel, remap: Remap, index: IndexType, args: &
         loops.clear();
         loops.extend(blocks.loops_of_kernel(args.loops(), moving, tuple * size));
         let origin = Cursor { index: start, ..*origin };
-        // SAFETY: the contract of `args`, for some iterations of its loops. K3: their indices stand in the buffer, tuple
-        // by tuple, in the order of the loops that move indices.
+        // SAFETY: the contract of `args`, for a subset of the iterations of its loops. K3: their indices are in the
+        // buffer, tuple by tuple, in the order of the loops that move indices.
         let part = unsafe { IndexArgs::new(&spec, origin, &loops, args.stride(), args.params()) };
-        // SAFETY: the caller's promise: the loops are some iterations of those of `args`.
+        // SAFETY: the caller's promise: the loops are a subset of the iterations of `args`.
         outcome = outcome.and(unsafe { kernel(&part) });
     });
     outcome
 }
 
-/// How the loops of a nest are cut into blocks of indices.
+/// The blocks of indices of a loop nest.
 struct Blocks {
-    /// The loop that is cut; the loops inside it run whole.
+    /// The loop that is cut; inner loops run whole.
     cut: usize,
-    /// Iterations of the cut loop in a block.
+    /// Iterations of the cut loop per block.
     part: usize,
-    /// The most tuples of a block.
+    /// Maximum tuples per block.
     tuples: usize,
 }
 
@@ -222,14 +220,14 @@ impl Blocks {
         Blocks { cut: 0, part: loops.first().map_or(1, |outer| outer.n), tuples }
     }
 
-    /// Whether a loop around the blocks runs inside the kernel: it comes back to the same indices, and is free in a
-    /// scatter (P1), so that the order of its iterations changes nothing.
+    /// Whether a loop around the blocks runs inside the kernel: it repeats the same indices and, in a scatter, is free
+    /// (P1), so the order of its iterations does not matter.
     fn is_inside(along: &Loop) -> bool {
         along.index == 0 && along.data != 0
     }
 
-    /// Calls `run` on each block, in the order of the loops: on the cursor of its first iteration, and on the loops
-    /// that move its indices.
+    /// Calls `run(cursor, moving)` for each block in the order of the loops: `cursor` is at its first iteration, and
+    /// `moving` are the loops that move its indices.
     fn each(&self, args: &IndexArgs<'_>, mut run: impl FnMut(&Cursor, &[Loop])) {
         let (around, [cut, inner @ ..]) = args.loops().split_at(self.cut) else { unreachable!("K5: an inner loop") };
         let around: Loops = around.iter().filter(|along| !Self::is_inside(along)).copied().collect();
@@ -244,8 +242,8 @@ impl Blocks {
         });
     }
 
-    /// The loops of a kernel on a block: as many as the nest has. `moving` are the loops of the nest that move its
-    /// indices, which lie tuple by tuple now, `tuple` bytes each.
+    /// The loops of a kernel on a block, one per loop of the nest. `moving` are the loops that move its indices. The
+    /// buffer holds them as contiguous tuples of `tuple` bytes.
     fn loops_of_kernel<'l>(
         &'l self,
         loops: &'l [Loop],

@@ -1,4 +1,4 @@
-//! Which kernel runs a loop nest.
+//! Kernel selection for a loop nest.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// The sets that a call takes kernels from: one of the user's, if there is, before the built-in one.
+/// The sets of kernels of a call: the user's set, if any, before the built-in set.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
     own: Option<&'static KernelSet>,
@@ -24,73 +24,68 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// The built-in kernels of a set alone.
+    /// A built-in set alone.
     #[inline(always)]
     const fn alone(builtin: &'static KernelSet) -> Self {
         Kernels { own: None, builtin, shaped: &[] }
     }
 
-    /// The built-in kernels of the gathers of elements `T` for an index type that is known to the compiler, which links
-    /// no others.
+    /// The built-in gathers of elements `T` by indices `I`. The program links no other set.
     #[inline(always)]
     pub(crate) fn of<T, I: Index>() -> Self {
         Self::alone(const { gathers::<I>(size_of::<T>()) })
     }
 
-    /// The built-in kernels of the gathers for an index type that is known at run time; `None` where the library does
-    /// not hold them.
+    /// The built-in gathers for an index type known at run time; `None` if the library does not hold them.
     pub(crate) fn builtin(index: IndexType) -> Option<Self> {
         compiled_gathers(index).map(Self::alone)
     }
 
-    /// The kernels of a set for the gathers, and the built-in ones for what it lacks.
+    /// A set's gathers, and the built-in kernels that it lacks.
     pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
         Kernels { own: Some(own), ..Self::alone(own.rest_of_gathers(index)) }
     }
 
-    /// The built-in kernels of the gathers for rows of any length, likewise.
+    /// The built-in gathers of rows of any length by indices `I`.
     #[inline(always)]
     pub(crate) fn of_rows<I: Index>() -> Self {
         Self::alone(const { rows::<I>() })
     }
 
     #[cfg(feature = "scatter")]
-    /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.
+    /// The built-in scatters by indices `I`. The program links no other set.
     #[inline(always)]
     pub(crate) fn scatters_of<I: Index>() -> Self {
         Self::alone(const { scatters::<I>() })
     }
 
     #[cfg(feature = "scatter")]
-    /// The built-in kernels of the scatters for an index type that is known at run time; `None` where the library does
-    /// not hold them.
+    /// The built-in scatters for an index type known at run time; `None` if the library does not hold them.
     pub(crate) fn builtin_scatters(index: IndexType) -> Option<Self> {
         compiled_scatters(index).map(Self::alone)
     }
 
     #[cfg(feature = "scatter")]
-    /// The kernels of a set for the scatters, and the built-in ones for what it lacks.
+    /// A set's scatters, and the built-in kernels that it lacks.
     pub(crate) fn scatters_with(own: &'static KernelSet, index: IndexType) -> Self {
         Kernels { own: Some(own), ..Self::alone(own.rest_of_scatters(index)) }
     }
 
-    /// The built-in kernels of the operators that rearrange space, for elements `T`.
+    /// The built-in kernels that rearrange space, for elements `T`.
     #[inline(always)]
     pub(crate) fn space<T>() -> Self {
         Self::alone(const { rearrange::<T>(size_of::<T>()) })
     }
 
-    /// The kernels of a set for the operators that rearrange space, and the built-in ones for what it lacks.
+    /// A set's kernels that rearrange space, and the built-in kernels that it lacks.
     pub(crate) fn space_with(own: &'static KernelSet) -> Self {
         Kernels { own: Some(own), ..Self::alone(own.rest_of_space()) }
     }
 
-    /// With kernels for declared shapes.
     pub(crate) fn with_shaped(self, shaped: &'static [ShapedRow]) -> Self {
         Kernels { shaped, ..self }
     }
 
-    /// Kernels for declared shapes.
     #[inline]
     pub(crate) fn shaped(&self) -> &'static [ShapedRow] {
         self.shaped
@@ -110,20 +105,19 @@ impl Kernels {
     }
 
     #[cfg(feature = "scatter")]
-    /// The kernel of a scatter.
     pub(crate) fn scatter_kernel(&self, op: Op, index: IndexType, rank: usize, level: Level) -> &'static ScatterEntry {
         let find = |set: &'static KernelSet| set.scatter_kernel(op, index, rank, level);
         self.own.and_then(find).or_else(|| find(self.builtin)).expect(BUILTIN)
     }
 
-    /// The kernel of the operators that rearrange space for rows of `row` bytes.
+    /// The kernel that rearranges space, for rows of `row` bytes.
     #[inline]
     pub(crate) fn space_kernel(&self, row: usize, rank: usize, level: Level) -> &'static SpaceEntry {
         self.find(row, move |set, width| set.space_kernel(width, rank, level))
     }
 
-    /// The kernel for rows of `row` bytes: out of the user's set, else of the built-in kernels, which have rows of
-    /// any length.
+    /// The kernel for rows of `row` bytes: from the user's set, else from the built-in set, which has rows of any
+    /// length.
     #[inline(always)]
     fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T> + Copy) -> T {
         if let Some(own) = self.own
@@ -135,7 +129,7 @@ impl Kernels {
         find(self.builtin, width).expect(BUILTIN)
     }
 
-    /// The kernel of the user's set. Apart, since most calls have none.
+    /// The kernel of the user's set. Outlined, since most calls have none.
     #[cold]
     #[inline(never)]
     fn find_in<T>(

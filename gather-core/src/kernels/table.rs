@@ -1,9 +1,8 @@
-//! The table of kernels: what the macro emits and plans look up.
+//! The table of kernels: emitted by the macro, looked up by plans.
 //!
-//! A row is a data type x index type x rank x operator x level. Rows are not stored one by one. Data types map to
-//! widths and index types to representations, and the gathers share their kernels, as the scatters do. The kernels
-//! stand in arrays ordered by width (not those of scatters), representation and rank, so that a row is found by
-//! arithmetic.
+//! A row is a data type x index type x rank x operator x level. Rows are not stored individually: data types map to
+//! widths, index types map to representations, the gathers share their kernels, and so do the scatters. Arrays of
+//! kernels are ordered by width (except scatters), representation and rank, so a row is found by arithmetic.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +15,7 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// The kernels of the scatters of a level, which [`kernels!`](crate::kernels!) emits.
+/// The scatter kernels of a level, which [`kernels!`](crate::kernels!) emits.
 #[cfg(feature = "scatter")]
 #[doc(hidden)]
 #[macro_export]
@@ -24,7 +23,7 @@ macro_rules! __scatter_rows {
     ($($kernel:expr),*) => { &[$($kernel),*] };
 }
 
-/// The same without the feature: no kernels.
+/// Without the feature `scatter`: no kernels.
 #[cfg(not(feature = "scatter"))]
 #[doc(hidden)]
 #[macro_export]
@@ -37,41 +36,41 @@ macro_rules! __scatter_rows {
     };
 }
 
-/// The lists that a set of kernels is made of.
+/// The lists that make a set of kernels.
 #[derive(Clone, Copy)]
 pub struct Lists {
     /// The static's name.
     pub name: &'static str,
-    /// Data types and the width of each.
+    /// Data types, each with its width.
     pub elements: &'static [ElementRow],
-    /// Index types and the representation of each.
+    /// Index types, each with its representation.
     pub indices: &'static [IndexRow],
-    /// Ranks of loop nests in order; 0, last, for any.
+    /// Ranks of loop nests, ascending; 0, last, for any.
     pub ranks: &'static [u8],
-    /// The operators: gathers run on `LevelTable::index`, scatters on `LevelTable::scatter`, those that rearrange space
-    /// on `LevelTable::space`.
+    /// The operators: gathers use `LevelTable::index`, scatters `LevelTable::scatter`, operators that rearrange space
+    /// `LevelTable::space`.
     pub ops: &'static [Op],
     /// Widths.
     pub widths: &'static [WidthRow],
-    /// Representations of indices: the types that kernels read them as.
+    /// Representations of indices: the types by which kernels read them.
     pub reprs: &'static [IndexType],
     /// The kernels of every level.
     pub levels: &'static [LevelTable],
-    /// The sets that have what this one lacks.
+    /// The sets with the kernels that this set lacks.
     pub rests: Rests,
 }
 
-/// The sets that run what a set of a user's has no kernel for. A set that they are not named for has all of them.
+/// The fallback sets for kernels that a user's set lacks. Without a fallback, the set itself has them all.
 #[derive(Clone, Copy)]
 pub struct Rests {
-    /// By [`Lists::reprs`]; empty for a set that lacks nothing.
+    /// By position in [`Lists::reprs`]; empty if the set lacks nothing.
     pub(crate) by_repr: &'static [IndexRest],
-    /// Of the operators that rearrange space.
+    /// For the operators that rearrange space.
     pub(crate) space: Option<&'static KernelSet>,
 }
 
 impl Rests {
-    /// Of a set that lacks nothing.
+    /// No fallback: the set lacks nothing.
     pub const NONE: Self = Rests { by_repr: &[], space: None };
 }
 
@@ -83,7 +82,7 @@ pub struct IndexRest {
 }
 
 impl IndexRest {
-    /// Of a set that lacks nothing.
+    /// No fallback: the set lacks nothing.
     pub const NONE: Self = IndexRest { gathers: None, scatters: None };
 }
 
@@ -108,9 +107,9 @@ pub struct IndexRow {
 /// A width.
 #[derive(Clone, Copy)]
 pub struct WidthRow {
-    /// Its name in kernels' names.
+    /// The width in kernel names.
     pub name: &'static str,
-    /// Its bytes; `None` for rows of any length.
+    /// Bytes per row; `None` for rows of any length.
     pub bytes: Option<usize>,
 }
 
@@ -128,7 +127,7 @@ pub struct LevelTable {
 }
 
 impl Lists {
-    /// How many kernels a level has: of gathers, of scatters, and of operators that rearrange space.
+    /// Kernels per level: `[gathers, scatters, space]`.
     const fn counts(&self) -> [usize; 3] {
         let (mut counts, mut at) = ([0; 3], 0);
         while at < self.ops.len() {
@@ -145,14 +144,14 @@ impl Lists {
         counts
     }
 
-    /// The entry for a width, a representation and a rank, of which a kernel may have no width or no representation.
+    /// The place of a kernel with a width, if it has one, a representation, if it has one, and a rank.
     const fn place(&self, width: Option<usize>, repr: Option<usize>, rank: usize, level: Level) -> Place {
         let bytes = if let Some(width) = width { self.widths[width].bytes } else { None };
         let index = if let Some(repr) = repr { Some(self.reprs[repr]) } else { None };
         Place { bytes, index, rank: self.ranks[rank], level }
     }
 
-    /// Asserts what the rows say of types, and that positions fit in those of [`TableLookup`].
+    /// Asserts T1 for types, and that positions fit in [`TableLookup`].
     #[track_caller]
     const fn check_rows(&self) {
         const MOST: usize = u16::MAX as usize;
@@ -178,7 +177,7 @@ impl Lists {
 }
 
 impl LevelTable {
-    /// Asserts that each kernel stands at its place, and that every place has one (T1).
+    /// Asserts that each kernel is at its place, and that every place has a kernel (T1).
     #[track_caller]
     const fn check(&self, tables: &Lists) {
         let ([gathers, scatters, spaces], level) = (tables.counts(), self.level);
@@ -204,43 +203,42 @@ impl LevelTable {
     }
 }
 
-/// A set of kernels: what [`kernels!`](crate::kernels!) makes a static of.
+/// A set of kernels: [`kernels!`](crate::kernels!) makes a static of this type.
 ///
-/// Invariant T1: each kernel of the tables runs what its place says: the width, the representation, the rank and the
-/// level. A data type has the bytes of its width, and an index type the values of its representation.
+/// Invariant T1: each kernel of the tables runs the width, the representation, the rank and the level of its place. A
+/// data type has the bytes of its width, and an index type the values of its representation.
 pub struct KernelSet {
     tables: Lists,
     lookup: TableLookup,
     shaped: &'static [ShapedRow],
 }
 
-/// Where the widths, representations and ranks of a set stand in its tables. They are found at compile time, for
-/// calls that are not planned.
+/// The positions of a set's widths, representations and ranks in its tables, computed at compile time for calls without
+/// a plan.
 struct TableLookup {
     /// By bytes, up to [`NARROW`].
     widths: [Option<u16>; NARROW + 1],
-    /// Of rows of any length.
+    /// The width of rows of any length.
     rows: Option<u16>,
-    /// The greatest bytes of a width.
+    /// The greatest width in bytes.
     widest: usize,
-    /// By index type; of a pointer-sized type that has none, the one of its width.
+    /// By index type; a pointer-sized type without its own entry has the entry of its width.
     reprs: [Option<u16>; INDEX_TYPES],
-    /// By the rank of the loop nest; of the kernels for any rank at 0, and at each rank without kernels of its own.
+    /// By rank of the loop nest. 0, and each rank without its own kernels, has the kernels for any rank.
     ranks: [Option<u16>; MAX_RANK + 1],
-    /// By level.
     levels: [Option<u16>; Level::ALL.len()],
     /// Whether there are kernels, by operator.
     ops: [bool; OPS],
 }
 
-/// Bytes of the greatest width that is found by its bytes; greater ones are looked for.
+/// The greatest width in `TableLookup::widths`; greater widths are searched.
 const NARROW: usize = 16;
 const OPS: usize = limit!(ops);
 const INDEX_TYPES: usize = limit!(index_types);
-/// The most loops of a loop nest that is unrolled.
+/// The greatest rank of an unrolled loop nest.
 const MAX_RANK: usize = limit!(max_rank);
 
-/// The macro knows every operator, index type and level.
+/// The macro's limits include every operator, index type and level.
 const _: () = {
     assert!(OPS == Op::ScatterNd as usize + 1);
     assert!(INDEX_TYPES == IndexType::ALL.len());
@@ -258,7 +256,7 @@ impl TableLookup {
             levels: [None; Level::ALL.len()],
             ops: [false; OPS],
         };
-        // From the last on: of several, the first counts.
+        // In reverse: among equal entries, the first wins.
         let mut at = tables.widths.len();
         while at > 0 {
             at -= 1;
@@ -311,11 +309,11 @@ impl TableLookup {
 }
 
 impl KernelSet {
-    /// A set from what the macro emits.
+    /// A set from the tables that the macro emits.
     ///
     /// # Panics
-    /// At compile time when the tables are not those of T1: when they have not the lengths that their order implies, or
-    /// a kernel says of itself something else than its place does (T2).
+    /// At compile time if the tables violate T1: their lengths are not the lengths that their order implies, or a
+    /// kernel's description differs from its place (T2).
     #[doc(hidden)]
     #[must_use]
     #[track_caller]
@@ -332,8 +330,8 @@ impl KernelSet {
         set
     }
 
-    /// Asserts that a plan finds a kernel for every row of the set's elements: in the set, or in what runs what it
-    /// lacks. Rows of a width that has a kernel of its own are not run by that for rows of any length (K9).
+    /// Asserts that a plan finds a kernel for every row of the set's elements, in the set or in its fallback. The
+    /// kernel for rows of any length does not run rows of a width that has its own kernel (K9).
     #[track_caller]
     const fn check_rests(&self) {
         let Lists { ops, reprs, elements, rests, .. } = &self.tables;
@@ -357,8 +355,7 @@ impl KernelSet {
         }
     }
 
-    /// Whether there is a kernel of an operator for rows of any number of any of the elements, in loop nests of any
-    /// rank.
+    /// Whether an operator has kernels for rows of any number of any of `elements`, in loop nests of any rank.
     const fn runs_all(&self, op: Op, elements: &[ElementRow]) -> bool {
         let TableLookup { widths, rows, ranks, ops, .. } = &self.lookup;
         if !ops[op as usize] || ranks[0].is_none() {
@@ -377,7 +374,7 @@ impl KernelSet {
         has_all
     }
 
-    /// A set of kernels for declared shapes: what [`specialize!`](crate::specialize!) makes a static of.
+    /// A set of kernels for declared shapes: [`specialize!`](crate::specialize!) makes a static of this type.
     #[doc(hidden)]
     #[must_use]
     pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
@@ -397,7 +394,6 @@ impl KernelSet {
         KernelSet { tables, lookup, shaped }
     }
 
-    /// The kernels for declared shapes.
     pub(crate) fn shaped_rows(&self) -> &'static [ShapedRow] {
         self.shaped
     }
@@ -433,18 +429,16 @@ impl KernelSet {
         }
     }
 
-    /// The position of rows of any length.
+    /// The position of the width of rows of any length.
     #[inline]
     pub(crate) fn rows(&self) -> Option<usize> {
         self.lookup.rows.map(usize::from)
     }
 
-    /// The position of a data type's width.
     pub(crate) fn width_of(&self, dtype: DType) -> Option<usize> {
         self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.width)
     }
 
-    /// Whether an operator is in the set's list.
     #[inline]
     pub(crate) fn lists(&self, op: Op) -> bool {
         self.lookup.ops.get(op as usize).is_some_and(|&listed| listed)
@@ -455,7 +449,7 @@ impl KernelSet {
         !op.rearranges() && self.lists(op) && self.repr(index).is_some()
     }
 
-    /// The position of an index type's representation: of a pointer-sized type, its own or that of its width.
+    /// The position of an index type's representation; a pointer-sized type may have that type's own or its width's.
     #[inline]
     const fn repr(&self, index: IndexType) -> Option<usize> {
         match self.lookup.reprs[index as usize] {
@@ -464,17 +458,17 @@ impl KernelSet {
         }
     }
 
-    /// The set that runs gathers by an index type which this one has no kernel for; itself, where it lacks none.
+    /// The set for gathers by an index type that this set lacks; `self` if it lacks none.
     pub(crate) fn rest_of_gathers(&'static self, index: IndexType) -> &'static KernelSet {
         self.index_rest(index).and_then(|rest| rest.gathers).unwrap_or(self)
     }
 
-    /// The set that runs scatters, likewise.
+    /// The set for scatters by an index type that this set lacks; `self` if it lacks none.
     pub(crate) fn rest_of_scatters(&'static self, index: IndexType) -> &'static KernelSet {
         self.index_rest(index).and_then(|rest| rest.scatters).unwrap_or(self)
     }
 
-    /// The set that rearranges space, likewise.
+    /// The set for space kernels that this set lacks; `self` if it lacks none.
     pub(crate) fn rest_of_space(&'static self) -> &'static KernelSet {
         self.tables.rests.space.unwrap_or(self)
     }
@@ -483,12 +477,12 @@ impl KernelSet {
         self.tables.rests.by_repr.get(self.repr(index)?)
     }
 
-    /// Whether loop nests of a rank have kernels of their own.
+    /// Whether a rank has its own kernels.
     pub(crate) fn has_rank(&self, rank: usize) -> bool {
         rank != 0 && self.tables.ranks.iter().any(|&own| usize::from(own) == rank)
     }
 
-    /// The position of the kernels for loop nests of a rank, or of those for any rank.
+    /// The position of the kernels of a rank, else of the kernels for any rank.
     #[inline]
     fn rank(&self, rank: usize) -> Option<usize> {
         let ranks = &self.lookup.ranks;
@@ -500,7 +494,6 @@ impl KernelSet {
         Some(&self.tables.levels[usize::from(self.lookup.levels[level as usize]?)])
     }
 
-    /// The kernel of a gather.
     #[inline(always)]
     pub(crate) fn index_kernel(
         &self,
@@ -519,7 +512,6 @@ impl KernelSet {
         self.level(level)?.index.get(at).map(|kernel| &kernel.entry)
     }
 
-    /// The kernel of a scatter.
     #[inline]
     pub(crate) fn scatter_kernel(
         &self,
@@ -535,7 +527,7 @@ impl KernelSet {
         self.level(level)?.scatter.get(repr * self.tables.ranks.len() + rank).map(|kernel| &kernel.entry)
     }
 
-    /// The kernel of the operators that rearrange space.
+    /// The kernel that rearranges space.
     #[inline]
     pub(crate) fn space_kernel(&self, width: usize, rank: usize, level: Level) -> Option<&'static SpaceEntry> {
         let rank = self.rank(rank)?;

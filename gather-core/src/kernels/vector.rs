@@ -1,34 +1,35 @@
-//! Vectors of bytes, as memory has them: where they come from and where they go.
+//! Vectors of bytes: loads and stores.
 
 use crate::kernels::level_fn::Token;
 use crate::types::index::Index;
 
-/// Bytes in a register, whatever they stand for.
+/// Bytes in a register, of any lane type.
 ///
-/// What makes a vector out of nothing takes the token of a level. A longer vector exists only where the machine has the
-/// instructions of its level, so that functions of it may be safe. One of 16 bytes shows nothing, since every machine
-/// of x86-64 has it: functions that take no other take the token, too.
+/// Constructors take the token of a level. Vectors longer than 16 bytes exist only on machines with the instructions of
+/// their level, so functions of such a vector may be safe. A vector of 16 bytes proves nothing, since every x86-64
+/// machine has it: functions of 16-byte vectors alone take the token, too.
 pub(crate) trait Vector: Copy {
     /// The level that has its instructions.
     type Level: Token;
 
-    /// The number of its bytes.
+    /// Bytes per vector.
     const LEN: usize = size_of::<Self>();
 
-    /// The token, at that level and above.
+    /// The token of `Level`, if `Here` includes that level.
     fn level<Here: Token>(here: Here) -> Option<Self::Level>;
 
-    /// Reads the bytes at an address.
+    /// Loads `LEN` bytes.
     ///
     /// # Safety
     /// `LEN` bytes may be read.
     #[inline(always)]
     unsafe fn load(_level: Self::Level, from: *const u8) -> Self {
-        // SAFETY: `LEN` bytes may be read, and any are a vector, which the machine has, as the token shows.
+        // SAFETY: `LEN` bytes may be read, any bytes are a vector, and the token proves that the machine has the
+        // vector.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
 
-    /// Writes the bytes to an address.
+    /// Stores the vector.
     ///
     /// # Safety
     /// `LEN` bytes may be written.
@@ -38,7 +39,7 @@ pub(crate) trait Vector: Copy {
         unsafe { to.cast::<Self>().write_unaligned(self) }
     }
 
-    /// The vector of an array's first numbers.
+    /// The vector of the first `LEN` bytes of an array.
     #[inline(always)]
     fn of<T: Index, const N: usize>(level: Self::Level, numbers: &[T; N]) -> Self {
         const { assert!(Self::LEN <= size_of::<[T; N]>()) };

@@ -1,7 +1,7 @@
-//! Vectors of lanes of 32 bits: the operations that resolving indices takes.
+//! Vectors of 32-bit lanes: the operations for resolving indices.
 //!
-//! They are [`Vector`]s: the function that makes one out of nothing takes the token of a level, and others take a
-//! vector, if only to be `like` it.
+//! They are [`Vector`]s: constructors take the token of a level, and other functions take a vector, if only as a proof
+//! named `like`.
 
 use core::arch::x86_64::*;
 
@@ -13,77 +13,73 @@ pub(crate) use crate::kernels::x86::__m256i as Eight;
 pub(crate) use crate::kernels::x86::__m512i as Sixteen;
 use crate::types::index::{Index, IndexType};
 
-/// The most lanes of a vector.
 pub(crate) const MOST_LANES: usize = 16;
 
-/// Numbers for the lanes of any vector; those beyond its last lane are not looked at.
+/// Numbers for the lanes of any vector; only the first `N` are used.
 pub(crate) type Numbers = [i32; MOST_LANES];
 
 /// A vector of `N` lanes of 32 bits.
 pub(crate) trait Words: Vector {
-    /// Some of its lanes.
+    /// A subset of the lanes.
     type Mask: Copy;
 
-    /// `N` numbers of 8 bits, and of 16, as memory has them. Whatever the bits, they are numbers.
+    /// `N` numbers of 8 bits, and of 16 bits, as in memory. Every bit pattern is valid.
     type Bytes: Copy;
     type Halves: Copy;
 
-    /// The number of lanes.
     const N: usize;
 
-    /// The lane of each of `N` numbers of 64 bits after [`Words::of_wide`].
+    /// The lane of each of `N` 64-bit numbers after [`Words::of_wide`].
     const WIDE_LANES: [usize; MOST_LANES];
 
-    /// A vector of one word.
+    /// `word` in every lane.
     fn splat(level: Self::Level, word: i32) -> Self;
 
-    /// Numbers of 8 bits, as signed ones.
+    /// Sign-extends numbers of 8 bits.
     fn of_i8(like: Self, numbers: Self::Bytes) -> Self;
     fn of_u8(like: Self, numbers: Self::Bytes) -> Self;
-    /// Numbers of 16 bits, as signed ones.
+    /// Sign-extends numbers of 16 bits.
     fn of_i16(like: Self, numbers: Self::Halves) -> Self;
     fn of_u16(like: Self, numbers: Self::Halves) -> Self;
-    /// The low and the high halves of `N` numbers of 64 bits, in the order [`Words::WIDE_LANES`].
+    /// The low and the high halves of `N` 64-bit numbers, in the order [`Words::WIDE_LANES`].
     fn of_wide(first: Self, last: Self) -> [Self; 2];
 
-    /// A vector of one word.
+    /// `word` in every lane.
     fn filled(like: Self, word: i32) -> Self;
     fn plus(a: Self, b: Self) -> Self;
     fn times(a: Self, b: Self) -> Self;
     fn or(a: Self, b: Self) -> Self;
-    /// -1 where a lane is negative, 0 elsewhere.
+    /// -1 in negative lanes, 0 elsewhere.
     fn signs(a: Self) -> Self;
-    /// The words at the numbers of lanes, modulo `N`.
+    /// `a[lanes[k] % N]`.
     fn permuted(a: Self, lanes: Self) -> Self;
-    /// The words at the numbers of lanes: those of `a`, then from `N` on those of `b`.
+    /// `a[lanes[k]]` for `lanes[k] < N`, else `b[lanes[k] - N]`.
     fn merged(a: Self, b: Self, lanes: Self) -> Self;
-    /// The lanes of [`Words::of_wide`], or of a vector made of them, in order.
+    /// A vector in the lane order of [`Words::of_wide`], put in order.
     fn wide_in_order(a: Self) -> Self;
 
-    /// All lanes, or none.
+    /// The mask of all lanes, or of none.
     fn lanes(like: Self, all: bool) -> Self::Mask;
     fn negative(a: Self) -> Self::Mask;
     fn equal(a: Self, b: Self) -> Self::Mask;
-    /// The lanes of `a` that are at most as great as those of `b`, both without signs.
+    /// The lanes with `a <= b`, unsigned.
     fn at_most(a: Self, b: Self) -> Self::Mask;
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Whether the mask has all lanes.
     fn are_all(mask: Self::Mask) -> bool;
-    /// The lanes that are negative, one bit each.
+    /// The negative lanes, one bit each.
     fn negative_bits(a: Self) -> u32;
-    /// The lanes of `yes` in a mask, and those of `no` elsewhere.
+    /// `yes` in the lanes of the mask, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// `a`, with `b` added in the lanes of a mask.
+    /// `a + b` in the lanes of the mask, `a` elsewhere.
     fn plus_where(a: Self, mask: Self::Mask, b: Self) -> Self;
 
-    /// Whether a lane is negative.
     #[inline(always)]
     fn any_negative(a: Self) -> bool {
         Self::negative_bits(a) != 0
     }
 }
 
-/// Implements the functions of [`Words`] by instructions of some features.
+/// Implements functions of [`Words`] by instructions of the given features.
 macro_rules! operations {
     ($features:literal: $($name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => {$(
         #[inline(always)]
@@ -93,14 +89,14 @@ macro_rules! operations {
             fn run($($arg: $ty),*) -> $out {
                 $body
             }
-            // SAFETY: the machine has the features: the token of the level shows it, or a value of the vector.
+            // SAFETY: the machine has the features: the token of the level proves it, or a value of the vector.
             unsafe { run($($arg),*) }
         }
     )*};
 }
 
 impl Words for Eight {
-    /// All ones in its lanes.
+    /// All ones in the lanes of the mask.
     type Mask = Eight;
 
     type Bytes = i64;
@@ -145,7 +141,7 @@ impl Words for Eight {
     }
 }
 
-/// The low and the high halves of eight numbers. Of each half of the registers, a shuffle takes four.
+/// The low and the high halves of eight numbers. A shuffle takes four from each 128-bit half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves_of_eight(first: Eight, last: Eight) -> [Eight; 2] {
@@ -156,7 +152,7 @@ fn halves_of_eight(first: Eight, last: Eight) -> [Eight; 2] {
 }
 
 impl Words for Sixteen {
-    /// One bit for each of its lanes.
+    /// One bit per lane.
     type Mask = u16;
 
     type Bytes = __m128i;
@@ -192,7 +188,7 @@ impl Words for Sixteen {
         plus_where(a: Sixteen, mask: u16, b: Sixteen) -> Sixteen { _mm512_mask_add_epi32(a, mask, a, b) }
     }
 
-    // Masks are integers. They show nothing about the machine, and need none of its vectors.
+    // Masks are integers. They prove nothing about the machine, and need no vector instructions.
     #[inline(always)]
     fn both(a: u16, b: u16) -> u16 {
         a & b
@@ -213,7 +209,7 @@ fn halves_of_sixteen(first: Sixteen, last: Sixteen) -> [Sixteen; 2] {
     [_mm512_permutex2var_epi32(first, even, last), _mm512_permutex2var_epi32(first, odd, last)]
 }
 
-/// Whether indices of a type are taken apart by [`Words::of_wide`].
+/// Whether indices of type `I` are split by [`Words::of_wide`].
 pub(crate) const fn is_wide<I: Index>() -> bool {
     size_of::<I>() == 8
 }
@@ -223,9 +219,9 @@ pub(crate) const fn is_wide<I: Index>() -> bool {
 pub(crate) struct IndexWords<W: Words> {
     /// Their low 32 bits.
     pub(crate) low: W,
-    /// Those that are negative and fit in 32 bits.
+    /// The indices that are negative and fit in 32 bits.
     pub(crate) negative: W::Mask,
-    /// Those that 32 bits hold.
+    /// The indices that fit in 32 bits.
     pub(crate) fits: W::Mask,
 }
 
@@ -236,11 +232,11 @@ impl<W: Words> IndexWords<W> {
     /// `N` values of `I` may be read, at any alignment.
     #[inline(always)]
     pub(crate) unsafe fn load<I: Index>(like: W, from: *const I) -> Self {
-        // The numbers at the address, by a type of their bytes.
+        // Reads `N` indices as a `$ty`.
         macro_rules! load {
             ($ty:ty, $number:literal) => {{
                 const { assert!(size_of::<$ty>() == $number * W::N) };
-                // SAFETY: `N` numbers of as many bytes as `I` has, which may be read. Of a vector, `like` shows that
+                // SAFETY: `N` numbers of `size_of::<I>()` bytes may be read. If `$ty` is a vector, `like` proves that
                 // the machine has it.
                 unsafe { from.cast::<$ty>().read_unaligned() }
             }};

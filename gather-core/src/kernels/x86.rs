@@ -1,6 +1,6 @@
-//! Instructions of x86-64, as functions that are safe to call: the token of a level shows that the machine has them.
+//! Instructions of x86-64 as safe functions: the token of a level proves that the machine has them.
 //!
-//! Algorithms name no intrinsic. They hand vectors to the methods of a token, or to the functions of
+//! Algorithms call no intrinsics. They pass vectors to the methods of a token, or to the functions of
 //! [`Vector`](crate::kernels::vector::Vector) and [`Words`](crate::kernels::words::Words).
 
 use core::arch::x86_64::*;
@@ -12,15 +12,14 @@ use crate::kernels::prefetch::LINE;
 use crate::kernels::vector::Vector;
 use crate::types::element::Unaligned;
 
-/// Methods of a token, each of an expression of intrinsics that the machine has.
+/// Methods of a token, each an expression of intrinsics of its level.
 macro_rules! instructions {
     ($level:ident: $($(#[$doc:meta])* $name:ident$(<const $n:ident>)?($($arg:ident: $ty:ty),*) -> $out:ty { $($body:tt)* })*) => {
         impl $level {$(
             $(#[$doc])*
             #[inline(always)]
             pub(crate) fn $name$(<const $n: usize>)?(self, $($arg: $ty),*) -> $out {
-                // SAFETY: the token shows that the machine has the level of the intrinsics, which read and write no
-                // memory.
+                // SAFETY: the token proves that the machine has the level of the intrinsics, which access no memory.
                 unsafe { $($body)* }
             }
         )*}
@@ -29,23 +28,23 @@ macro_rules! instructions {
 
 instructions! {
     Avx2:
-    /// The bytes of `table` at the low four bits of numbers; 0 where bit 7 of a number is set.
+    /// `table[numbers[k] & 15]`; 0 if bit 7 of a number is set.
     look_up_16(table: __m128i, numbers: __m128i) -> __m128i { _mm_shuffle_epi8(table, numbers) }
-    /// As [`Avx2::look_up_16`], in both halves.
+    /// [`Avx2::look_up_16`] in both 128-bit halves.
     look_up_32(table: __m256i, numbers: __m256i) -> __m256i { _mm256_shuffle_epi8(table, numbers) }
     or_16(a: __m128i, b: __m128i) -> __m128i { _mm_or_si128(a, b) }
 
-    /// The vector whose halves both are `half`.
+    /// `half` in both halves.
     twice(half: __m128i) -> __m256i { _mm256_broadcastsi128_si256(half) }
     joined(low: __m128i, high: __m128i) -> __m256i { _mm256_set_m128i(high, low) }
     halves(a: __m256i) -> [__m128i; 2] { [_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)] }
-    /// The low halves of two vectors, and their high halves.
+    /// The low halves of both vectors, and the high halves.
     paired(a: __m256i, b: __m256i) -> [__m256i; 2] {
         [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)]
     }
 
-    /// In each half, the elements of `a` and `b` of `BYTES` bytes, alternating: of their low eight bytes, and of the
-    /// high ones.
+    /// In each half, the `BYTES`-byte elements of `a` and `b` interleaved: from their low eight bytes, and from their
+    /// high eight bytes.
     unpacked<const BYTES>(a: __m256i, b: __m256i) -> [__m256i; 2] {
         match BYTES {
             1 => [_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)],
@@ -62,17 +61,17 @@ instructions! {
 
     splat8(byte: u8) -> __m256i { _mm256_set1_epi8(byte as i8) }
     plus8(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi8(a, b) }
-    /// The differences of signed bytes, saturated.
+    /// `a - b`, signed and saturated.
     minus8(a: __m256i, b: __m256i) -> __m256i { _mm256_subs_epi8(a, b) }
     /// All ones in negative bytes.
     negative8(a: __m256i) -> __m256i { _mm256_cmpgt_epi8(_mm256_setzero_si256(), a) }
-    /// All ones where a byte of `a` is at most that of `b`, both without signs.
+    /// All ones in bytes with `a <= b`, unsigned.
     at_most8(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpeq_epi8(_mm256_min_epu8(a, b), a) }
-    /// Whether the upper bit of all bytes is set.
+    /// Whether the top bit of every byte is set.
     are_all8(mask: __m256i) -> bool { _mm256_movemask_epi8(mask) == -1 }
-    /// In each half, the 32-bit lanes of two vectors, as 16 bits without a sign.
+    /// In each half, 32-bit lanes of both vectors, saturated to unsigned 16 bits.
     packed16(a: __m256i, b: __m256i) -> __m256i { _mm256_packus_epi32(a, b) }
-    /// In each half, the 16-bit lanes of two vectors, as bytes without a sign.
+    /// In each half, 16-bit lanes of both vectors, saturated to unsigned bytes.
     packed8(a: __m256i, b: __m256i) -> __m256i { _mm256_packus_epi16(a, b) }
 
     minus32(a: __m256i, b: __m256i) -> __m256i { _mm256_sub_epi32(a, b) }
@@ -80,16 +79,16 @@ instructions! {
     at_least_zero32(a: __m256i) -> __m256i { _mm256_max_epi32(a, _mm256_setzero_si256()) }
     eighths32(a: __m256i) -> __m256i { _mm256_srli_epi32::<3>(a) }
     times_eight32(a: __m256i) -> __m256i { _mm256_slli_epi32::<3>(a) }
-    /// Lanes of `a`, shifted to the left by those of `by`.
+    /// `a << by`, lane by lane.
     shifted32(a: __m256i, by: __m256i) -> __m256i { _mm256_sllv_epi32(a, by) }
-    /// All ones in lanes whose bit 3 is set.
+    /// All ones in lanes with bit 3 set.
     bit_three32(a: __m256i) -> __m256i { _mm256_srai_epi32::<31>(_mm256_slli_epi32::<28>(a)) }
-    /// All ones in lanes of `a` that are greater than those of `b`, with signs.
+    /// All ones in lanes with `a > b`, signed.
     greater32(a: __m256i, b: __m256i) -> __m256i { _mm256_cmpgt_epi32(a, b) }
     any(mask: __m256i) -> bool { _mm256_testz_si256(mask, mask) == 0 }
 
     splat_single(number: f32) -> __m256 { _mm256_set1_ps(number) }
-    /// Two numbers `f16` as `f32`: the low one in every lane, and the high one in every lane.
+    /// Two `f16` as `f32`: the low one in every lane, and the high one in every lane.
     splat_halves(both: i32) -> [__m256; 2] {
         let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both));
         [_mm256_broadcastss_ps(both), _mm256_broadcastss_ps(_mm_movehdup_ps(both))]
@@ -110,9 +109,9 @@ instructions! {
     scaled_fused(a: __m256, scale: __m256, bias: __m256) -> __m256 { _mm256_fmadd_ps(a, scale, bias) }
 
     longs(a: __m128i) -> [i64; 2] { [_mm_cvtsi128_si64(a), _mm_extract_epi64::<1>(a)] }
-    /// Numbers of 32 bits in 64 bits, with their signs.
+    /// 32-bit numbers, sign-extended to 64 bits.
     widened(a: __m128i) -> __m256i { _mm256_cvtepi32_epi64(a) }
-    /// For each of four positions `p >= 0` of 32 bits: `2 p` and `2 p + 1`.
+    /// `2 p` and `2 p + 1` for each of four 32-bit positions `p >= 0`.
     numbers_of_pairs(positions: __m128i) -> __m256i {
         let even = _mm256_slli_epi64::<1>(_mm256_cvtepu32_epi64(positions));
         let odd = _mm256_add_epi64(_mm256_slli_epi64::<32>(even), _mm256_set1_epi64x(1 << 32));
@@ -121,19 +120,19 @@ instructions! {
 }
 
 impl Avx2 {
-    /// The first eight of `words`, and zeros behind them where they are fewer.
+    /// The first eight of `words`, zero-filled if there are fewer.
     #[inline(always)]
     pub(crate) fn first_words(self, words: &[Unaligned<i32>]) -> __m256i {
         let numbers = __m256i::of(self, &[0i32, 1, 2, 3, 4, 5, 6, 7]);
         let lanes = self.greater32(__m256i::of(self, &[words.len().min(8) as i32; 8]), numbers);
-        // SAFETY: the token shows that the machine has AVX2, and the mask has no lanes but those of `words`.
+        // SAFETY: the token proves that the machine has AVX2, and the mask has only lanes in `words`.
         unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), lanes) }
     }
 }
 
 instructions! {
     Avx512:
-    /// The elements of `BYTES` bytes at numbers: those of `a`, and then those of `b`.
+    /// The `BYTES`-byte elements of `a` followed by `b`, at `numbers`.
     permuted<const BYTES>(a: __m512i, numbers: __m512i, b: __m512i) -> __m512i {
         match BYTES {
             1 => _mm512_permutex2var_epi8(a, numbers, b),
@@ -144,22 +143,22 @@ instructions! {
     }
     splat_64(byte: u8) -> __m512i { _mm512_set1_epi8(byte as i8) }
     negative_64(a: __m512i) -> u64 { _mm512_movepi8_mask(a) }
-    /// Bytes of `a`, with those of `b` added in the lanes of a mask.
+    /// `a + b` in the lanes of `mask`, `a` elsewhere.
     plus_where_64(a: __m512i, mask: u64, b: __m512i) -> __m512i { _mm512_mask_add_epi8(a, mask, a, b) }
-    /// Where a byte of `a` is at most that of `b`, both without signs.
+    /// The bytes with `a <= b`, unsigned.
     at_most_64(a: __m512i, b: __m512i) -> u64 { _mm512_cmple_epu8_mask(a, b) }
     select_64(mask: u64, yes: __m512i, no: __m512i) -> __m512i { _mm512_mask_mov_epi8(no, mask, yes) }
-    /// Numbers of 32 bits, as 64 bits without a sign.
+    /// 32-bit numbers, zero-extended to 64 bits.
     widened_8(a: __m256i) -> __m512i { _mm512_cvtepu32_epi64(a) }
-    /// The low 16 bits of all lanes of 32 bits, of `a` and then of `b`.
+    /// The low 16 bits of the 32-bit lanes of `a`, then of `b`.
     narrowed_32(a: __m512i, b: __m512i) -> __m512i {
         let (low, high) = (_mm512_cvtepi32_epi16(a), _mm512_cvtepi32_epi16(b));
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
     }
-    /// The lanes of 32 bits of four vectors, each at most 255, as bytes.
+    /// The 32-bit lanes of four vectors, each at most 255, as bytes.
     narrowed_64(vectors: [__m512i; 4]) -> __m512i {
         let [a, b, c, d] = vectors;
-        // Packing works on the quarters of vectors: 4 bytes each of a b c d a b c d ..
+        // Packing works on 128-bit quarters: 4 bytes each of a b c d a b c d ..
         let packed = _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         _mm512_permutexvar_epi32(order, packed)
@@ -182,7 +181,7 @@ macro_rules! of_every_machine {
 of_every_machine! {
     four_words(a: i32, b: i32, c: i32, d: i32) -> __m128i { _mm_set_epi32(d, c, b, a) }
     two_longs(a: i64, b: i64) -> __m128i { _mm_set_epi64x(b, a) }
-    /// Orders what was stored by [`stream_line`] before any access that follows, of this thread and of others.
+    /// Orders the stores of [`stream_line`] before all later accesses, of this thread and of others.
     fence() -> () { _mm_sfence() }
 }
 
@@ -208,11 +207,11 @@ vectors! {
     __m512d: Avx512, avx512;
 }
 
-/// Copies a line by non-temporal stores, by vectors of `VECTOR` bytes.
+/// Copies a line by non-temporal stores of `VECTOR` bytes.
 ///
 /// # Safety
-/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any
-/// other access to the line. The machine has such vectors; those of 16 bytes every one has.
+/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any other
+/// access to the line. The machine has vectors of `VECTOR` bytes; every machine has 16-byte vectors.
 #[inline(always)]
 pub(crate) unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut u8) {
     const { assert!(matches!(VECTOR, 16 | 32 | 64)) };
@@ -223,7 +222,7 @@ pub(crate) unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut 
             ($load:ident, $stream:ident) => {{
                 // SAFETY: `VECTOR` bytes of the line, at any alignment.
                 let part = unsafe { $load(from.cast()) };
-                // SAFETY: `VECTOR` bytes of the line, at a multiple of them.
+                // SAFETY: `VECTOR` bytes of the line, at a multiple of `VECTOR`.
                 unsafe { $stream(to.cast(), part) }
             }};
         }
@@ -235,18 +234,18 @@ pub(crate) unsafe fn stream_line<const VECTOR: usize>(from: *const u8, to: *mut 
     }
 }
 
-/// The first `n` lanes of at most 64.
+/// The mask of the first `n` of 64 lanes.
 #[inline(always)]
 const fn first_lanes(n: usize) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
-/// A vector whose first bytes are read and written under a mask.
+/// A vector whose first bytes are loaded and stored under a mask.
 pub(crate) trait MaskedBytes: Vector {
-    /// The first `LEN` of `bytes`, and zeros behind them where they are fewer.
+    /// The first `LEN` of `bytes`, zero-filled if there are fewer.
     fn load_first(level: Avx512, bytes: &[u8]) -> Self;
 
-    /// Writes the first bytes of the vector, up to `bytes.len()`.
+    /// Stores the first `bytes.len()` bytes of the vector.
     fn store_first(self, level: Avx512, bytes: &mut [MaybeUninit<u8>]);
 }
 
@@ -255,7 +254,7 @@ macro_rules! masked_bytes {
         impl MaskedBytes for $vector {
             #[inline(always)]
             fn load_first(_: Avx512, bytes: &[u8]) -> Self {
-                // SAFETY: the token shows that the machine has AVX-512, and the mask has no lanes but those of `bytes`.
+                // SAFETY: the token proves that the machine has AVX-512, and the mask has only lanes in `bytes`.
                 unsafe { $load(first_lanes(bytes.len()) as $mask, bytes.as_ptr().cast()) }
             }
 
@@ -273,8 +272,8 @@ masked_bytes! {
     __m512i: u64, _mm512_maskz_loadu_epi8, _mm512_mask_storeu_epi8;
 }
 
-/// Numbers `bf16`, whose bits are the upper ones of their `f32`. Signalling NaNs stay as they are: what is added or
-/// multiplied becomes quiet.
+/// `bf16` numbers, the upper bits of their `f32`. Signalling NaNs are kept; a later addition or multiplication makes
+/// them quiet.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn bf16_to_256(bits: __m128i) -> __m256 {

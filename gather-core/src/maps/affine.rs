@@ -23,28 +23,27 @@ impl sealed::Sealed for i8 {}
 impl Byte for i8 {}
 
 super::map_functions! {
-    /// Bytes, with a sign or without, with an affine quantisation: `(value - zero_point) * scale`, as ONNX
-    /// DequantizeLinear has it.
+    /// Signed or unsigned bytes, affinely quantised: `(value - zero_point) * scale`, as in ONNX DequantizeLinear.
     ///
     /// Parameters: `(scale, zero_point)`, such as `(Given::PerRow(&scales), Given::All(128))`.
     pub fn dequantize<T: Byte> = |value: T, scale: f32, zero_point: T| -> f32 {
         (value.into() - zero_point.into()) * scale
     }
 
-    /// Two numbers of 0 to 15 in a byte, the low one first, as ONNX packs UINT4: `(value - zero_point) * scale`.
+    /// Two numbers of 0 to 15 in a byte, low half first, as ONNX packs UINT4: `(value - zero_point) * scale`.
     pub fn u4<U: Float> = |pair: u8, scale: f32, zero_point: u8| -> [U; 2] { round(u4_pair(pair, scale, zero_point)) }
 
-    /// Two numbers of -8 to 7 in a byte, the low one first, as ONNX packs INT4: `(value - zero_point) * scale`.
+    /// Two numbers of -8 to 7 in a byte, low half first, as ONNX packs INT4: `(value - zero_point) * scale`.
     pub fn i4<U: Float> = |pair: u8, scale: f32, zero_point: i8| -> [U; 2] { round(i4_pair(pair, scale, zero_point)) }
 }
 
-/// `(value - zero_point) * scale` of two numbers of 4 bits, the low one first.
+/// `(value - zero_point) * scale` for two unsigned numbers of 4 bits, low half first.
 #[inline(always)]
 fn u4_pair(pair: u8, scale: f32, zero_point: u8) -> [f32; 2] {
     [pair & 15, pair >> 4].map(|value| (f32::from(value) - f32::from(zero_point)) * scale)
 }
 
-/// As [`u4_pair`], of numbers with a sign.
+/// As [`u4_pair`], for signed numbers.
 #[inline(always)]
 fn i4_pair(pair: u8, scale: f32, zero_point: i8) -> [f32; 2] {
     [(pair << 4) as i8 >> 4, pair as i8 >> 4].map(|value| (f32::from(value) - f32::from(zero_point)) * scale)

@@ -1,4 +1,4 @@
-//! Numbers of 8 bits: FP8, alone, with a scale, and in microscaling blocks.
+//! Numbers of 8 bits: FP8, unscaled, with a scale, and in microscaling blocks.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -24,11 +24,11 @@ super::map_functions! {
     /// FP8 E5M2 numbers with a scale: `value * scale`.
     pub fn e5m2_scaled<U: Float> = |code: u8, scale: f32| -> U { U::from_f32(e5m2_to_f32(code) * scale) }
 
-    /// Microscaling blocks of 32 FP8 E4M3 numbers, whose scale is E8M0: `value * 2^(scale - 127)` ([OCP microscaling
+    /// Microscaling blocks of 32 FP8 E4M3 numbers with an E8M0 scale: `value * 2^(scale - 127)` ([OCP microscaling
     /// formats specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
     pub fn mxfp8_e4m3<U: Float> = |block: [u8; 32], scale: u8| -> [U; 32] { round(scaled(block, scale, e4m3_to_f32)) }
 
-    /// Microscaling blocks of 32 FP8 E5M2 numbers, whose scale is E8M0: `value * 2^(scale - 127)` ([OCP microscaling
+    /// Microscaling blocks of 32 FP8 E5M2 numbers with an E8M0 scale: `value * 2^(scale - 127)` ([OCP microscaling
     /// formats specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
     pub fn mxfp8_e5m2<U: Float> = |block: [u8; 32], scale: u8| -> [U; 32] { round(scaled(block, scale, e5m2_to_f32)) }
 }

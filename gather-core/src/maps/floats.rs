@@ -1,4 +1,4 @@
-//! Floats and blocks of GGUF as floats of another type.
+//! Conversions of floats and GGUF blocks to floats of another type.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -13,8 +13,8 @@ use crate::types::fused::FusedFormat;
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
-/// Elements that [`convert`] reads: floats `f32`, `f16` and `bf16`, which become floats `U`, and
-/// [`Block`](crate::maps::Block)s of GGUF, which become arrays of `U`. Sealed.
+/// Elements that [`convert`] reads: `f32`, `f16` and `bf16`, converted to `U`, and [`Block`](crate::maps::Block)s of
+/// GGUF, converted to arrays of `U`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`maps::convert` does not make `{U}` of `{Self}`",
     label = "no float, and no block of GGUF",
@@ -22,7 +22,7 @@ use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
             `maps::dequantize()`"
 )]
 pub trait Convertible<U: Float>: Element + converted::Sealed {
-    /// Floats: `U`, or an array of as many as a block stands for.
+    /// `U`, or for a block `[U; LEN]`.
     type Floats: Element;
 
     #[doc(hidden)]
@@ -30,14 +30,13 @@ pub trait Convertible<U: Float>: Element + converted::Sealed {
 }
 
 pub(super) mod converted {
-    /// Implemented for what [`convert`](super::convert) reads.
+    /// Implemented for the elements that [`convert`](super::convert) reads.
     pub trait Sealed {}
 }
 
 super::map_functions! {
-    /// Floats as floats of another type, and [`Block`](crate::maps::Block)s of GGUF as arrays of floats. What is
-    /// narrower is rounded to the nearest value, and to the even one of two that are as near; beyond the greatest it is
-    /// infinity.
+    /// Floats as floats of another type, and [`Block`](crate::maps::Block)s of GGUF as arrays of floats. A narrower
+    /// result is rounded to the nearest value, ties to even; beyond the greatest value it is infinity.
     ///
     /// ```
     /// # #[cfg(feature = "half")]
@@ -61,7 +60,6 @@ super::map_functions! {
     pub fn scaled<T: Float, U: Float> = |value: T, scale: f32| -> U { U::from_f32(value.to_f32() * scale) }
 }
 
-/// Values, each rounded.
 #[inline(always)]
 pub(super) fn round<U: Float, const N: usize>(values: [f32; N]) -> [U; N] {
     array!(U::ZERO; N, |i| U::from_f32(values[i]))
@@ -78,7 +76,7 @@ macro_rules! convertible {
 
             #[inline(always)]
             fn convert(self) -> U {
-                // By name: the types of `half` have a slower method of that name.
+                // By name: the types of `half` have a slower method `to_f32`.
                 U::from_f32(Float::to_f32(self))
             }
         }
@@ -90,7 +88,7 @@ convertible! {
     #[cfg(feature = "half")] half::bf16;
 }
 
-/// A type of `half` as the scales of block-quantised data.
+/// Implements [`Float`] for a type of `half`.
 #[cfg(feature = "half")]
 macro_rules! scale {
     ($ty:ty: $format:ident, $to:ident, $from:ident) => {

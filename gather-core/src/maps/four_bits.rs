@@ -1,4 +1,4 @@
-//! Numbers of 4 bits in pairs, with a scale for each block in a tensor of their own.
+//! Numbers of 4 bits in pairs, with the scales of blocks in a separate tensor.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -8,7 +8,7 @@ use crate::maps::floats::round;
 use crate::types::codes::Float;
 use crate::types::numbers::{e2m1_to_f32, e8m0_to_f32};
 
-/// The values of NF4: those that a normal distribution makes equally likely, with 0 among them.
+/// The values of NF4: quantiles of equal probability under a normal distribution, with 0 among them.
 ///
 /// Dettmers et al., [QLoRA: efficient finetuning of quantized LLMs](https://arxiv.org/abs/2305.14314), appendix E.
 pub const NF4: [f32; 16] = [
@@ -31,16 +31,14 @@ pub const NF4: [f32; 16] = [
 ];
 
 super::map_functions! {
-    /// Microscaling blocks of 32 FP4 E2M1 numbers in pairs, the low one first, whose scale is E8M0: `value * 2^(scale -
+    /// Microscaling blocks of 32 FP4 E2M1 numbers in pairs, low half first, with an E8M0 scale: `value * 2^(scale -
     /// 127)` ([OCP microscaling formats
     /// specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
     ///
-    /// Safetensors files of such tables have blocks and scales in two tensors. For GGUF see
-    /// [`MXFP4`](crate::maps::MXFP4).
+    /// Safetensors files store blocks and scales in two tensors. For GGUF see [`MXFP4`](crate::maps::MXFP4).
     pub fn mxfp4_pairs<U: Float> = |block: [u8; 16], scale: u8| -> [U; 32] { round(e2m1_pairs(block, scale)) }
 
-    /// Blocks of 64 numbers of 4 bits that look [`NF4`] up, in pairs, the high one first, as bitsandbytes packs them:
-    /// `NF4[q] * absmax`.
+    /// Blocks of 64 4-bit codes into [`NF4`] in pairs, high half first, as in bitsandbytes: `NF4[q] * absmax`.
     pub fn nf4<U: Float> = |block: [u8; 32], absmax: f32| -> [U; 64] { round(looked_up(block, absmax)) }
 }
 

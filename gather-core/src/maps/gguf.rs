@@ -1,14 +1,13 @@
-//! How blocks of GGUF files are read, and maps of them.
+//! Decoders of GGUF blocks, and maps of them.
 //!
-//! Loops run over indices of arrays whose lengths are constant: these are unrolled and vectorised, where iterators over
-//! slices are not.
+//! Loops index arrays of constant length: they are unrolled and vectorised, while iterators over slices are not.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
 
 use crate::types::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
 
-/// Two bytes of a block as an `f16`.
+/// The `f16` in bytes `at` and `at + 1`.
 #[inline(always)]
 fn half<const N: usize>(block: &[u8; N], at: usize) -> f32 {
     f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))
@@ -43,7 +42,7 @@ pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
     array!(0.0; 32, |i| f32::from(codes[i]) * d + m)
 }
 
-/// The fifth bits of 32 codes, which are bits of four bytes, as 16 or 0.
+/// The fifth bits of 32 codes, as 16 or 0: bit `i % 8` of byte `at + i / 8`.
 #[inline(always)]
 fn fifth_bits<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
     array!(0; 32, |i| (block[at + i / 8] >> (i % 8) & 1) << 4)
@@ -61,8 +60,8 @@ pub(super) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
     array!(0.0; 32, |i| f32::from(codes[i] | high[i]) * d + m)
 }
 
-/// Blocks of eight groups of 32 values: what they share, and the function of a group, whose number is a constant. Loops
-/// over groups are not unrolled at every level, and then all values take the way over the stack (bench `tables`).
+/// Defines blocks of eight groups of 32 values: shared values, and the function of a group with a constant number.
+/// Loops over groups are not unrolled at every level, and then spill all values to the stack (bench `tables`).
 macro_rules! groups {
     ($($(#[$doc:meta])* $name:ident($block:ident: $bytes:literal; $($shared:ident = $value:expr),+) =>
         |$GROUP:ident, $out:ident| $body:block)*) => {$(
@@ -102,10 +101,8 @@ groups! {
     }
 }
 
-/// Scale and minimum of a group, of 6 bits each.
-///
-/// The first four have the low bits of bytes 0 to 3 and 4 to 7. The last four have the halves of bytes 8 to 11, and
-/// above them the two high bits of bytes 0 to 7.
+/// The scale and the minimum of a group, of 6 bits each. Groups 0 to 3 have the low 6 bits of bytes 0 to 3 and 4 to 7.
+/// Groups 4 to 7 have the halves of bytes 8 to 11, and above them the two high bits of bytes 0 to 7.
 #[inline(always)]
 fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
     let (k, packed) = (group % 4, |at: usize| block[4 + at]);
@@ -130,7 +127,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32: there are four out of each half of the codes, each from two bits of 32 bytes.
+    /// A group of 32: each half of the codes holds four groups, each in two bits of 32 bytes.
     q2_k(block: 84; d = half(block, 80), dmin = half(block, 82)) => |GROUP, out| {
         let (codes, shift) = (16 + GROUP / 4 * 32, GROUP % 4 * 2);
         for sub in 0..2 {
@@ -144,12 +141,11 @@ groups! {
 }
 
 groups! {
-    /// A group of 32, whose low bits lie as in [`q2_k`]; the third bits of group `g` are the bits `g` of 32 bytes,
-    /// and stand for -4 where they are 0.
+    /// A group of 32, low bits as in [`q2_k`]; the third bits of group `g` are bits `g` of 32 bytes, where 0 means -4.
     q3_k(block: 110; d = half(block, 108)) => |GROUP, out| {
         let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
         for sub in 0..2 {
-            // Scales of 6 bits: the halves of 8 bytes, the low ones first, and two bits out of 4 bytes.
+            // Scales of 6 bits: the halves of 8 bytes, low halves first, and two bits of 4 bytes.
             let number = GROUP * 2 + sub;
             let low = block[96 + number % 8] >> (number / 8 * 4) & 15;
             let high = block[104 + number % 4] >> (number / 4 * 2) & 3;
@@ -163,7 +159,7 @@ groups! {
 }
 
 groups! {
-    /// A group of 32: there are four out of each half of the block, two of them out of the low halves of its bytes.
+    /// A group of 32: each half of the block holds four groups, two of them in the low halves of its bytes.
     q6_k(block: 210; d = half(block, 208)) => |GROUP, out| {
         let (half, k) = (GROUP / 4, GROUP % 4);
         let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
@@ -178,11 +174,10 @@ groups! {
     }
 }
 
-/// The numbers of the codes of [`IQ4_NL`].
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
-/// The number of a code of [`IQ4_NL`]. A load from the table is one for each number. Comparing with every code and
-/// choosing works on whole vectors of bytes.
+/// The number of a code of [`IQ4_NL`]. Compares with every code and selects, which works on whole vectors of bytes; a
+/// table would take a load for each number.
 #[inline(always)]
 fn iq4_nl_value(code: u8) -> i8 {
     let mut value = IQ4_NL_VALUES[0];
@@ -195,13 +190,13 @@ fn iq4_nl_value(code: u8) -> i8 {
 #[inline(always)]
 pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
-    // The look-ups of all codes come before the first conversion, or they would not stay in vectors of bytes.
+    // All look-ups come before the first conversion, so that they stay in vectors of bytes.
     let values = array!(0; 32, |i| iq4_nl_value(codes[i]));
     array!(0.0; 32, |i| d * f32::from(values[i]))
 }
 
 groups! {
-    /// A group of 32, whose scale has two bits of bytes 2 and 3, and half of one of the next four bytes.
+    /// A group of 32, whose scale is two bits of bytes 2 and 3, and half of one of the next four bytes.
     iq4_xs(block: 136; d = half(block, 0)) => |GROUP, out| {
         let (low, high) = (block[4 + GROUP / 2] >> (GROUP % 2 * 4) & 15, block[2 + GROUP / 4] >> (GROUP % 4 * 2) & 3);
         let scale = d * f32::from((low | high << 4) as i8 - 32);
@@ -216,7 +211,7 @@ groups! {
 #[inline(always)]
 pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
     let e = u32::from(block[0]);
-    // Half of the scale, as the numbers are doubled: 2^(e - 128), which is subnormal for 0 and 1.
+    // Half of the scale, as the numbers are doubled: `2^(e - 128)`, subnormal for `e` of 0 and 1.
     let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
     let codes = halves_of_bytes(block, 1);
     array!(0.0; 32, |i| d * f32::from(e2m1_doubled_signed(codes[i])))

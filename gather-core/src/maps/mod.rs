@@ -1,5 +1,5 @@
-//! Ready-made maps for [`View::map`](crate::View::map), for gathers and for [bags](crate::EmbeddingBag): tables are
-//! read in another format than they are stored in.
+//! Ready-made maps for [`View::map`](crate::View::map), for gathers and for [bags](crate::EmbeddingBag): they convert
+//! the stored format of a table while it is read.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, maps};
@@ -14,28 +14,27 @@
 //! }
 //! ```
 //!
-//! They find the type of what is stored from the table. You name the floats that they make of it, `f32` or, with the
-//! feature `half`, `f16` or `bf16`: `maps::e4m3::<f32>()`, `maps::convert::<_, f32>()`. Results in `f16` and `bf16` are
-//! those in `f32`, rounded once to the nearest, ties to even.
+//! The table determines the stored type. You name the result type, `f32` or, with the feature `half`, `f16` or `bf16`:
+//! `maps::e4m3::<f32>()`, `maps::convert::<_, f32>()`. Results in `f16` and `bf16` are the `f32` results, rounded once
+//! to the nearest, ties to even.
 //!
 //! | stored as | maps | parameters |
 //! |---|---|---|
 //! | `u8` or `i8` with a scale and a zero point | [`dequantize`], to `f32` | scale, zero point |
 //! | pairs of four bits with a scale and a zero point, in bytes | [`u4`], [`i4`] | scale, zero point |
 //! | `f32`, `f16`, `bf16` | [`convert`], and with a scale [`scaled`] | none; scale |
-//! | [`Block`]s of GGUF: [`Q8_0`], [`Q4_K`], [`IQ4_NL`], [`NVFP4`] and so on | [`convert`], to arrays of floats | none |
+//! | [`Block`]s of GGUF: [`Q8_0`], [`Q4_K`], [`IQ4_NL`], [`NVFP4`] .. | [`convert`], to arrays of floats | none |
 //! | FP8 in bytes | [`e4m3`], [`e5m2`], and with a scale [`e4m3_scaled`], [`e5m2_scaled`] | none; scale |
 //! | powers of two in bytes | [`e8m0`], to `f32` | none |
 //! | MX blocks with scales of their own | [`mxfp8_e4m3`], [`mxfp8_e5m2`], [`mxfp4_pairs`] | scale |
 //! | NF4 blocks with scales of their own | [`nf4`] | greatest magnitude |
 //!
-//! The maps have no branches, so they are vectorised at every level, except for the look-ups of NF4. The functions that
-//! they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [quantised
+//! The maps have no branches, so they are vectorised at every level, except for the look-ups of NF4. The functions
+//! inside them, such as [`f16_to_f32`], are public for maps of your own. The conversions of `half` types equal the
+//! conversions of the crate `half` to the bit, NaN payloads included. The guide has a chapter on [quantised
 //! tables](crate::guide::tables).
-//!
-//! The conversions of `half` types give what those of the crate `half` give, to the bit, NaN payloads included.
 
-/// Functions that make maps for any types with bounds.
+/// Defines functions that make maps, for any types with bounds.
 macro_rules! map_functions {
     ($($(#[$doc:meta])* pub fn $name:ident$(<$($T:ident: $Bound:path),+>)? =
         |$value:ident: $In:ty $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block $(and $FACT:ident)?)*) => {$(
@@ -61,7 +60,7 @@ macro_rules! map_functions {
 }
 use map_functions;
 
-/// An array by a function of the number of an element, in a loop over a constant.
+/// An array with `array[i] = value(i)`, in a loop of constant length.
 macro_rules! array {
     ($zero:expr; $len:expr, |$i:ident| $value:expr) => {{
         let mut array = [$zero; $len];

@@ -15,9 +15,9 @@ use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
-/// Moves blocks of the batch into the spatial dimensions, then crops these.
+/// Moves blocks of the batch into the spatial dimensions, then crops these dimensions.
 ///
-/// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result is that of
+/// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result equals
 ///
 /// ```text
 /// reshape   [B1, .., Bn, batch / (B1·..·Bn), D1, .., Dn]
@@ -26,10 +26,8 @@ use crate::types::op::{Argument, Op};
 /// crop      crops_begin[k] from the start and crops_end[k] from the end of each dimension
 /// ```
 ///
-/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
-/// and 0.
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
+/// in one pass. Each parameter has one entry for each dimension of data; the first entries are 1, 0 and 0.
+/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your memory, and
 /// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
@@ -64,7 +62,7 @@ use crate::types::op::{Argument, Op};
 /// # Definition
 /// OpenVINO
 /// [BatchToSpace-2](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html).
-/// Its printed transpose is off by one. The shapes beside it say what is meant.
+/// The transpose printed there is off by one; the shapes next to it are correct.
 #[doc(alias("batch_to_space_nd"))]
 pub type BatchToSpace = SpaceOperator<BatchToSpaceAttributes>;
 
@@ -75,8 +73,7 @@ pub struct BatchToSpaceAttributes(Blocks);
 const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::CropsBegin, Argument::CropsEnd];
 
 impl BatchToSpace {
-    /// BatchToSpace with its parameters, each of one entry for each dimension of data. They are checked when it is
-    /// used.
+    /// BatchToSpace with parameters of one entry for each dimension of data, checked when the operator is used.
     #[must_use]
     pub fn new(block_shape: &[i64], crops_begin: &[i64], crops_end: &[i64]) -> Self {
         Self::from_attributes(BatchToSpaceAttributes(Blocks::new(block_shape, crops_begin, crops_end)))
@@ -88,7 +85,7 @@ impl BatchToSpace {
         Self::new(block_shape, crops_begin, crops_end)
     }
 
-    /// `tf.batch_to_space`: blocks and crops of the dimensions behind the batch. A crop is a pair of begin and end.
+    /// `tf.batch_to_space`: blocks and crops of the dimensions after the batch. A crop is a pair of begin and end.
     /// Dimensions beyond the entries have blocks of 1 and no crops.
     ///
     /// An image of 2 x 4 pixels of one channel, whose first column is cropped:
@@ -107,9 +104,8 @@ impl BatchToSpace {
         Self::from_attributes(BatchToSpaceAttributes(Blocks::behind_batch(block_shape, crops)))
     }
 
-    /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
-    ///
-    /// A value beyond `i64` becomes the nearest one there is. No shape of data allows that one either.
+    /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs store them. A value
+    /// beyond `i64` is clamped to `i64`; no shape of data allows the clamped value either.
     ///
     /// # Errors
     /// For `block_shape`, then `crops_begin`, then `crops_end`: [`Error::NotAnIndexType`],
@@ -124,9 +120,9 @@ impl BatchToSpace {
     }
 
     accessors! { self:
-        /// The crops at the start of each dimension, as they were given.
+        /// The crops at the start of each dimension, as given.
         pub fn get_crops_begin() -> &[i64] => &self.attributes().0.begin;
-        /// The crops at the end of each dimension, as they were given.
+        /// The crops at the end of each dimension, as given.
         pub fn get_crops_end() -> &[i64] => &self.attributes().0.end;
     }
 }
@@ -159,7 +155,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
             let crop = |size: usize, crop: i64| size.checked_sub(usize::try_from(crop).ok()?);
             let n = size.and_then(|size| crop(crop(size, begin)?, end));
             let Some(n) = n else { return Err(Error::CropsTooLarge { dim: k, begin, end, size }) };
-            // From one place in a block to the next, data steps over the images of all blocks of later dimensions.
+            // Between adjacent positions in a block, data skips the images of all blocks of later dimensions.
             step /= block;
             to.output.push(n);
             to.dims.push(BlockDim { block, begin: begin as usize, step, ..BlockDim::plain(n) });
@@ -171,7 +167,7 @@ impl SpaceAttributes for BatchToSpaceAttributes {
 
 impl Permutes for BatchToSpaceAttributes {}
 
-/// Moves blocks of the batch into the spatial dimensions, then crops these: the plain form of [`BatchToSpace`].
+/// Moves blocks of the batch into the spatial dimensions, then crops these dimensions: runs [`BatchToSpace::new`].
 ///
 /// # Errors
 /// As for [`BatchToSpace::run`](SpaceOperator::run).

@@ -1,4 +1,4 @@
-//! The parameters of BatchToSpace and SpaceToBatch: a block for each dimension, and what is cropped or padded.
+//! The parameters of BatchToSpace and SpaceToBatch: a block, and crops or pads, for each dimension.
 
 use core::ops::Index;
 
@@ -12,19 +12,19 @@ use crate::types::op::{Argument, Op};
 /// One entry for each dimension.
 type Entries = SmallVec<[i64; 6]>;
 
-/// The parameters as they were given.
+/// The parameters, as given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Blocks {
     pub(super) block: Entries,
     pub(super) begin: Entries,
     pub(super) end: Entries,
-    /// Whether dimensions beyond the entries have blocks of 1 and nothing cropped or padded.
+    /// Whether dimensions beyond the entries have blocks of 1 and neither crops nor pads.
     completes: bool,
 }
 
-/// The given entries of a parameter, and the one value of all dimensions beyond them.
+/// The given entries of a parameter, and the value for all dimensions beyond them.
 pub(super) struct Completed<'a> {
-    /// As many as data has dimensions, or fewer.
+    /// `given.len() <= data.rank()`.
     pub(super) given: &'a [i64],
     beyond: i64,
 }
@@ -44,7 +44,7 @@ impl Blocks {
         Blocks { block, begin, end, completes: false }
     }
 
-    /// From blocks, and pairs of begin and end, of the dimensions behind the batch.
+    /// Blocks, and pairs of begin and end, of the dimensions after the batch.
     pub(super) fn behind_batch(block: &[i64], ends: &[[i64; 2]]) -> Self {
         let behind_batch =
             |batch: i64, entries: &mut dyn Iterator<Item = i64>| core::iter::once(batch).chain(entries).collect();
@@ -56,13 +56,12 @@ impl Blocks {
         }
     }
 
-    /// From tensors, in order.
     pub(super) fn from_tensors(op: Op, names: [Argument; 3], tensors: [&DynView<'_>; 3]) -> Result<Self, Error> {
         let list = |at: usize| integers(op, names[at], tensors[at]);
         Ok(Blocks { block: list(0)?, begin: list(1)?, end: list(2)?, completes: false })
     }
 
-    /// Checks the rank of data, and that each parameter has one entry for each of its dimensions.
+    /// Checks the rank of data, and that each parameter has one entry for each dimension of data.
     pub(super) fn check(&self, op: Op, names: [Argument; 3], rank: usize) -> Result<[Completed<'_>; 3], Error> {
         if rank < 2 {
             return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 2, max: usize::MAX });
@@ -84,7 +83,7 @@ impl Blocks {
         rank: usize,
         min: i64,
     ) -> Result<Completed<'a>, Error> {
-        // As many ends as blocks: else one of them fits no rank.
+        // If the lengths differ, one of the parameters fits no rank.
         let agree = self.begin.len() == self.block.len() && self.end.len() == self.block.len();
         let completes = self.completes && agree && given.len() < rank;
         if given.len() != rank && !completes {
@@ -100,19 +99,18 @@ impl Blocks {
     }
 }
 
-/// The product of blocks; `None` when it exceeds `usize`.
+/// The product of blocks; `None` if it exceeds `usize`.
 pub(super) fn product(blocks: &[i64]) -> Option<usize> {
     blocks.iter().try_fold(1usize, |product, &block| product.checked_mul(usize::try_from(block).ok()?))
 }
 
-/// The values of a parameter tensor.
 fn integers(op: Op, argument: Argument, tensor: &DynView<'_>) -> Result<Entries, Error> {
     let dtype = tensor.dtype();
     let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();
     let &[len] = tensor.shape() else {
         return Err(Error::RankOutOfRange { op, argument, rank: tensor.shape().len(), min: 1, max: 1 });
     };
-    // Nothing steps along a tensor of one element, so that its stride may be anything.
+    // The stride of a tensor of one element is never used, and may have any value.
     let stride = tensor.layout().strides()[0].wrapping_mul(dtype.size() as isize);
     let value = |at: usize| {
         // SAFETY: V1: `at` is a coordinate of the tensor, whose type the reader was made for.
@@ -120,7 +118,7 @@ fn integers(op: Op, argument: Argument, tensor: &DynView<'_>) -> Result<Entries,
         value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     };
     let mut values = SmallVec::new();
-    // A tensor whose one value is repeated may have more than memory holds.
+    // A tensor of stride 0 may have more elements than memory can hold.
     values.try_reserve(len).map_err(|_| Error::AllocationFailed { bytes: len.saturating_mul(size_of::<i64>()) })?;
     values.extend((0..len).map(value));
     Ok(values)

@@ -1,4 +1,4 @@
-//! DepthToSpace and SpaceToDepth: places in a block are neighbours in the depth, or in space.
+//! DepthToSpace and SpaceToDepth: positions in a block are adjacent in the depth, or in space.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ use crate::types::policy::Mode;
 
 /// Moves blocks of the depth into the spatial dimensions.
 ///
-/// With `b = block_size` and data of shape `[batch, depth, D1, .., Dn]`, where `C = depth / b^n`, the result is that of
+/// With `b = block_size` and data of shape `[batch, depth, D1, .., Dn]`, where `C = depth / b^n`, the result equals
 ///
 /// ```text
 ///            Mode::Dcr                                    Mode::Crd
@@ -26,13 +26,11 @@ use crate::types::policy::Mode;
 /// reshape    [batch, C, D1·b, .., Dn·b]                   [batch, C, D1·b, .., Dn·b]
 /// ```
 ///
-/// in one pass.
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your
+/// memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
-/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 with the
 /// presets of ONNX, [`Error::BlockSizeOutOfRange`], [`Error::DepthNotDivisible`], [`Error::DimensionTooLarge`] and
 /// [`Error::TooManyElements`] for the result.
 ///
@@ -59,7 +57,7 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 
 /// Moves blocks of the spatial dimensions into the depth: the inverse of [`DepthToSpace`].
 ///
-/// With `b = block_size` and data of shape `[batch, C, D1, .., Dn]`, the result is that of
+/// With `b = block_size` and data of shape `[batch, C, D1, .., Dn]`, the result equals
 ///
 /// ```text
 ///            Mode::Dcr                                    Mode::Crd
@@ -68,13 +66,11 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 /// reshape    [batch, b^n·C, D1 / b, .., Dn / b]           [batch, C·b^n, D1 / b, .., Dn / b]
 /// ```
 ///
-/// in one pass.
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into your
+/// memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
-/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 with the
 /// presets of ONNX, [`Error::BlockSizeOutOfRange`], [`Error::SpaceNotDivisible`], [`Error::DimensionTooLarge`] for the
 /// depth, and [`Error::TooManyElements`] for the result.
 ///
@@ -104,12 +100,11 @@ pub struct DepthToSpaceAttributes(Depth);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpaceToDepthAttributes(Depth);
 
-/// The attributes of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Depth {
     block_size: i64,
     mode: Mode,
-    /// The least and the greatest rank of data.
+    /// The minimum and the maximum rank of data.
     ranks: [usize; 2],
 }
 
@@ -119,7 +114,7 @@ const SPATIAL: [usize; 2] = [3, usize::MAX];
 const IMAGES: [usize; 2] = [4, 4];
 
 impl DepthToSpace {
-    /// DepthToSpace of any number of spatial dimensions. The block size is checked when it is used.
+    /// DepthToSpace of any number of spatial dimensions. The block size is checked when the operator is used.
     #[must_use]
     pub fn new(block_size: i64, mode: Mode) -> Self {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: SPATIAL }))
@@ -131,8 +126,7 @@ impl DepthToSpace {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
-    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]. What is new there is a definition in terms of other
-    /// operators.
+    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]; only its definition by other operators is new.
     #[must_use]
     pub fn onnx28(block_size: i64, mode: Mode) -> Self {
         Self::onnx13(block_size, mode)
@@ -149,7 +143,7 @@ impl DepthToSpace {
 attribute!(DepthToSpace: block_size and mode);
 
 impl SpaceToDepth {
-    /// SpaceToDepth of any number of spatial dimensions. The block size is checked when it is used.
+    /// SpaceToDepth of any number of spatial dimensions. The block size is checked when the operator is used.
     #[must_use]
     pub fn new(block_size: i64, mode: Mode) -> Self {
         Self::from_attributes(SpaceToDepthAttributes(Depth { block_size, mode, ranks: SPATIAL }))
@@ -178,7 +172,6 @@ impl SpaceToDepth {
 attribute!(SpaceToDepth: block_size and mode);
 
 impl Depth {
-    /// Checks the rank of data and the block size.
     fn check(&self, op: Op, rank: usize) -> Result<(), Error> {
         let [min, max] = self.ranks;
         if !(min..=max).contains(&rank) {
@@ -191,18 +184,18 @@ impl Depth {
         Ok(())
     }
 
-    /// The block size, and the places in a block of all spatial dimensions; `None` when one exceeds `usize`.
+    /// `(block_size, block_size^n)` for `n = rank - 2` spatial dimensions; `None` if either exceeds `usize`.
     fn places(&self, rank: usize) -> Option<(usize, usize)> {
         let block = usize::try_from(self.block_size).ok()?;
         let places = (2..rank).try_fold(1usize, |places, _| places.checked_mul(block));
         Some((block, places?))
     }
 
-    /// Adds the dimensions of the tensor that is whole in space.
+    /// Adds the dimensions of the tensor that is not divided into blocks in space, of shape `whole`.
     fn add_dims(&self, whole: &[usize], block: usize, places: usize, dims: &mut SmallVec<[BlockDim; 6]>) {
         let depth = whole[1];
-        // How far apart in the depth of the tensor in blocks two elements are that differ by one in depth, and two
-        // neighbours in the last dimension of space.
+        // Distances in the depth of the other tensor: `period` between elements of adjacent depths, `step` between
+        // neighbours in the last spatial dimension.
         let (period, mut step) = match self.mode {
             Mode::Dcr => (1, depth),
             Mode::Crd => (places, 1),
@@ -254,7 +247,7 @@ impl SpaceAttributes for SpaceToDepthAttributes {
         let (op, attributes) = (Op::SpaceToDepth, &self.0);
         attributes.check(op, data.len())?;
         let block = attributes.block_size as u64;
-        // The depth follows when all blocks are known to divide.
+        // The depth is set below, when all blocks are known to divide.
         to.output.extend(&data[..2]);
         for (dim, &size) in data.iter().enumerate().skip(2) {
             if !(size as u64).is_multiple_of(block) {
@@ -262,7 +255,7 @@ impl SpaceAttributes for SpaceToDepthAttributes {
             }
             to.output.push((size as u64 / block) as usize);
         }
-        // Where a dimension has no elements, any block divides it.
+        // Any block divides an empty dimension.
         let places = attributes.places(data.len());
         let too_large =
             Error::DimensionTooLarge { op, dim: 1, size: data[1], blocks: places.map(|(_, places)| places) };
@@ -277,7 +270,7 @@ impl SpaceAttributes for SpaceToDepthAttributes {
     }
 }
 
-/// Moves blocks of the depth into the spatial dimensions: the plain form of [`DepthToSpace`].
+/// Moves blocks of the depth into the spatial dimensions: runs [`DepthToSpace::new`].
 ///
 /// # Errors
 /// As for [`DepthToSpace::run`](SpaceOperator::run).
@@ -297,7 +290,7 @@ pub fn depth_to_space<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mod
     DepthToSpace::new(block_size, mode).run(data)
 }
 
-/// Moves blocks of the spatial dimensions into the depth: the plain form of [`SpaceToDepth`].
+/// Moves blocks of the spatial dimensions into the depth: runs [`SpaceToDepth::new`].
 ///
 /// # Errors
 /// As for [`SpaceToDepth::run`](SpaceOperator::run).

@@ -7,8 +7,8 @@ use crate::types::policy::NegativeIndex;
 use crate::types::reduction::Reduction;
 
 impl EmbeddingBag {
-    /// OpenVINO EmbeddingBagOffsets-15, whose reductions are `Add` and `Mean`: negative and out-of-range indices are
-    /// errors. The row `default_index` stands for empty bags; zeros do for `None`, which OpenVINO also writes as -1.
+    /// OpenVINO EmbeddingBagOffsets-15, with reductions `Add` and `Mean`: negative and out-of-range indices are
+    /// errors. An empty bag yields the row `default_index`, or zeros for `None`, which OpenVINO also writes as -1.
     /// Takes bags of any lengths.
     #[must_use]
     pub fn openvino15_offsets(reduction: Reduction, default_index: Option<i64>) -> Self {
@@ -16,15 +16,15 @@ impl EmbeddingBag {
         Self::new(reduction).negative_index(NegativeIndex::Reject).default_index(default_index)
     }
 
-    /// OpenVINO EmbeddingBagPacked-15, whose reductions are `Add` and `Mean`: negative and out-of-range indices are
-    /// errors. Takes [packed](crate::Bags::packed) bags.
+    /// OpenVINO EmbeddingBagPacked-15, with reductions `Add` and `Mean`: negative and out-of-range indices are errors.
+    /// Takes [packed](crate::Bags::packed) bags.
     #[must_use]
     pub fn openvino15_packed(reduction: Reduction) -> Self {
         Self::new(reduction).negative_index(NegativeIndex::Reject)
     }
 
-    /// `torch.nn.EmbeddingBag`, whose modes are `Add`, `Mean` and `Max`: negative and out-of-range indices are errors.
-    /// For `padding_idx` and `include_last_offset`, see [`padding_index`](Self::padding_index) and
+    /// `torch.nn.EmbeddingBag`, with modes `Add`, `Mean` and `Max`: negative and out-of-range indices are errors. For
+    /// `padding_idx` and `include_last_offset`, see [`padding_index`](Self::padding_index) and
     /// [`include_last_offset`](Self::include_last_offset).
     #[must_use]
     pub fn torch(mode: Reduction) -> Self {

@@ -23,13 +23,13 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// Takes slices of data by index along one axis: `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`.
 ///
 /// `p` runs over `data.shape[..axis]`, `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`.
-/// Data and indices share the first `batch_dims` dimensions. The result has the shape `data.shape[..axis] +
-/// indices.shape[batch_dims..] + data.shape[axis + 1..]`.
+/// Data and indices share the first `batch_dims` dimensions. The result has the shape
+/// `data.shape[..axis] + indices.shape[batch_dims..] + data.shape[axis + 1..]`.
 ///
-/// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of those of
-/// indices. The presets set what negative and out-of-range indices do.
+/// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of indices'
+/// dimensions. The presets set the policies for negative and out-of-range indices.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
 /// [`plan`](IndexOperator::plan) does the work that depends on shapes once. They gather:
 ///
 /// | data | becomes |
@@ -60,7 +60,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 ///     Ok(())
 /// }
 /// ```
-/// Negative indices count from the end, and out-of-range ones yield zeros:
+/// Negative indices count from the end; out-of-range indices yield zeros:
 /// ```
 /// use gather_core::Gather;
 ///
@@ -85,20 +85,19 @@ pub type Gather = IndexOperator<GatherAttributes>;
 pub struct GatherAttributes {
     axis: i64,
     batch_dims: i64,
-    /// Whether indices are lists only. Indices of rank 0 then count as a list of one index, data of rank 0 as a list
-    /// of one element.
+    /// Whether indices must be lists. Rank 0 then counts as shape `[1]`, for indices and for data.
     lists: bool,
 }
 
 impl Gather {
-    /// Gather along an axis, without batch dimensions. A negative axis counts from the end. Negative indices count
-    /// from the end too, and out-of-range ones are errors.
+    /// Gather along an axis, without batch dimensions. A negative axis and negative indices count from the end;
+    /// out-of-range indices are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
         Self::from_attributes(GatherAttributes { axis, batch_dims: 0, lists: false })
     }
 
-    /// OpenVINO Gather-8: negative indices count from the end, and out-of-range ones yield zeros.
+    /// OpenVINO Gather-8: negative indices count from the end; out-of-range indices yield zeros.
     #[must_use]
     pub fn openvino8(axis: i64, batch_dims: i64) -> Self {
         Self::new(axis).batch_dims(batch_dims).out_of_bounds(OutOfBounds::Zero)
@@ -110,7 +109,7 @@ impl Gather {
         Self::new(axis)
     }
 
-    /// ONNX Gather-13: negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX Gather-13: negative indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
@@ -122,7 +121,7 @@ impl Gather {
         Self::new(axis).batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
     }
 
-    /// `torch.index_select`: indices are of rank 1, or of rank 0, which counts as shape `[1]`. So does data of rank 0.
+    /// `torch.index_select`: indices have rank 1 or 0, and data any rank; rank 0 counts as shape `[1]` for both.
     /// Negative and out-of-range indices are errors.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
@@ -211,8 +210,8 @@ impl IndexAttributes for GatherAttributes {
 
 impl RowAttributes for GatherAttributes {}
 
-/// Slices of data by index along an axis: the plain form of [`Gather`]. Negative indices count from the end, and
-/// out-of-range ones are errors.
+/// Slices of data by index along an axis: runs [`Gather::new`]. Negative indices count from the end; out-of-range
+/// indices are errors.
 ///
 /// # Errors
 /// As for [`Gather::run`](IndexOperator::run).
@@ -233,17 +232,14 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
     Gather::new(axis).run(data, indices)
 }
 
-/// Rows of a table by their ids: the shortest way to a [`Gather`] along axis 0.
+/// Rows of a table by their ids: the shortest form of a [`Gather`] along axis 0. Table and result hold adjacent rows
+/// of `dim` elements. Negative ids count from the end, and out-of-range ids are errors.
 ///
-/// The table has rows of `dim` elements, one after the other, and so has the result. Negative ids count from the end,
-/// and out-of-range ones are errors.
-///
-/// Cost: that of [`Gather::run`](IndexOperator::run). For calls that are repeated,
-/// [`plan_any_count`](IndexOperator::plan_any_count) is quicker.
+/// Cost: as for [`Gather::run`](IndexOperator::run). For repeated calls,
+/// [`plan_any_count`](IndexOperator::plan_any_count) is faster.
 ///
 /// # Errors
-/// [`Error::NotWholeRows`] where the table is not made of whole rows, then as for
-/// [`Gather::run`](IndexOperator::run).
+/// [`Error::NotWholeRows`] if `table.len()` is no multiple of `dim`, then as for [`Gather::run`](IndexOperator::run).
 ///
 /// # Examples
 /// ```
@@ -262,8 +258,8 @@ pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<
 /// Rows of a table by their ids, into a slice of `ids.len() * dim` elements. Allocates nothing.
 ///
 /// # Errors
-/// As for [`rows`]; [`Error::LengthMismatch`] where the output has another length, before any error of ids.
-/// After an error of ids the output is as after [`run_into`](IndexOperator::run_into).
+/// As for [`rows`], and [`Error::LengthMismatch`] if `out.len() != ids.len() * dim`, before any error of ids. After an
+/// error of ids the output is as after [`run_into`](IndexOperator::run_into).
 ///
 /// # Examples
 /// ```
@@ -282,7 +278,7 @@ pub fn rows_into<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I], out: 
     Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut out)
 }
 
-/// The table whose rows of `dim` elements follow one another in a slice.
+/// A table of adjacent rows of `dim` elements.
 fn whole_rows<T>(table: &[T], dim: usize) -> Result<View<'_, T>, Error> {
     let (len, count) = (table.len(), table.len().checked_div(dim).unwrap_or(0));
     View::new(table, &[count, dim]).map_err(|_| Error::NotWholeRows { len, columns: dim })

@@ -18,12 +18,11 @@ use crate::types::policy::NegativeIndex;
 
 /// Takes one element of data for each index: `out[c] = data[c with c[axis] := indices[c]]`.
 ///
-/// Data and indices have the same rank, which is at least 1. In the dimensions other than the axis, indices may be
-/// smaller than data, and never larger. The result has the shape of indices. A negative `axis` counts from the end.
+/// Data and indices have the same rank, which is at least 1. In dimensions other than the axis, indices may be smaller
+/// than data, but not larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. The page of [`Source`](crate::Source) has a
-/// table of what they read.
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and
@@ -64,20 +63,19 @@ pub struct GatherElementsAttributes {
     shapes: Shapes,
 }
 
-/// How the shapes of data and indices may differ.
+/// The allowed differences of the shapes of data and indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shapes {
-    /// In the other dimensions than the axis, indices may be smaller than data.
+    /// In dimensions other than the axis, indices may be smaller than data.
     Trimmed,
-    /// In the other dimensions than the axis, the sizes are equal.
+    /// In dimensions other than the axis, the sizes are equal.
     Equal,
-    /// As `Trimmed`. Rank 0 counts as shape `[1]`. Indices without elements may have any rank.
+    /// As `Trimmed`. Rank 0 counts as shape `[1]`. Empty indices may have any rank.
     Torch,
 }
 
 impl GatherElements {
-    /// GatherElements along an axis. A negative axis counts from the end. Negative indices do too, and out-of-range
-    /// ones are errors.
+    /// GatherElements along `axis`. Negative axes and indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
         Self::from_attributes(GatherElementsAttributes { axis, shapes: Shapes::Trimmed })
@@ -89,21 +87,21 @@ impl GatherElements {
         Self::new(axis)
     }
 
-    /// ONNX GatherElements-13: negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX GatherElements-13: negative indices count from the end; out-of-range indices are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
     }
 
-    /// OpenVINO GatherElements-6: in the dimensions other than the axis, sizes are equal. Negative indices count from
-    /// the end, as they do since OpenVINO 2025.3, and out-of-range ones are errors.
+    /// OpenVINO GatherElements-6: in dimensions other than the axis, sizes are equal. Negative indices count from the
+    /// end, as since OpenVINO 2025.3; out-of-range indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
         Self::new(axis).with_attributes(|attributes| attributes.shapes = Shapes::Equal)
     }
 
-    /// `torch.gather`: negative and out-of-range indices are errors. Rank 0 counts as shape `[1]`. Indices without
-    /// elements may have any rank, and give a result without elements.
+    /// `torch.gather`: negative and out-of-range indices are errors. Rank 0 counts as shape `[1]`. Empty indices may
+    /// have any rank, and give an empty result.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
         Self::new(axis)
@@ -128,7 +126,7 @@ pub(super) fn lower_elements(
     }
     let data = as_list(data)?;
     if indices.is_empty() {
-        // Of any shape. Where the shape fits, the loops are those of indices that have elements.
+        // Empty indices of any shape. If the shape fits, the loops equal the loops of other indices.
         let axis = normalize_axis(op, axis, data.rank())?;
         for (dim, (&n, &index)) in indices.shape().iter().zip(indices.strides()).enumerate() {
             let step = data.strides().get(dim).filter(|_| dim != axis);
@@ -145,7 +143,6 @@ pub(super) fn lower_elements(
     Ok(())
 }
 
-/// A layout, where rank 0 counts as shape `[1]`.
 pub(super) fn as_list(layout: &Layout) -> Result<Layout, Error> {
     if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
 }
@@ -184,7 +181,6 @@ impl IndexAttributes for GatherElementsAttributes {
 
     #[inline]
     fn leading_axes(&self, data: &Layout, indices: &Layout) -> Option<LeadingAxes> {
-        // Elements of a list.
         let takes_rows = data.rank() == 1 && indices.rank() == 1 && matches!(self.axis, -1 | 0);
         if takes_rows { Some(LeadingAxes::first(indices)) } else { None }
     }
@@ -195,8 +191,8 @@ impl IndexAttributes for GatherElementsAttributes {
     }
 }
 
-/// One element of data for each index: the plain form of [`GatherElements`]. Negative indices count from the end, and
-/// out-of-range ones are errors.
+/// One element of data for each index: runs [`GatherElements::new`]. Negative indices count from the end; out-of-range
+/// indices are errors.
 ///
 /// # Errors
 /// As for [`GatherElements::run`](IndexOperator::run).

@@ -21,9 +21,8 @@ use crate::types::policy::NegativeIndex;
 /// of indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. The
 /// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
-/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes to memory of yours, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. The page of [`Source`](crate::Source) has a
-/// table of what they read.
+/// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
+/// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
@@ -63,9 +62,9 @@ pub type GatherNd = IndexOperator<GatherNdAttributes>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatherNdAttributes {
     batch_dims: i64,
-    /// The shortest tuple that is allowed.
+    /// The minimum length of a tuple.
     least: usize,
-    /// Whether two or more batch dimensions come out as one.
+    /// Whether the result merges two or more batch dimensions into one.
     flatten: bool,
 }
 
@@ -76,15 +75,15 @@ impl Default for GatherNd {
 }
 
 impl GatherNd {
-    /// GatherNd without batch dimensions. Tuples may be empty. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// GatherNd without batch dimensions. Tuples may be empty. Negative indices count from the end; out-of-range
+    /// indices are errors.
     #[must_use]
     pub fn new() -> Self {
         Self::from_attributes(GatherNdAttributes { batch_dims: 0, least: 0, flatten: false })
     }
 
     /// `tf.gather_nd` on a CPU: tuples may be empty. Negative and out-of-range indices are errors. On a GPU,
-    /// TensorFlow does what [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) does.
+    /// TensorFlow behaves as [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     #[must_use]
     pub fn tensorflow(batch_dims: i64) -> Self {
         Self::new().batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
@@ -102,21 +101,19 @@ impl GatherNd {
         Self::onnx13(batch_dims)
     }
 
-    /// ONNX GatherND-13: tuples have at least one component. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// ONNX GatherND-13: as [`GatherNd::new`] with `batch_dims`, but tuples have at least one component.
     #[must_use]
     pub fn onnx13(batch_dims: i64) -> Self {
         Self::new().batch_dims(batch_dims).with_attributes(|attributes| attributes.least = 1)
     }
 
-    /// OpenVINO GatherND-5: as [`GatherNd::openvino8`], but two or more batch dimensions come out as one.
+    /// OpenVINO GatherND-5: as [`GatherNd::openvino8`], but the result merges two or more batch dimensions into one.
     #[must_use]
     pub fn openvino5(batch_dims: i64) -> Self {
         Self::openvino8(batch_dims).with_attributes(|attributes| attributes.flatten = true)
     }
 
-    /// OpenVINO GatherND-8: tuples have at least one component. Negative indices count from the end, and out-of-range
-    /// ones are errors.
+    /// OpenVINO GatherND-8: the same as [`GatherNd::onnx13`].
     #[must_use]
     pub fn openvino8(batch_dims: i64) -> Self {
         Self::onnx13(batch_dims)
@@ -148,8 +145,7 @@ impl IndexAttributes for GatherNdAttributes {
     }
 }
 
-/// Lowers an operator on elements or slices of data by index tuples; returns how many dimensions data and indices
-/// share.
+/// Lowers an operator on elements or slices of data by index tuples; returns the number of shared dimensions.
 pub(super) fn lower_tuples(
     (op, given, least): (Op, i64, usize),
     data: &Layout,
@@ -190,8 +186,8 @@ pub(super) fn lower_tuples(
     Ok(batch_dims)
 }
 
-/// Elements or slices of data by index tuples: the plain form of [`GatherNd`], without batch dimensions. Negative
-/// indices count from the end, and out-of-range ones are errors.
+/// Elements or slices of data by index tuples, without batch dimensions: runs [`GatherNd::new`]. Negative indices
+/// count from the end; out-of-range indices are errors.
 ///
 /// # Errors
 /// As for [`GatherNd::run`](IndexOperator::run).

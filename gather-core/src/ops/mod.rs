@@ -5,7 +5,7 @@ macro_rules! attribute {
     ($Op:ident: axis) => {
         impl $Op {
             $crate::types::declare::accessors! { self:
-                /// The axis, as it was given.
+                /// The axis, as given.
                 pub fn get_axis() -> i64 => self.attributes().axis;
             }
         }
@@ -13,11 +13,11 @@ macro_rules! attribute {
     ($Op:ident: batch_dims $(, $more:literal)?) => {
         impl $Op {
             $crate::types::declare::accessors! { self:
-                /// Sets how many leading dimensions data and indices share.
+                /// Sets the number of leading dimensions that data and indices share.
                 $(#[doc = $more])?
                 pub fn batch_dims(batch_dims: i64) =>
                     self = self.with_attributes(|attributes| attributes.batch_dims = batch_dims);
-                /// How many leading dimensions data and indices share, as it was given.
+                /// The number of leading dimensions that data and indices share, as given.
                 pub fn get_batch_dims() -> i64 => self.attributes().batch_dims;
             }
         }
@@ -25,7 +25,7 @@ macro_rules! attribute {
     ($Op:ident: block_shape) => {
         impl $Op {
             $crate::types::declare::accessors! { self:
-                /// The blocks, as they were given: that of the batch first.
+                /// The blocks, as given; the batch's block is the first.
                 pub fn get_block_shape() -> &[i64] => &self.attributes().0.block;
             }
         }
@@ -33,7 +33,7 @@ macro_rules! attribute {
     ($Op:ident: block_size and mode) => {
         impl $Op {
             $crate::types::declare::accessors! { self:
-                /// The block size, as it was given.
+                /// The block size, as given.
                 pub fn get_block_size() -> i64 => self.attributes().0.block_size;
                 /// The mode.
                 pub fn get_mode() -> Mode => self.attributes().0.mode;
@@ -72,7 +72,7 @@ pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// The axis that `axis` names in a tensor of a rank.
+/// `axis`, counted from the start, in a tensor of rank `rank`.
 fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Error> {
     let signed = rank as i64;
     if (-signed..signed).contains(&axis) {

@@ -17,15 +17,15 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
 use crate::types::reduction::Reduction;
 
-/// Puts one update to an element of data for each index: `out = data`, then for every coordinate `c` of indices, in
-/// row-major order, `out[c with c[axis] := indices[c]] (op)= updates[c]`.
+/// Updates one element of data for each index: `out = data`, then for every coordinate `c` of indices, in row-major
+/// order, `out[c with c[axis] := indices[c]] (op)= updates[c]`.
 ///
-/// Data, indices and updates have the same rank, which is at least 1. In the dimensions other than the axis, indices
-/// may be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. A
-/// negative `axis` counts from the end. The [`Reduction`] says what `(op)=` does.
+/// Data, indices and updates have the same rank, which is at least 1. In dimensions other than the axis, indices may
+/// be smaller than data, but not larger. Updates have the shape of indices. The result has the shape of data. A
+/// negative `axis` counts from the end. The [`Reduction`] defines `(op)=`.
 ///
 /// [`run`](ScatterOperator::run) makes a tensor, [`run_on`](ScatterOperator::run_on) changes data in place,
-/// [`run_into`](ScatterOperator::run_into) writes to memory of yours, and [`plan`](ScatterOperator::plan) does the work
+/// [`run_into`](ScatterOperator::run_into) writes into your memory, and [`plan`](ScatterOperator::plan) does the work
 /// that depends on shapes once.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ use crate::types::reduction::Reduction;
 /// [`Error::IndicesShapeMismatch`] and [`Error::UpdatesShapeMismatch`].
 ///
 /// # Examples
-/// Two updates of one element replace it one after the other, or add up:
+/// Two updates of one element replace it in order, or add up:
 /// ```
 /// use gather_core::{Reduction, ScatterElements, View};
 ///
@@ -66,14 +66,14 @@ pub struct ScatterElementsAttributes {
 }
 
 impl ScatterElements {
-    /// ScatterElements along an axis, without a reduction. A negative axis counts from the end. Negative indices do
-    /// too, and out-of-range ones are errors.
+    /// ScatterElements along an axis, without a reduction. A negative axis and negative indices count from the end;
+    /// out-of-range indices are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
         Self::from_attributes(ScatterElementsAttributes { axis, shapes: Shapes::Trimmed })
     }
 
-    /// ONNX ScatterElements-11, which has no reductions: the same as [`ScatterElements::new`].
+    /// ONNX ScatterElements-11, without reductions: the same as [`ScatterElements::new`].
     #[must_use]
     pub fn onnx11(axis: i64) -> Self {
         Self::new(axis)
@@ -85,31 +85,28 @@ impl ScatterElements {
         Self::new(axis)
     }
 
-    /// ONNX ScatterElements-16, whose reductions are `None`, `Add` and `Mul`: as [`ScatterElements::onnx18`].
+    /// ONNX ScatterElements-16, with reductions `None`, `Add` and `Mul`: as [`ScatterElements::onnx18`].
     #[must_use]
     pub fn onnx16(axis: i64, reduction: Reduction) -> Self {
         Self::onnx18(axis, reduction)
     }
 
-    /// ONNX ScatterElements-18, whose reductions are `None`, `Add`, `Mul`, `Min` and `Max`: negative indices count from
-    /// the end, and out-of-range ones are errors.
+    /// ONNX ScatterElements-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: as [`ScatterElements::new`].
     #[must_use]
     pub fn onnx18(axis: i64, reduction: Reduction) -> Self {
         Self::new(axis).reduction(reduction)
     }
 
-    /// OpenVINO ScatterElementsUpdate-12, whose reductions are `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`: negative
-    /// indices count from the end, and out-of-range ones are errors. `use_init_val` is
-    /// [`include_self`](ScatterOperator::include_self).
+    /// OpenVINO ScatterElementsUpdate-12, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`: as
+    /// [`ScatterElements::new`]. `use_init_val` is [`include_self`](ScatterOperator::include_self).
     #[must_use]
     pub fn openvino12(axis: i64, reduction: Reduction, use_init_val: bool) -> Self {
         Self::new(axis).reduction(reduction).include_self(use_init_val)
     }
 
-    /// `torch.scatter` and `torch.scatter_reduce`, whose reductions are `None`, `Add`, `Mul`, `Min`, `Max` and `Mean`:
-    /// negative and out-of-range indices are errors. Updates may be larger than indices, and rank 0 counts as shape
-    /// `[1]`. Indices without elements may have any rank, and change nothing. For `include_self`, see
-    /// [`include_self`](ScatterOperator::include_self).
+    /// `torch.scatter` and `torch.scatter_reduce`, with reductions `None`, `Add`, `Mul`, `Min`, `Max` and `Mean` and
+    /// with [`include_self`](ScatterOperator::include_self): negative and out-of-range indices are errors. Updates may
+    /// be larger than indices, and rank 0 counts as shape `[1]`. Empty indices may have any rank, and change nothing.
     #[must_use]
     pub fn torch(axis: i64, reduction: Reduction) -> Self {
         Self::new(axis)
@@ -160,8 +157,8 @@ impl ScatterAttributes for ScatterElementsAttributes {
     }
 }
 
-/// One update for each index: the plain form of [`ScatterElements`]. Negative indices count from the end, and
-/// out-of-range ones are errors.
+/// One update for each index: runs [`ScatterElements::new`]. Negative indices count from the end; out-of-range indices
+/// are errors.
 ///
 /// # Errors
 /// As for [`ScatterElements::run`](ScatterOperator::run).

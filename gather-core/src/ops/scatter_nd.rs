@@ -17,16 +17,16 @@ use crate::types::op::Op;
 use crate::types::policy::NegativeIndex;
 use crate::types::reduction::Reduction;
 
-/// Puts updates to elements or slices of data by index tuples: `out = data`, then for every tuple, in row-major order,
+/// Updates elements or slices of data by index tuples: `out = data`, then for every tuple, in row-major order,
 /// `out[b.., indices[b.., j.., :].., s..] (op)= updates[b.., j.., s..]`.
 ///
-/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `j` runs over the other dimensions of
-/// indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. Updates
-/// have the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. The result has the shape of data. Tuples of
-/// length 0 stand for all of data. What `(op)=` does, the [`Reduction`] says.
+/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `j` runs over the other dimensions
+/// of indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`.
+/// Updates have the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. The result has the shape of data.
+/// Tuples of length 0 select all of data. The [`Reduction`] defines `(op)=`.
 ///
 /// [`run`](ScatterOperator::run) makes a tensor, [`run_on`](ScatterOperator::run_on) changes data in place,
-/// [`run_into`](ScatterOperator::run_into) writes to memory of yours, and [`plan`](ScatterOperator::plan) does the work
+/// [`run_into`](ScatterOperator::run_into) writes into your memory, and [`plan`](ScatterOperator::plan) does the work
 /// that depends on shapes once.
 ///
 /// # Errors
@@ -63,7 +63,7 @@ pub type ScatterNd = ScatterOperator<ScatterNdAttributes>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScatterNdAttributes {
     batch_dims: i64,
-    /// The shortest tuple that is allowed.
+    /// The minimum length of a tuple.
     least: usize,
 }
 
@@ -74,14 +74,14 @@ impl Default for ScatterNd {
 }
 
 impl ScatterNd {
-    /// ScatterNd without batch dimensions and without a reduction. Tuples may be empty. Negative indices count from the
-    /// end, and out-of-range ones are errors.
+    /// ScatterNd without batch dimensions and without a reduction. Tuples may be empty. Negative indices count from
+    /// the end; out-of-range indices are errors.
     #[must_use]
     pub fn new() -> Self {
         Self::from_attributes(ScatterNdAttributes { batch_dims: 0, least: 0 })
     }
 
-    /// ONNX ScatterND-11, which has no reductions.
+    /// ONNX ScatterND-11, without reductions.
     #[must_use]
     pub fn onnx11() -> Self {
         Self::onnx18(Reduction::None)
@@ -93,29 +93,29 @@ impl ScatterNd {
         Self::onnx11()
     }
 
-    /// ONNX ScatterND-16, whose reductions are `None`, `Add` and `Mul`: as [`ScatterNd::onnx18`].
+    /// ONNX ScatterND-16, with reductions `None`, `Add` and `Mul`: as [`ScatterNd::onnx18`].
     #[must_use]
     pub fn onnx16(reduction: Reduction) -> Self {
         Self::onnx18(reduction)
     }
 
-    /// ONNX ScatterND-18, whose reductions are `None`, `Add`, `Mul`, `Min` and `Max`: tuples have at least one
-    /// component. Negative indices count from the end, and out-of-range ones are errors.
+    /// ONNX ScatterND-18, with reductions `None`, `Add`, `Mul`, `Min` and `Max`: as [`ScatterNd::new`], but tuples
+    /// have at least one component.
     #[must_use]
     pub fn onnx18(reduction: Reduction) -> Self {
         Self::new().reduction(reduction).with_attributes(|attributes| attributes.least = 1)
     }
 
-    /// OpenVINO ScatterNDUpdate-15, whose reductions are `None`, `Add`, `Sub`, `Mul`, `Min` and `Max`: tuples have at
-    /// least one component. Negative indices count from the end, and out-of-range ones are errors.
+    /// OpenVINO ScatterNDUpdate-15, with reductions `None`, `Add`, `Sub`, `Mul`, `Min` and `Max`: as
+    /// [`ScatterNd::onnx18`].
     #[must_use]
     pub fn openvino15(reduction: Reduction) -> Self {
         Self::onnx18(reduction)
     }
 
     /// `tf.tensor_scatter_nd_update`, `_add`, `_sub`, `_min` and `_max` on a CPU: tuples may be empty. Negative and
-    /// out-of-range indices are errors. On a GPU, TensorFlow does what
-    /// [`ScatterOutOfBounds::Drop`](crate::ScatterOutOfBounds::Drop) does.
+    /// out-of-range indices are errors. On a GPU, TensorFlow behaves as
+    /// [`ScatterOutOfBounds::Drop`](crate::ScatterOutOfBounds::Drop).
     #[must_use]
     pub fn tensorflow(reduction: Reduction) -> Self {
         Self::new().reduction(reduction).negative_index(NegativeIndex::Reject)
@@ -147,8 +147,8 @@ impl ScatterAttributes for ScatterNdAttributes {
     }
 }
 
-/// Updates of elements or slices by index tuples: the plain form of [`ScatterNd`], without batch dimensions. Negative
-/// indices count from the end, and out-of-range ones are errors.
+/// Updates of elements or slices by index tuples, without batch dimensions: runs [`ScatterNd::new`]. Negative indices
+/// count from the end; out-of-range indices are errors.
 ///
 /// # Errors
 /// As for [`ScatterNd::run`](ScatterOperator::run).

@@ -19,7 +19,7 @@ use crate::types::op::{Argument, Op};
 /// Pads the spatial dimensions, then moves blocks of them into the batch: the inverse of
 /// [`BatchToSpace`](crate::BatchToSpace).
 ///
-/// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result is that of
+/// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result equals
 ///
 /// ```text
 /// pad       pads_begin[k] at the start and pads_end[k] at the end of each dimension: [batch, P1, .., Pn]
@@ -28,11 +28,9 @@ use crate::types::op::{Argument, Op};
 /// reshape   [B1·..·Bn·batch, P1 / B1, .., Pn / Bn]
 /// ```
 ///
-/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
-/// and 0. What is padded is [`Element::ZERO`].
-///
-/// [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes to memory of yours, and
-/// [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
+/// in one pass. Each parameter has one entry for each dimension of data; the first entries are 1, 0 and 0. The padding
+/// is [`Element::ZERO`]. [`run`](SpaceOperator::run) makes a tensor, [`run_into`](SpaceOperator::run_into) writes into
+/// your memory, and [`plan`](SpaceOperator::plan) does the work that depends on shapes once.
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
@@ -66,8 +64,7 @@ pub struct SpaceToBatchAttributes(Blocks);
 const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::PadsBegin, Argument::PadsEnd];
 
 impl SpaceToBatch {
-    /// SpaceToBatch with its parameters, each of one entry for each dimension of data. They are checked when it is
-    /// used.
+    /// SpaceToBatch with parameters of one entry for each dimension of data, checked when the operator is used.
     #[must_use]
     pub fn new(block_shape: &[i64], pads_begin: &[i64], pads_end: &[i64]) -> Self {
         Self::from_attributes(SpaceToBatchAttributes(Blocks::new(block_shape, pads_begin, pads_end)))
@@ -79,7 +76,7 @@ impl SpaceToBatch {
         Self::new(block_shape, pads_begin, pads_end)
     }
 
-    /// `tf.space_to_batch`: blocks and pads of the dimensions behind the batch. Pads are a pair of begin and end.
+    /// `tf.space_to_batch`: blocks and pads of the dimensions after the batch. Pads are a pair of begin and end.
     /// Dimensions beyond the entries have blocks of 1 and no pads.
     ///
     /// ```
@@ -97,9 +94,8 @@ impl SpaceToBatch {
         Self::from_attributes(SpaceToBatchAttributes(Blocks::behind_batch(block_shape, pads)))
     }
 
-    /// SpaceToBatch with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
-    ///
-    /// A value beyond `i64` becomes the nearest one there is. No shape of data allows that one either.
+    /// SpaceToBatch with its parameters as tensors of rank 1 and of any integer type, as graphs store them. A value
+    /// beyond `i64` is clamped to `i64`; no shape of data allows the clamped value either.
     ///
     /// # Errors
     /// For `block_shape`, then `pads_begin`, then `pads_end`: [`Error::NotAnIndexType`], [`Error::RankOutOfRange`] and
@@ -114,22 +110,21 @@ impl SpaceToBatch {
     }
 
     accessors! { self:
-        /// The pads at the start of each dimension, as they were given.
+        /// The pads at the start of each dimension, as given.
         pub fn get_pads_begin() -> &[i64] => &self.attributes().0.begin;
-        /// The pads at the end of each dimension, as they were given.
+        /// The pads at the end of each dimension, as given.
         pub fn get_pads_end() -> &[i64] => &self.attributes().0.end;
     }
 
-    /// Runs the operator on any `Clone` type. What is padded is the type's default. Data is any [`CloneSource`], such as
-    /// a view.
+    /// Runs the operator on any `Clone` type, with the type's default as padding. Data is any [`CloneSource`].
     ///
-    /// Cost: one clone an element of the result, on the calling thread.
+    /// Cost: one clone for each element of the result, on the calling thread.
     ///
     /// # Errors
     /// As for [`run`](SpaceOperator::run).
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone does.
     pub fn run_cloned<S>(&self, data: &S) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone + Default> + ?Sized,
@@ -137,13 +132,13 @@ impl SpaceToBatch {
         self.run_cloned_or(data, &cloned::default())
     }
 
-    /// As [`Self::run_cloned`] for types without a default: what is padded is a clone of `fill`.
+    /// As [`Self::run_cloned`] for types without a default: the padding is clones of `fill`.
     ///
     /// # Errors
     /// As for [`run`](SpaceOperator::run).
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone does.
     pub fn run_cloned_or<S>(&self, data: &S, fill: &S::Item) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,
@@ -165,7 +160,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
         let op = Op::SpaceToBatch;
         let [block, begin, end] = self.0.check(op, LISTS, data.len())?;
         let batch = data[0];
-        // The images follow when all blocks are known.
+        // The images are set below, when all blocks are known.
         to.output.push(batch);
         to.dims.push(BlockDim::plain(batch));
         for k in 1..data.len() {
@@ -174,20 +169,20 @@ impl SpaceAttributes for SpaceToBatchAttributes {
             let Some(padded) = padded.filter(|&padded| (padded as u64).is_multiple_of(block[k] as u64)) else {
                 return Err(Error::SpaceNotDivisible { op, dim: k, size: padded, block: block[k] });
             };
-            // Where a block exceeds `usize`, so does the product below.
+            // If a block exceeds `usize`, so does the product below.
             let block = usize::try_from(block[k]).unwrap_or(usize::MAX);
             to.output.push(padded / block);
-            // The pad at the start is part of what fits.
+            // The pad at the start is included in the size that fits.
             to.dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
         }
-        // Where a dimension has no elements, any block divides it.
+        // Any block divides an empty dimension.
         let blocks = product(block.given);
         let too_large = Error::DimensionTooLarge { op, dim: 0, size: batch, blocks };
         to.output.set(0, blocks.and_then(|blocks| batch.checked_mul(blocks)).ok_or(too_large)?);
         let mut step = batch;
         for dim in to.dims.iter_mut().rev() {
-            // From one place in a block to the next, the output steps over the images of all blocks of later
-            // dimensions. The batch, the last, is in one piece.
+            // Between adjacent positions in a block, the output skips the images of all blocks of later dimensions.
+            // The batch, the last dimension here, is not divided.
             (dim.step, step) = (step, step.wrapping_mul(dim.block));
         }
         to.len = Shape::checked_len(&to.output)?;
@@ -195,8 +190,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
     }
 }
 
-/// Pads the spatial dimensions with zeros, then moves blocks of them into the batch: the plain form of
-/// [`SpaceToBatch`].
+/// Pads the spatial dimensions with zeros, then moves blocks of them into the batch: runs [`SpaceToBatch::new`].
 ///
 /// # Errors
 /// As for [`SpaceToBatch::run`](SpaceOperator::run).

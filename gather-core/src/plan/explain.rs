@@ -1,4 +1,4 @@
-//! A description of a plan, in words.
+//! Description of a plan in words.
 
 #![forbid(unsafe_code)]
 
@@ -17,12 +17,10 @@ pub struct Explain<'a> {
     pub(super) kernel: &'static str,
     pub(super) method: Method,
     pub(super) bytes: usize,
-    /// Tasks that a call is cut into here and now.
     pub(super) tasks: usize,
     pub(super) write: Box<WriteFn<'a>>,
 }
 
-/// Writes a description.
 type WriteFn<'a> =
     dyn Fn(&Explain<'_>, &mut fmt::Formatter<'_>) -> fmt::Result + Send + Sync + UnwindSafe + RefUnwindSafe + 'a;
 
@@ -49,14 +47,14 @@ impl<'a> Explain<'a> {
     }
 
     accessors! { self:
-        /// The name of the kernel that runs; where none does, what is done in its place.
+        /// Name of the kernel that runs, or of the action in its place.
         pub fn kernel() -> &'static str => self.kernel;
-        /// How a call gets at its data.
+        /// The method by which a call accesses data.
         pub fn method() -> Method => self.method;
-        /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by
-        /// the map if there is one. Of several tables, whose bags come with a call, it is 0.
+        /// Bytes that a call writes. For a scatter, bytes of its updates. For bags, bytes of their rows, after
+        /// conversion by a map. 0 for several tables, whose bags come with the call.
         pub fn bytes() -> usize => self.bytes;
-        /// Tasks that a call is cut into here and now; 0 for several tables.
+        /// Number of tasks of a call, with the current pool; 0 for several tables.
         pub fn tasks() -> usize => self.tasks;
     }
 
@@ -94,7 +92,6 @@ impl<'a> Explain<'a> {
         self.write_end(f, "moves", (moves.map_or(0, |part| part.row), 0, plan.level()))
     }
 
-    /// Writes what the descriptions of loop nests end with.
     pub(super) fn write_end(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -121,7 +118,7 @@ impl fmt::Display for Explain<'_> {
     }
 }
 
-/// Writes the loops and the indices of a nest; `ends` are the names of what its loops call output and data.
+/// Writes the loops and the indices of a nest. `out` and `data` name the tensors that its loops call so.
 pub(super) fn write_nest(
     f: &mut fmt::Formatter<'_>,
     plan: &NestPlan,
@@ -140,7 +137,7 @@ pub(super) fn write_nest(
     Ok(())
 }
 
-/// The name of a kernel, or what is done in its place.
+/// The name of a kernel, or of the action in its place.
 pub(super) fn name_of(action: Action, name: &'static str) -> &'static str {
     match action {
         Action::Nothing => "nothing to do",
@@ -149,7 +146,6 @@ pub(super) fn name_of(action: Action, name: &'static str) -> &'static str {
     }
 }
 
-/// The name of a loop.
 pub(super) fn kind(depth: usize, loops: usize) -> &'static str {
     if depth + 1 == loops { "inner loop" } else { "loop" }
 }

@@ -1,16 +1,15 @@
-//! Folding: the fewest loops that do the same.
+//! Folding of loops: the fewest loops with the same effect.
 //!
-//! 1. Dimensions of size 1 go.
-//! 2. Neighbours that are contiguous together in output, data and indices become one.
-//! 3. The innermost loop becomes a row where output and data are contiguous and the index does not move.
-//! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest,
-//!    unless a method does better along a short one. The loops that no index stride moves come next to it, so that
-//!    they reuse the indices resolved for them.
-//! 5. Inner loops that take long steps are cut, or go outside, where other loops come back to the lines that they pass:
-//!    through data with one index, or through an output that is larger than the first caches.
+//! 1. Drop dimensions of size 1.
+//! 2. Merge adjacent dimensions that are contiguous together in output, data and indices.
+//! 3. Turn the innermost loop into a row if output and data are contiguous and the index does not move.
+//! 4. Make the loop worth blocking the inner loop: the innermost with 64 iterations or more, else the longest, unless
+//!    a method prefers a short one. Loops without an index stride come next to it, and reuse its indices.
+//! 5. Cut inner loops with long steps, or move them outside, if other loops revisit their cache lines. The lines are
+//!    in data with one index, or in an output larger than the inner caches.
 //!
-//! Contiguous Gather of any rank ends as at most batch x outer x indices with rows; GatherElements of equal shapes as
-//! outer x axis x inner, or less; more loops are left for what cannot be folded: strided views and trimmed indices.
+//! Contiguous Gather of any rank becomes at most batch x outer x indices with rows; GatherElements of equal shapes
+//! outer x axis x inner or less. Strided views and trimmed indices fold less.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +21,7 @@ use crate::types::order::sort_by_key;
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 pub(crate) type BlockLoops = SmallVec<[BlockLoop; 6]>;
 
-/// Folds loops, given outermost first, with strides in elements (steps 1 to 3); returns the row's elements.
+/// Folds loops, given outermost first, with strides in elements (steps 1 to 3). Returns the row's elements.
 #[inline(always)]
 pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     let mut loops = Loops::new();
@@ -30,7 +29,7 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     (loops, row)
 }
 
-/// As [`fold`], into loops of which there are none: a plan's, which are not moved then.
+/// [`fold`] into the empty loops of a plan, which avoids a move.
 #[inline(always)]
 pub(crate) fn fold_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) -> usize {
     merge_into(loops, dims);
@@ -46,7 +45,7 @@ pub(crate) fn fold_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) -> 
     row
 }
 
-/// Steps 1 and 2 of [`fold`], into loops of which there are none.
+/// Steps 1 and 2 of [`fold`], into empty loops.
 #[inline(always)]
 pub(crate) fn merge_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) {
     for dim in dims.filter(|dim| dim.n != 1) {
@@ -64,9 +63,9 @@ pub(crate) fn merge_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) {
     }
 }
 
-/// Orders the loops of a gather (step 4), of which there is at least one afterwards. The last one stays inside if
-/// `stays` says so, given whether another loop comes back to its indices. Returns whether an outer loop comes back to
-/// the inner loop's indices.
+/// Orders the loops of a gather (step 4); afterwards there is at least one. The last one stays inside if
+/// `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Returns this `reuse` for the new inner
+/// loop.
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
     if loops.len() == 1 {
@@ -76,22 +75,21 @@ pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool
     reuse_indices(loops)
 }
 
-/// Puts the loops that no index stride moves next to the inner loop, where one comes back to its indices; returns
-/// whether one does.
+/// Moves loops without an index stride next to an inner loop with one. Returns whether there are any.
 #[inline]
 fn reuse_indices(loops: &mut Loops) -> bool {
     let Some((inner, others)) = loops.split_last_mut() else { return false };
     let reuse = inner.index != 0 && others.iter().any(|l| l.index == 0);
     if reuse {
-        // Stable: loops keep their order among those that move the index and among those that do not.
+        // Stable: loops keep their order among those with, and among those without, an index stride.
         sort_by_key(others, |l| usize::from(l.index == 0));
     }
     reuse
 }
 
-/// Puts the loop inside that is worth blocking, of those that `may` be the inner one: the last one if `stays` says so,
-/// given whether another loop comes back to its indices; else the innermost with 64 iterations or more, else the
-/// longest. The others keep their order. There is at least one loop afterwards.
+/// Makes the loop worth blocking the inner one; afterwards there is at least one loop. The last loop stays if it `may`
+/// and `stays(last, reuse)`: `reuse` is whether another loop revisits its indices. Otherwise it is the innermost loop
+/// that `may` with 64 iterations or more, else the longest that `may`. The other loops keep their order.
 #[inline]
 pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: impl FnOnce(&Loop, bool) -> bool) {
     const LONG: usize = 64;
@@ -109,27 +107,28 @@ pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: 
     }
 }
 
-/// The rows of all coordinates. Sizes of 0 may stand beside others whose product no integer holds.
+/// The number of coordinates. Saturates: sizes of 0 may occur with others whose product overflows.
 #[inline]
 pub(crate) fn count(loops: &[Loop]) -> usize {
     loops.iter().fold(1, |rows, along| rows.saturating_mul(along.n))
 }
 
-/// Iterations that an inner loop is cut into: their lines of data stay in the caches until the next index comes back to
-/// them (bench `matrix`).
+/// Preferred iterations of a cut inner loop: their lines of data stay in the caches until the next index revisits them
+/// (bench `matrix`).
 const CUT: usize = 32;
-/// Bytes of a step from which on every row reads a line of its own, which the hardware does not see coming.
+/// Minimum step in bytes at which every row reads its own line, which the hardware does not predict.
 const FAR: usize = 256;
 
-/// Bytes of an output from which on its lines do not stay in the caches until another loop comes back to them.
+/// Minimum bytes of an output whose lines leave the caches before another loop revisits them.
 const FAR_APART: usize = 128 << 10;
-/// Iterations of a loop from which on it may be the inner one in place of a longer loop.
+/// Minimum iterations of a loop to become the inner one in place of a longer loop.
 const SHORT: usize = 4;
 
-/// Cuts an inner loop that takes long steps, where other loops come back to the lines that it passes: through data, all
-/// with one index, when other indices find their positions in the same lines; or through the output, when other loops
-/// write the rest of its lines. Where no cut divides such a loop, the longest of the others becomes the inner one.
-/// Returns whether an outer loop comes back to the inner loop's indices, which `reused` has said before.
+/// Cuts an inner loop with long steps if other loops revisit its cache lines. In data: one index moves through lines
+/// in which other indices find their positions too. In the output: other loops write the remainder of its lines.
+///
+/// If no cut divides such a loop, the longest of the other loops becomes the inner one. Returns whether an outer loop
+/// revisits the inner loop's indices, as `reused` says of the loops before.
 pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool) -> bool {
     let [.., indices, inner] = loops.as_slice() else { return reused };
     let (inner, around) = (*inner, loops.len() - 2);
@@ -139,7 +138,7 @@ pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool)
     let shares_lines = |along: &Loop| along.out.unsigned_abs() < LINE;
     let at = if through_output { loops[..=around].iter().position(shares_lines) } else { None };
     let Some(at) = at.or(through_data.then_some(around)) else { return reused };
-    // Parts of even length. A loop that moves the index alone stays whole: a plan for any count may change its size.
+    // Chunks of equal length. A loop that moves only the index stays whole: a plan for any count may change its size.
     let is_whole = inner.data == 0 && inner.index != 0;
     let mut lengths = core::iter::once(CUT).chain((CUT / 2..=2 * CUT).rev());
     if let Some(cut) = lengths.find(|&cut| inner.n.is_multiple_of(cut)).filter(|cut| !is_whole && inner.n >= 4 * cut) {
@@ -159,9 +158,9 @@ pub(crate) fn block_strided_loop(loops: &mut Loops, stride: isize, reused: bool)
     reuse_indices(loops)
 }
 
-/// Adds a loop of an operator that rearranges space inside the others, or makes it one with the last. A loop without
-/// blocks is one with the loop inside it whose blocks, all whole, end where its next iteration begins: so are channels
-/// with the rows of an image in blocks.
+/// Adds a loop of an operator that rearranges space inside the others, or merges it into the last. A loop without
+/// blocks merges with a loop of whole blocks inside it if `outer.wrap == along.period().times(blocks)`: for example,
+/// channels with the rows of an image in blocks.
 #[inline]
 pub(crate) fn push_block(loops: &mut BlockLoops, along: BlockLoop) {
     if along.n == 1 {
@@ -177,8 +176,8 @@ pub(crate) fn push_block(loops: &mut BlockLoops, along: BlockLoop) {
     }
 }
 
-/// Makes the innermost of all loops, for elements of `size` bytes, a row where both tensors are contiguous; returns the
-/// row's bytes. There is at least one loop afterwards.
+/// Turns the innermost loop, over elements of `size` bytes, into a row if both tensors are contiguous; afterwards
+/// there is at least one loop. Returns the row's bytes.
 #[inline]
 pub(crate) fn take_row(loops: &mut BlockLoops, size: usize) -> usize {
     let one = Step { out: size as isize, data: size as isize };
@@ -195,7 +194,7 @@ pub(crate) fn take_row(loops: &mut BlockLoops, size: usize) -> usize {
     row.saturating_mul(size)
 }
 
-/// A loop that never carries is a plain one whose step is that of its phases.
+/// Turns a loop that never carries into a plain one with the step of its phases.
 fn plain(dim: BlockLoop) -> BlockLoop {
     if dim.block - dim.phase >= dim.n {
         BlockLoop { block: 1, phase: 0, step: Step::NONE, wrap: dim.step, ..dim }
@@ -216,7 +215,7 @@ pub(crate) fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -
     }
 }
 
-/// The greatest common divisor; `gcd(0, b)` is `b`.
+/// The greatest common divisor; `gcd(0, b) == b`.
 pub(crate) fn gcd(mut a: usize, mut b: usize) -> usize {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -256,8 +255,7 @@ mod tests {
         let mut loops = Loops::from_slice(&whole);
         assert!(!block_strided_loop(&mut loops, 4, false));
         assert_eq!(loops.as_slice(), [l(8, 128, 131_072, 0), l(100, 1024, 0, 8), l(32, 4, 4096, 0)]);
-        // Positions a line apart; steps within a few lines; loops that are short, or no multiple; one that moves the
-        // index.
+        // Positions a line apart; steps within a few lines; short loops, or no divisor; a loop that moves the index.
         for (loops, stride) in [
             (whole, 64),
             ([whole[0], l(256, 4, 64, 0)], 4),
@@ -285,18 +283,18 @@ mod tests {
         let (pairs, long) = (l(4, 8, 0, 4), l(8192, 128, 256, 512));
         let parts = [l(256, 4096, 8192, 16_384), slots, pairs, l(32, 128, 256, 512)];
         assert_eq!(cut(&[slots, pairs, long], false), (false, parts.to_vec()));
-        // No cut divides a prime number of steps: the longest of the others goes inside, if it is long enough.
+        // No cut divides a prime number of steps: the longest of the other loops goes inside, if it is long enough.
         let prime = l(206_081, 96, 192, 128);
         assert_eq!(cut(&[pairs, slots, prime], false), (false, vec![prime, pairs, slots]));
         assert_eq!(cut(&[pairs, prime], false), (false, vec![prime, pairs]));
         assert_eq!(cut(&[l(3, 8, 0, 4), prime], false), (false, vec![l(3, 8, 0, 4), prime]));
-        // So it is with a loop that moves the index alone.
+        // The same for a loop that moves only the index.
         let listed = l(8192, 96, 0, 128);
         assert_eq!(cut(&[pairs, slots, listed], false), (false, vec![listed, pairs, slots]));
-        // Such an index comes back for every step that does not move it.
+        // The index is revisited for every step that does not move it.
         let still = l(206_081, 96, 192, 0);
         assert_eq!(cut(&[slots, still], false), (true, vec![still, slots]));
-        // A small output, steps within a line, and no loop that shares lines.
+        // A small output; steps within a line; no loop that shares lines.
         for kept in [[slots, l(256, 400, 112, 0)], [slots, l(30_654, 48, 112, 0)], [rows, l(30_655, 400, 112, 0)]] {
             assert_eq!(cut(&kept, false), (false, kept.to_vec()));
         }

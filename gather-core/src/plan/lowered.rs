@@ -1,5 +1,4 @@
-//! Operators whose attributes have been checked against shapes: loops over the output, not folded yet. Strides in
-//! elements.
+//! Operators after the check of attributes against shapes: unfolded loops over the output. Strides are in elements.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +12,6 @@ use crate::tensor::layout::Shape;
 use crate::types::method::Method;
 use crate::types::op::Op;
 
-/// One output dimension of an operator on indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dim {
     pub(crate) n: usize,
@@ -21,33 +19,31 @@ pub(crate) struct Dim {
     pub(crate) index: isize,
 }
 
-/// One component of an index: the axis of data that it runs along.
+/// A component of an index: the axis of data that it names a position of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     /// Position of the axis in data.
     pub(crate) axis: usize,
     pub(crate) dim: usize,
     pub(crate) data: isize,
-    /// From the first component of a tuple to this one.
+    /// Stride from the first component of a tuple to this one.
     pub(crate) index: isize,
 }
 
 impl Axis {
-    /// Of tuples without components: one position, along which data does not move.
+    /// The axis of tuples without components: one position, along which data does not move.
     pub(crate) const STAND_IN: Self = Axis { axis: usize::MAX, dim: 1, data: 0, index: 0 };
 
-    /// Whether data has the axis.
     pub(crate) fn is_of_data(&self) -> bool {
         self.axis != usize::MAX
     }
 }
 
-/// An operator on indices.
 #[derive(Clone, Debug)]
 pub struct IndexLowered {
     pub(crate) op: Op,
     pub(crate) output: Shape,
-    /// One loop a dimension of the output, in its order; the first `merged` make up one dimension together.
+    /// One loop per dimension of the output, in its order; the first `merged` form one dimension together.
     pub(crate) dims: SmallVec<[Dim; 6]>,
     pub(crate) merged: usize,
     /// Empty for tuples without components, which read no index.
@@ -60,14 +56,13 @@ impl IndexLowered {
         IndexLowered { op, output: Shape::default(), dims: SmallVec::new(), merged: 1, axes: SmallVec::new() }
     }
 
-    /// Adds a dimension to the output.
     #[inline]
     pub(crate) fn push(&mut self, n: usize, data: isize, index: isize) {
         self.output.push(n);
         self.dims.push(Dim { n, data, index });
     }
 
-    /// Makes the first `count` dimensions come out as one.
+    /// Merges the first `count` dimensions of the output into one.
     pub(crate) fn merge_leading(&mut self, count: usize) {
         if count > 1 {
             let merged = self.output[..count].iter().product();
@@ -79,49 +74,47 @@ impl IndexLowered {
     }
 }
 
-/// One dimension of an operator that rearranges space: of the tensor that is whole, which is the output where streams
-/// are interleaved, and data where they are taken apart. The other tensor, in blocks, has as many dimensions.
+/// A dimension of an operator that rearranges space, of its whole tensor: the output if blocks are interleaved, data
+/// if they are deinterleaved. The other tensor, in blocks, has the same rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockDim {
-    /// Elements that are moved.
+    /// Elements to move.
     pub(crate) n: usize,
     pub(crate) block: usize,
-    /// Where the first of them lies in the blocks: what is cropped or padded before it.
+    /// Position of the first element in the blocks, after cropping or padding.
     pub(crate) begin: usize,
-    /// Elements that are moved or padded; `n` where nothing is.
+    /// Elements to move or pad; `n` without padding.
     pub(crate) padded: usize,
-    /// Coordinates from one block to the next, along the same dimension of the tensor in blocks.
+    /// Coordinates between blocks, along the same dimension of the tensor in blocks.
     pub(crate) period: usize,
-    /// Coordinates from one place in a block to the next, along the dimension that holds them.
+    /// Coordinates between adjacent positions in a block, along the holder dimension.
     pub(crate) step: usize,
 }
 
 impl BlockDim {
-    /// A dimension of `n` elements that has no blocks.
+    /// A dimension of `n` elements without blocks.
     pub(crate) fn plain(n: usize) -> Self {
         BlockDim { n, block: 1, begin: 0, padded: n, period: 1, step: 0 }
     }
 }
 
-/// An operator that rearranges space.
 #[derive(Clone, Debug)]
 pub struct SpaceLowered {
     pub(crate) op: Op,
     pub(crate) output: Shape,
-    /// Elements of the output.
     pub(crate) len: usize,
     pub(crate) dims: SmallVec<[BlockDim; 6]>,
-    /// The dimension of the tensor in blocks that holds the places in a block: its batch or its depth.
+    /// The dimension of the tensor in blocks that holds the positions in a block: its batch or its depth.
     pub(crate) holder: usize,
 }
 
 impl SpaceLowered {
-    /// An operator without dimensions: attributes add them, in place.
+    /// An operator without dimensions: attributes add them in place.
     pub(crate) fn new(op: Op) -> Self {
         SpaceLowered { op, output: Shape::default(), len: 0, dims: SmallVec::new(), holder: 0 }
     }
 
-    /// `Interleaved` where the output is whole, `Deinterleaved` where data is.
+    /// `Interleaved` if the output is whole, `Deinterleaved` if data is.
     pub(crate) fn method(&self) -> Method {
         match self.op {
             Op::SpaceToBatch | Op::SpaceToDepth => Method::Deinterleaved,
@@ -129,13 +122,11 @@ impl SpaceLowered {
         }
     }
 
-    /// Whether the output has elements that are no elements of data.
     pub(crate) fn pads(&self) -> bool {
         self.op == Op::SpaceToBatch && self.dims.iter().any(|dim| dim.padded != dim.n)
     }
 
-    /// The coordinate of data that a coordinate of the output comes from, where data is whole; outside of data where
-    /// the output is padded.
+    /// The coordinate of data for a coordinate of the output, if data is whole; out of range in the padding.
     pub(crate) fn source(&self, at: &[usize]) -> SmallVec<[usize; 6]> {
         let places = at[self.holder];
         let coordinate = |(k, dim): (usize, &BlockDim)| match dim.block {
@@ -146,8 +137,8 @@ impl SpaceLowered {
         self.dims.iter().enumerate().map(coordinate).collect()
     }
 
-    /// Folds the loops over the elements that are moved, of `size` bytes, into an empty list; returns the steps to their
-    /// first element, and the bytes of a row.
+    /// Folds the loops over the moved elements, of `size` bytes, into an empty list. Returns the steps to their first
+    /// element, and the bytes of a row.
     #[inline]
     pub(crate) fn fold(&self, loops: &mut BlockLoops, size: usize, data: &[isize], out: &[isize]) -> (Step, usize) {
         let blocks_are_data = self.method() == Method::Interleaved;
@@ -160,11 +151,11 @@ impl SpaceLowered {
         (origin, take_row(loops, size))
     }
 
-    /// As [`SpaceLowered::fold`], over the padding: for each dimension, and for each of its ends, the elements beyond it
-    /// that lie within the moved elements of all dimensions before. Calls `part` with each.
+    /// [`SpaceLowered::fold`] over the padding. For each dimension and each of its ends, calls `part` with the
+    /// elements beyond it that lie within the moved elements of all previous dimensions.
     ///
-    /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps
-    /// are those of the output, so that they keep no loops from folding.
+    /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read; its steps
+    /// equal the output's, so that they prevent no folding.
     pub(crate) fn fold_pads(&self, size: usize, out: &[isize], mut part: impl FnMut(BlockLoops, Step, usize)) {
         for (at, &BlockDim { n, begin, padded, .. }) in self.dims.iter().enumerate() {
             for (n, begin) in [(begin, 0), (padded - n - begin, begin + n)] {
@@ -186,9 +177,9 @@ impl SpaceLowered {
         }
     }
 
-    /// Visits the loops over ranges of the dimensions: of how many elements, and where the first lies in the blocks;
-    /// returns the steps to their first element. `both` makes a step of one of the whole tensor and one of that in
-    /// blocks, in bytes. Strides of layouts over no slice may wrap.
+    /// Visits the loops over ranges of the dimensions: `range` gives the number of elements and the position of the
+    /// first in the blocks. Returns the steps to the first element. `both(whole, blocks)` makes a step in bytes of the
+    /// steps of both tensors. Strides of layouts over no slice may wrap.
     #[inline(always)]
     fn each_loop(
         &self,
@@ -202,7 +193,7 @@ impl SpaceLowered {
         let mut origin = Step::NONE;
         let holder = blocks[self.holder];
         for (k, (dim, (&whole, &blocks))) in self.dims.iter().zip(whole.iter().zip(blocks)).enumerate() {
-            // From one block to the next, and from one place in a block to the next.
+            // Between blocks, and between adjacent positions in a block.
             let (period, step) = (bytes(blocks, dim.period), bytes(holder, dim.step));
             let ((n, begin), whole) = (range(k, dim), bytes(whole, 1));
             let (first, phase) = if begin == 0 { (0, 0) } else { (begin / dim.block, begin % dim.block) };

@@ -1,4 +1,4 @@
-//! Which method gets at data: chosen here once, by shapes, widths and levels.
+//! Choice of the method that accesses data, once per plan, by shapes, widths and levels.
 
 #![forbid(unsafe_code)]
 
@@ -13,23 +13,19 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::order::sort_by_key;
 
-/// Panels of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panels {
-    /// Loops that step through data, outermost: each coordinate has data of its own.
+    /// Number of outermost loops that step through data: each coordinate has its own data.
     pub(crate) moving: usize,
     /// Elements of the axis: rows of a panel.
     pub(crate) rows: usize,
-    /// Columns of a panel.
     pub(crate) columns: usize,
-    /// Bytes of a panel.
     pub(crate) bytes: usize,
 }
 
 impl Panels {
-    /// The panels of loops over rows of `row` bytes: one component, and an inner loop over contiguous columns.
-    /// `columns(rows)` is the preferred number of columns. `None` where data is broadcast along the axis: a panel
-    /// would have more bytes than data.
+    /// The panels of loops over rows of `row` bytes, with one component and contiguous columns inside. `columns(rows)`
+    /// is the preferred number of columns. `None` if data is broadcast along the axis: a panel would exceed it.
     pub(super) fn new(
         components: &[Component],
         loops: &[Loop],
@@ -47,14 +43,14 @@ impl Panels {
         isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
     }
 
-    /// Whether a panel takes at most half of the second-level cache: the other half is for indices and output on their
-    /// way (workload `gather_elements/axis0_4096x4096`; [65536, 128] along axis 0).
+    /// Whether a panel takes at most half of the L2 cache; the other half is for indices and output (workload
+    /// `gather_elements/axis0_4096x4096`; [65536, 128] along axis 0).
     pub(crate) fn leaves_room(&self) -> bool {
         self.bytes <= Caches::get().second / 2
     }
 
-    /// Whether panels are better than data where it lies: where it exceeds the cache by far; where its rows have many
-    /// lines, or `bytes > always`; and where each packed element is used about once or more.
+    /// Whether panels are better than data in place. Data must far exceed the cache, and have rows of many lines or
+    /// `bytes > always`. Each packed element must be used about once or more.
     pub(super) fn pay(&self, loops: &[Loop], (stride, row): (isize, usize), always: usize) -> bool {
         let still = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
         let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
@@ -66,64 +62,61 @@ impl Panels {
     }
 }
 
-/// Bytes of a panel of a destination: half of a second-level cache of 1 MiB.
+/// Bytes of a panel of a destination: half of an L2 cache of 1 MiB.
 pub(super) const PANEL: usize = 512 << 10;
-/// Bytes of a row of a panel of data: whole lines, as many as are worth a jump to the next rows of indices and output.
-/// Wider panels leave the first-level cache, or the second, without gaining (workloads
-/// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
+/// Bytes of a row of a panel of data: whole lines, enough to pay for a jump to the next rows of indices and output.
+/// Wider panels leave the L1 or L2 cache (workloads `gather_elements/axis0_4096x4096`, `axis1_8x256x64x64`).
 const PANEL_ROW: usize = 4 * LINE;
-/// Bytes of a panel of data with more than a line a row, and of any.
+/// Maximum bytes of a panel of data with more than a line per row, and of any panel of data.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
-/// Bytes that one coordinate's indices reach, times the lines of a row of data: from here on panels pay
+/// Minimum of `bytes * lines` for panels to pay: bytes that one coordinate's indices reach, lines of a row of data
 /// ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
 const PANELED_FROM: usize = 128 << 20;
-/// Bytes that one coordinate's indices reach: beyond as many GatherElements takes panels whatever the row (workloads
+/// Bytes that one coordinate's indices reach, above which GatherElements uses panels for any row (workloads
 /// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
 const ALWAYS_PANELED_FROM: usize = 8 << 20;
-/// Rows from which on a round pays.
+/// Minimum rows for a prefetch round to pay.
 pub(super) const PREFETCHED_FROM: usize = 256;
-/// Rows from which on a table is worth loading.
+/// Minimum rows for loading a table to pay.
 const TABLE_FROM: usize = 64;
-/// Rows of a plane from which on vectors are worth setting up.
+/// Minimum rows of a plane for setting up vectors to pay.
 const GATHER_FROM: usize = 8;
-/// The same for rows that would else be moved one by one, in one loop.
+/// The same for rows that would otherwise move one by one in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
-/// Rows that are converted one by one: to resolve a block takes as long as two of them.
+/// Maximum rows to convert one by one: resolving a block takes as long as two of them.
 const CONVERTED_ONE_BY_ONE: usize = 2;
-/// The most bytes of a row for which a short loop in one pass is better than a long one in blocks.
+/// Maximum bytes of a row for which a short loop in one pass beats a long one in blocks.
 const SHORT_ROW: usize = 256;
-/// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
+/// Bytes of data above which rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
-/// Bytes of a row up to which one pass need not fetch rows ahead: the processor sees the loads of several at a time
-/// (bench `short`).
+/// Maximum bytes of a row that one pass need not prefetch: loads of several rows overlap (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
-/// The least bytes of an output that is written by non-temporal stores.
+/// Minimum bytes of an output for non-temporal stores.
 pub(super) const STREAMED_FROM: usize = 24 << 20;
-/// Bytes of an output from which on rows are written past a cache of any size: a very large one is far away, and shared
-/// with many (workload `gather/embedding_50257x768_8k`).
+/// Minimum bytes of an output for non-temporal stores with a cache of any size: a very large cache is far away, and
+/// shared (workload `gather/embedding_50257x768_8k`).
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
-/// The least bytes of a row that is written by non-temporal stores.
+/// Minimum bytes of a row for non-temporal stores.
 const STREAMED_ROW: usize = 1 << 10;
-/// The least bytes of such a row out of data beyond the caches.
+/// The same for rows of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
-/// The same for rows that are converted, or made by a row function, which may write a row more than once (bench
-/// `cliffs`).
+/// The same for rows of a map or a row function, which may write a row more than once (bench `cliffs`).
 const STREAMED_MADE_ROW: usize = 512;
 
-/// Bytes of data from which on rows are prefetched a round ahead. Nearer ones the processor hides by itself, and to ask
-/// for them only takes time.
+/// Bytes of data above which rows are prefetched a round ahead; of nearer data the processor hides the latency.
 pub(super) const FAR_AWAY: usize = 12 << 20;
-/// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
+/// The same for rows of index tuples, which meanwhile take much of the cache bandwidth (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
-/// The same, in second-level caches. Where these are large, the processor waits less often.
+/// The same in L2 caches. With a large L2 cache the processor waits less often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
-/// Whether the innermost of `loops` loops, along whose rows and indices are contiguous, stays inside though another one
-/// is longer: one pass runs along it, or vectors do, in half to a tenth of the time that a loop with long steps takes.
-/// But a loop that comes back to the same indices (`reuse`), if it is the inner one, resolves each once, and copies:
-/// that is no worse for two indices. Long rows are fetched ahead, or written by non-temporal stores, along a long loop.
+/// Whether the innermost of `loops` loops, with contiguous rows and indices, stays inside although another one is
+/// longer. One pass or vectors run along it in half to a tenth of the time of a loop with long steps.
+///
+/// If another loop revisits the indices (`reuse`), that loop inside would resolve each index once, and copy, which is
+/// no worse for two indices. Long rows go along a long loop, to be prefetched or written by non-temporal stores.
 pub(crate) fn stays(inner: &Loop, loops: usize, reuse: bool, row: usize, level: Level) -> bool {
     let n = inner.n;
     let is_plain = inner.data == 0 && row <= SHORT_ROW;
@@ -141,34 +134,32 @@ pub(super) fn converted_method(n: usize) -> Method {
     if n <= CONVERTED_ONE_BY_ONE { Method::Direct } else { Method::Blocks }
 }
 
-/// A folded loop nest for which a method is to be chosen; it has rows to move.
+/// A folded loop nest with rows to move, for the choice of a method.
 pub(crate) struct Nest<'a> {
     pub(crate) op: Op,
     pub(crate) level: Level,
     pub(crate) loops: &'a Loops,
     pub(crate) components: &'a [Component],
-    /// Bytes of data from one position to the next.
+    /// Bytes of data between positions.
     pub(crate) stride: isize,
     pub(crate) row: usize,
     pub(crate) index_size: usize,
     /// Whether rows of missing indices are filled.
     pub(crate) fills: bool,
-    /// Whether an outer loop comes back to the same indices.
+    /// Whether an outer loop revisits the same indices.
     pub(crate) reused: bool,
-    /// The type that rows are converted to on their way.
+    /// The type that a map or a row function converts rows to.
     pub(crate) converts: Option<DType>,
-    /// Whether they are rows of a row function.
+    /// Whether a row function takes the rows.
     pub(crate) whole: bool,
-    /// Whether rows are worth fetching ahead.
+    /// Whether prefetching rows pays.
     pub(crate) is_far: bool,
     /// Bytes of data that the indices reach.
     pub(crate) reach: usize,
-    /// Bytes of the output.
     pub(crate) bytes: usize,
 }
 
 impl Nest<'_> {
-    /// The best method.
     pub(crate) fn choose(&self) -> Method {
         let n = self.inner().n;
         if !fits_i32(self.components) {
@@ -181,7 +172,7 @@ impl Nest<'_> {
         if n > 1 && self.takes(Method::StridedCopy) {
             return Method::StridedCopy;
         }
-        // What follows is for many rows.
+        // The methods below are for many rows.
         if n <= FEW && self.loops.len() == 1 {
             return Method::Direct;
         }
@@ -213,19 +204,19 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether rows that are converted, or made by a row function, are better written by non-temporal stores.
+    /// Whether non-temporal stores pay for rows that are converted, or made by a row function.
     fn streams_made(&self) -> bool {
         self.bytes >= STREAMED_FROM && self.row >= STREAMED_MADE_ROW && self.takes(Method::Streamed)
     }
 
-    /// The method that runs on the panels of a nest that is run panel by panel.
+    /// The method that runs on the panels of the nest.
     pub(crate) fn choose_on_panels(&self, panels: &Panels) -> Method {
         let width = panels.columns.saturating_mul(self.row);
         let near = width.saturating_mul(panels.rows) <= MOST_OFFSET;
         if self.gathers_rows() && self.row != 12 && near { Method::Gathered } else { Method::Blocks }
     }
 
-    /// Whether a method runs the nest.
+    /// Whether a method can run the nest.
     pub(crate) fn takes(&self, method: Method) -> bool {
         let (inner, one) = (self.inner(), self.components.len() == 1);
         if method == Method::Direct {
@@ -253,7 +244,7 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether data is so far away that rows are worth prefetching a round ahead.
+    /// Whether data is so far away that prefetching rows a round ahead pays.
     fn is_far_away(&self) -> bool {
         match self.components.len() {
             1 => self.reach > FAR_AWAY,
@@ -265,14 +256,14 @@ impl Nest<'_> {
         self.loops.last().expect("a nest has an inner loop")
     }
 
-    /// Whether rows are contiguous in the output, and elements in data, which the inner loop does not move.
+    /// Whether rows are contiguous in the output and in data, and the inner loop does not move data.
     pub(crate) fn is_packed(&self) -> bool {
         let inner = self.inner();
         self.stride == self.row as isize && inner.data == 0 && inner.out == self.row as isize
     }
 
-    /// Whether rows are contiguous in the output, and indices of one component too, and the inner loop does not
-    /// move data; as a single row does.
+    /// Whether rows are contiguous in the output, indices of one component too, and the inner loop does not move data.
+    /// A single row counts as contiguous.
     fn is_dense(&self) -> bool {
         let inner = self.inner();
         let side_by_side = self.has_adjacent_indices() && inner.out == self.row as isize && inner.data == 0;
@@ -294,13 +285,13 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices are not
-    /// contiguous, others would resolve them one by one, too, and then move the rows.
+    /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. If indices are not contiguous,
+    /// other methods would resolve them one by one too, and then move the rows.
     fn are_elements(&self) -> bool {
         is_element(self.row) && self.components.len() == 1
     }
 
-    /// Whether the inner loop steps from one index to the next, if there are any.
+    /// Whether the inner loop steps from one index to the adjacent one, if there are indices.
     fn has_adjacent_indices(&self) -> bool {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
@@ -315,15 +306,15 @@ impl Nest<'_> {
             && inner.out == self.row as isize
     }
 
-    /// Whether what the inner loop reaches in data is within 32 bits of its begin.
+    /// Whether the inner loop reaches data within 32 bits of its first element.
     fn is_near(&self) -> bool {
         let dim = usize::try_from(self.components[0].dim).unwrap_or(usize::MAX);
         let within = |step: isize, n: usize| step.unsigned_abs().saturating_mul(n) <= MOST_OFFSET;
         within(self.stride, dim) && within(self.inner().data, self.inner().n)
     }
 
-    /// The entries of a table in registers: elements that fit and are contiguous from the first to the last, since
-    /// a table is loaded whole.
+    /// The number of entries of a table in registers. `None` unless all elements fit and are contiguous, since a table
+    /// is loaded whole.
     pub(crate) fn table_entries(&self) -> Option<usize> {
         let mut entries = 1i64;
         for component in self.components.iter().rev().filter(|component| component.dim != 1) {
@@ -349,8 +340,8 @@ impl Nest<'_> {
     }
 }
 
-/// Whether rows of an output of `bytes` bytes are better written by non-temporal stores: from three quarters of the
-/// last one on, within bounds. Data and indices want their part of it.
+/// Whether non-temporal stores pay for an output of `bytes` bytes: at three quarters of the last-level cache, within
+/// bounds. Data and indices need the remainder.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }
@@ -374,10 +365,10 @@ fn is_element(row: usize) -> bool {
     row.is_power_of_two() && row <= MOST_ELEMENT
 }
 
-/// Bytes within which offsets of gathered rows lie: two of them add up in 32 bits.
+/// Maximum offset of gathered rows: two offsets add up in 32 bits.
 const MOST_OFFSET: usize = i32::MAX as usize / 2;
 
-/// Orders loops for panels: those that step through data go outside.
+/// Orders loops for panels: loops that step through data go outside.
 pub(crate) fn arrange_panels(loops: &mut Loops) {
     if let [outer @ .., _] = loops.as_mut_slice() {
         sort_by_key(outer, |l| usize::from(l.data == 0));

@@ -1,9 +1,8 @@
 //! Plans: shape-dependent work, done once.
 //!
 //! `lower` (in `ops`) turns an operator and two layouts into loops with element strides; `fold` merges them; `method`
-//! chooses how to get at data; `index`, `reduce` and `space` pick the kernel. `bag` is given its functions by the call.
-//! A plan is the proof that shapes and attributes have been checked: `exec` needs nothing but tensors of the planned
-//! layouts.
+//! chooses the access to data; `index`, `reduce` and `space` pick the kernel. The call gives `bag` its functions. A
+//! plan proves that shapes and attributes have been checked: `exec` needs only tensors of the planned layouts.
 
 #[cfg(feature = "bags")]
 mod bag;

@@ -1,5 +1,4 @@
-//! The loop nest of a plan, which gathers and scatters have in common: a scatter is the nest of a gather, run the other
-//! way.
+//! The loop nest of a plan, common to gathers and scatters: a scatter is the nest of a gather in the other direction.
 
 #![forbid(unsafe_code)]
 
@@ -19,21 +18,19 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Options};
 
-/// The functions and the arguments that run a plan.
+/// The action of a call of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// There is nothing to write and nothing to check.
     Nothing,
-    /// Every index is to be checked, nothing can be written.
+    /// Check every index; nothing can be written.
     Check,
-    /// The kernel runs.
     Run,
 }
 
 /// A folded loop nest over three tensors, and the kernel that runs it.
 ///
 /// The *dense* tensor has an element at every coordinate of the loops: the output of a gather, the updates of a
-/// scatter. Positions of the *indexed* one come from indices: data of a gather, the destination of a scatter. In
+/// scatter. Indices give positions of the *indexed* tensor: data of a gather, the destination of a scatter. In
 /// [`Loop`], `out` steps through the dense tensor and `data` through the indexed one.
 #[derive(Clone, Debug)]
 pub(crate) struct NestPlan {
@@ -41,7 +38,7 @@ pub(crate) struct NestPlan {
     pub(super) axes: SmallVec<[Axis; 3]>,
     /// Folded, in bytes, the inner loop last.
     pub(super) loops: Loops,
-    /// Bytes of the indexed tensor from one position to the next.
+    /// Bytes of the indexed tensor between positions.
     pub(super) stride: isize,
     pub(super) spec: KernelSpec,
     pub(super) kernel: IndexKernel,
@@ -52,18 +49,18 @@ pub(crate) struct NestPlan {
     pub(super) work: Work,
 }
 
-/// Bytes of an element of the dense tensor, of one of the indexed tensor, and of an index that is read.
+/// Bytes of an element of the dense tensor, of the indexed tensor, and of an index that is read.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) dense: usize,
     pub(super) indexed: usize,
     pub(super) index: usize,
-    /// Elements of a row that is taken whole, of the dense tensor: the loops are those around it.
+    /// Elements of a row function's row in the dense tensor; the loops go around it.
     pub(super) row: Option<usize>,
 }
 
 impl NestPlan {
-    /// A nest without loops, of `bytes` bytes of the dense tensor.
+    /// A nest without loops, over `bytes` bytes of the dense tensor.
     #[inline(always)]
     pub(super) fn new(
         lowered: &IndexLowered,
@@ -86,8 +83,8 @@ impl NestPlan {
         }
     }
 
-    /// Folds the loops, whose steps are still in elements, and orders them by `arrange`, which is given the elements of
-    /// a row. Returns the elements of a row, and what `arrange` returns.
+    /// Folds the loops, whose steps are still in elements, and orders them by `arrange(loops, elements)`. Returns the
+    /// elements of a row, and the result of `arrange`.
     #[inline(always)]
     pub(super) fn fold<R>(
         &mut self,
@@ -109,7 +106,7 @@ impl NestPlan {
         };
         let arranged = arrange(&mut self.loops, elements);
         for l in &mut self.loops {
-            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(sizes.dense as isize);
             l.data = l.data.wrapping_mul(sizes.indexed as isize);
             l.index = l.index.wrapping_mul(sizes.index as isize);
@@ -131,11 +128,10 @@ impl NestPlan {
         pub(crate) fn kernel_name() -> &'static str => self.kernel_name;
         pub(crate) fn action() -> Action => self.action;
         pub(crate) fn index() -> IndexType => self.index;
-        /// The work of a call.
         pub(crate) fn work() -> Work => self.work;
     }
 
-    /// The number of tasks that a call of this much work is cut into now, in a pool of `threads()` threads.
+    /// Number of tasks of a call of this much work now, in a pool of `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
         work.tasks(self.options.par, threads)
@@ -143,7 +139,7 @@ impl NestPlan {
 }
 
 impl Action {
-    /// The work that is left for an output and axes of some shapes.
+    /// The action for an output and axes of these shapes.
     pub(crate) fn of(lowered: &IndexLowered, policy: KernelPolicy) -> Self {
         if lowered.output.contains(&0) {
             let checks = policy.refuses(true, false) && !lowered.axes.is_empty();
@@ -154,20 +150,20 @@ impl Action {
     }
 }
 
-/// A plan with a free loop: its number of iterations is chosen by each call.
+/// A plan with a free loop: each call chooses its number of iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct FreePlan<P> {
     pub(crate) plan: P,
-    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
+    /// Position of the free loop, and its iterations per step of the free dimension; 0 if nothing moves.
     pub(crate) free: usize,
     pub(crate) times: usize,
-    /// The size of the free dimension that was planned for.
+    /// The size of the free dimension at planning.
     pub(crate) planned: usize,
 }
 
 impl<P: Deref<Target = NestPlan>> FreePlan<P> {
-    /// The plan for size `planned` of the free dimension, which is that of the one loop that `is_free`; `None` where
-    /// the plan does not run, or no loop or several may be it.
+    /// The plan for size `planned` of the free dimension. `None` if it does not run, or if not exactly one loop
+    /// `is_free`.
     pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
         let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
         let free = plan.loops.iter().position(|along| is_free(&along))?;
@@ -176,24 +172,24 @@ impl<P: Deref<Target = NestPlan>> FreePlan<P> {
         (is_only && plan.action == Action::Run).then_some(FreePlan { plan, free, times, planned })
     }
 
-    /// A plan that moves nothing, whatever the size.
+    /// A plan that moves nothing, for any size.
     pub(crate) fn idle(plan: P) -> Self {
         FreePlan { plan, free: 0, times: 0, planned: 1 }
     }
 }
 
-/// Whether a loop of a scatter may be cut for threads and stand anywhere.
+/// Whether a loop of a scatter may be cut for threads and take any position.
 pub(crate) fn is_free(along: &Loop) -> bool {
     along.data != 0
 }
 
-/// Bytes of the indexed tensor that the axes reach over.
+/// Bytes of the indexed tensor that the axes span.
 pub(super) fn reach(axes: &[Axis], size: usize) -> usize {
     let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
     reached.saturating_mul(size)
 }
 
-/// The element stride of the dense tensor along every lowered dimension: its own, or what is made of them in `buffer`.
+/// Element strides of the dense tensor along the lowered dimensions; derived in `buffer` if dimensions are merged.
 pub(super) fn dense_strides<'a>(
     dense: &'a Layout,
     dims: &[Dim],
@@ -214,8 +210,8 @@ pub(super) fn dense_strides<'a>(
 /// The component of indices that are not read.
 pub(super) const NO_COMPONENT: Component = Component { dim: 1, scale: 0, index: 0 };
 
-/// Adds the components of an index in positions; returns the bytes of the indexed tensor from one position to the next:
-/// the greatest length that divides the stride of every axis.
+/// Adds the components of an index. Returns the bytes of the indexed tensor between positions: the greatest common
+/// divisor of the axes' strides.
 #[inline(always)]
 fn components(axes: &[Axis], size: isize, index_size: isize, components: &mut SmallVec<[Component; 3]>) -> isize {
     match axes {

@@ -22,14 +22,14 @@ use crate::types::policy::Par;
 
 /// The plan of an operator that rearranges space.
 ///
-/// Made by [`SpacePlan::make`] alone, from parameters that have been checked against the layouts of data and output.
+/// Made by [`SpacePlan::make`] alone, from attributes that have been checked against the layouts of data and output.
 /// So, for tensors of these layouts and of elements of the planned type:
 ///
-/// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of a part that moves
-///   and the elements of data that the operator reads for them, or, where a part fills, those that are padded.
-/// - **P2** `entry` of a part is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank, or the one
-///   that fills, or, for a plan that is one call, that of its shape (K10). The length of `fill` divides `row` where a
-///   part fills. There are no parts where there is nothing to write.
+/// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once. The part that moves also
+///   reaches the elements of data that the operator reads; the parts that fill reach the padding.
+/// - **P2** `entry` of a part is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank, or the
+///   kernel that fills, or, for a plan that is one call, the kernel of its shape (K10). The length of `fill` divides
+///   `row` of a part that fills. There are no parts if there is nothing to write.
 #[derive(Clone, Debug)]
 pub(crate) struct SpacePlan {
     op: Op,
@@ -38,11 +38,10 @@ pub(crate) struct SpacePlan {
     moved: SpacePart,
     /// P1, P2. The parts that pad.
     pads: Vec<SpacePart>,
-    /// P2. The fill of the padding; empty where there is none.
+    /// P2. The fill of the padding; empty if there is no padding.
     fill: ElementBytes,
     level: Available,
     par: Par,
-    /// Bytes that a call writes.
     bytes: usize,
 }
 
@@ -51,17 +50,16 @@ pub(crate) struct SpacePlan {
 pub(crate) struct SpacePart {
     /// P1.
     pub(crate) loops: BlockLoops,
-    /// P1. From the first elements of both tensors to the first that the loops reach, in bytes.
+    /// P1. From coordinate 0 of both tensors to the first elements that the loops reach, in bytes.
     pub(crate) origin: Step,
     pub(crate) row: usize,
-    /// P2. Bytes that it writes.
+    /// P2. Bytes that the part writes.
     bytes: usize,
     /// P2.
     pub(crate) entry: &'static SpaceEntry,
 }
 
 impl SpacePart {
-    /// Bytes that it writes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -70,20 +68,18 @@ impl SpacePart {
         Work { bytes: self.bytes, rows: 0, read: 0 }
     }
 
-    /// Whether the part is padding.
     pub(crate) fn fills(&self) -> bool {
         core::ptr::eq(self.entry, &raw const PADDING)
     }
 }
 
-/// Bytes that a loop nest writes.
 #[inline]
 fn bytes(loops: &[BlockLoop], row: usize) -> usize {
     loops.iter().fold(row, |bytes, along| bytes.saturating_mul(along.n))
 }
 
 impl SpacePlan {
-    /// A plan of an operator that writes nothing yet.
+    /// A plan that writes nothing yet.
     #[inline(always)]
     pub(crate) fn new(lowered: &SpaceLowered, level: Available, par: Par) -> Self {
         let moved = SpacePart { loops: BlockLoops::new(), origin: Step::NONE, row: 0, bytes: 0, entry: &PADDING };
@@ -91,7 +87,7 @@ impl SpacePlan {
         SpacePlan { op, method, moved, pads: Vec::new(), fill, level, par, bytes: 0 }
     }
 
-    /// Plans the lowered operator, in place, for elements of a type and the layouts of both tensors.
+    /// Plans the lowered operator in place, for elements of `dtype` and the layouts of both tensors.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
@@ -130,10 +126,10 @@ impl SpacePlan {
         Ok(())
     }
 
-    /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
+    /// Replaces the kernel of a plan that is one call by a kernel for its shape, if there is one.
     ///
-    /// P2 holds for it (K10): the loops are those that the kernel's shape has for its open sizes. A plan that is cut
-    /// keeps its kernel, since its pieces have other shapes.
+    /// P2 holds for it (K10): the loops are the shape's loops at its open sizes. A plan that is cut keeps its kernel,
+    /// since its chunks have other shapes.
     #[inline(never)]
     fn specialize(&mut self, kernels: Kernels, dtype: DType) {
         let part = &mut self.moved;
@@ -165,7 +161,6 @@ impl SpacePlan {
         self.method
     }
 
-    /// The parts that write anything.
     #[inline]
     pub(crate) fn parts(&self) -> impl Iterator<Item = &SpacePart> {
         let moved = if self.moved.bytes == 0 { None } else { Some(&self.moved) };
@@ -178,7 +173,7 @@ impl SpacePlan {
         pub(crate) fn bytes() -> usize => self.bytes;
     }
 
-    /// Tasks that a part is cut into here and now, where the pool has `threads()` threads.
+    /// Number of tasks of a part now, in a pool of `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, part: &SpacePart, threads: impl FnOnce() -> usize) -> usize {
         part.work().tasks(self.par, threads)

@@ -1,40 +1,35 @@
-//! How many tasks a call is worth.
+//! Number of tasks of a call.
 
 #![forbid(unsafe_code)]
 
 use crate::types::policy::Par;
 
-/// Work that one task should have at least, in bytes copied: with half as much, calls that find the pool asleep take
-/// longer than on one thread (bench `peers`, two threads).
+/// Minimum work of a task, in bytes copied: with half of it, calls that find the pool asleep take longer than on one
+/// thread (bench `peers`, two threads).
 const BYTES_PER_TASK: usize = 1 << 20;
 
-/// The cost of resolving an index and beginning its row, in bytes copied.
+/// Cost of resolving an index and beginning its row, in bytes copied.
 const ROW: usize = 24;
 
-/// The most tasks that [`Par::Threads`] cuts a call into. Each has pieces, and may have memory of its own, whether or
-/// not there is work for it.
+/// Maximum tasks of a call under [`Par::Threads`]: each has chunks, and maybe a scratch, even without work.
 const MOST_TASKS: usize = 1024;
 
-/// The work of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
-    /// Bytes that it writes.
     pub(crate) bytes: usize,
-    /// Rows that it moves.
     pub(crate) rows: usize,
-    /// Bytes that row functions read, besides.
+    /// Additional bytes that row functions read.
     pub(crate) read: usize,
 }
 
 impl Work {
-    /// The work of a call that does `count` times as much as a `planned`-th of this one.
+    /// The work of a call with `count` in place of `planned` along the free dimension.
     #[inline]
     pub(crate) fn scaled(self, planned: usize, count: usize) -> Self {
         let scale = |total: usize| (total / planned).saturating_mul(count);
         Work { bytes: scale(self.bytes), rows: scale(self.rows), read: scale(self.read) }
     }
 
-    /// This work and another.
     pub(crate) fn and(self, other: Work) -> Self {
         Work {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -54,8 +49,8 @@ impl Work {
         }
     }
 
-    /// The tasks, at least 1, that it is cut into where a pool has `threads()` threads. Small calls do not even ask
-    /// for the pool, which would start it.
+    /// Number of tasks, at least 1, in a pool of `threads()` threads. Small calls do not query, and so start, the
+    /// pool.
     #[inline]
     pub(crate) fn tasks(self, par: Par, threads: impl FnOnce() -> usize) -> usize {
         match par {
@@ -65,7 +60,7 @@ impl Work {
         }
     }
 
-    /// The bytes that are copied in as much time.
+    /// The equivalent cost in bytes copied.
     #[inline]
     fn as_bytes(self) -> usize {
         self.bytes.saturating_add(self.rows.saturating_mul(ROW)).saturating_add(self.read)

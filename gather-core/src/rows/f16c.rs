@@ -1,5 +1,4 @@
-//! Widening `f16` by the instructions of F16C, in functions that any code may call: `rows::dot` runs inside of kernels,
-//! which are compiled for a level, and outside of them.
+//! Widening `f16` by F16C, in functions that any code may call: `rows::dot` runs inside and outside of kernels.
 
 use core::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
 
@@ -8,12 +7,11 @@ use half::f16;
 use crate::rows::lanes::{BLOCK, Number, Step, Widen, fold_by, fold_three_by, widen_by};
 use crate::types::level::Level;
 
-/// Shows that the machine has AVX2 and F16C.
+/// Proof that the machine has AVX2 and F16C.
 #[derive(Clone, Copy)]
 pub(super) struct F16c(());
 
-/// The functions of [`lanes`](crate::rows::lanes) for some rows, compiled for the instructions. Kernels that have them
-/// inline it.
+/// Functions of [`lanes`](crate::rows::lanes), compiled for AVX2 and F16C. Kernels of these instructions inline them.
 macro_rules! folds {
     ($($name:ident, $by:ident, $rows:literal;)*) => {$(
         #[inline(always)]
@@ -31,14 +29,14 @@ macro_rules! folds {
             ) -> [A::Sum; $rows] {
                 $by::<A, B, P, F16c>(rows, b, by)
             }
-            // SAFETY: the machine has the instructions where there is a value.
+            // SAFETY: a value proves that the machine has the instructions.
             unsafe { run::<A, B, P>(rows, b, self) }
         }
     )*};
 }
 
 impl F16c {
-    /// The value, unless the machine or the level that the environment names has no AVX2.
+    /// `None` if the machine or the level in the environment has no AVX2.
     #[inline(always)]
     pub(super) fn find() -> Option<Self> {
         Level::has_avx2().then_some(F16c(()))
@@ -57,7 +55,7 @@ impl F16c {
         fn run<A: Number>(row: &[A], out: &mut [A::Sum], by: F16c) {
             widen_by(row, out, by);
         }
-        // SAFETY: the machine has the instructions where there is a value.
+        // SAFETY: a value proves that the machine has the instructions.
         unsafe { run(row, out, self) }
     }
 }
@@ -75,7 +73,7 @@ impl Widen for F16c {
             unsafe { _mm256_storeu_ps(widened.as_mut_ptr(), wide) };
             widened
         }
-        // SAFETY: the machine has the instructions where there is a value.
+        // SAFETY: a value proves that the machine has the instructions.
         unsafe { run(block) }
     }
 }

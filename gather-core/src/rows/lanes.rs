@@ -1,4 +1,4 @@
-//! Sums of a row in one order of lanes, which compilers vectorise: the same bits at every level, except those of a NaN
+//! Sums of a row in a fixed order of lanes, which compilers vectorise: the same bits at every level, except in NaNs
 //! that arithmetic produces.
 //!
 //! ```text
@@ -9,9 +9,8 @@
 //! the sum = lanes[0]
 //! ```
 //!
-//! A serial sum of floats may not be reordered, and so has no vectors. Here the order is that of vectors of up to 32
-//! numbers, in blocks of eight lanes. What a last block lacks counts as nothing: adding +0 changes no lane, since none
-//! is ever -0.
+//! Compilers may not reorder a serial sum of floats, and so cannot vectorise it. This order fits vectors of up to 32
+//! numbers, in blocks of eight lanes. Missing elements of a last block count as +0: no lane is ever -0.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -25,7 +24,6 @@ use crate::types::numbers::f16_to_f32;
 
 /// Lanes of a block.
 pub(super) const BLOCK: usize = 8;
-/// Blocks of lanes.
 const BLOCKS: usize = 4;
 
 mod sealed {
@@ -41,25 +39,23 @@ pub trait Number: sealed::Sealed {
     #[doc(hidden)]
     const IN_BLOCKS: bool;
 
-    /// The same number. A signalling NaN may stay as it is: the arithmetic that follows makes it quiet.
+    /// The same number. A signalling NaN may stay signalling: the arithmetic that follows makes it quiet.
     #[doc(hidden)]
     fn widen(self) -> Self::Sum;
 
-    /// The same numbers.
     #[doc(hidden)]
     fn widen_block<W: Widen>(block: &[Self; BLOCK], by: W) -> [Self::Sum; BLOCK]
     where
         Self: Sized;
 }
 
-/// How blocks of numbers are widened that one by one take longer.
+/// Widens blocks of numbers, for types that widen faster in blocks.
 #[doc(hidden)]
 pub trait Widen: Copy {
     #[cfg(feature = "half")]
     fn f16(self, block: &[half::f16; BLOCK]) -> [f32; BLOCK];
 }
 
-/// One by one.
 #[derive(Clone, Copy)]
 struct OneByOne;
 
@@ -81,12 +77,11 @@ fn each<A: Number>(block: &[A; BLOCK]) -> [A::Sum; BLOCK] {
     widened
 }
 
-/// The number as it is added.
+/// The type of sums.
 #[doc(hidden)]
 pub trait Sum: Arithmetic + PartialOrd {
-    /// No number is less.
     const LEAST: Self;
-    /// Whether sums are the same in any order, so that the compiler chooses one.
+    /// Whether sums are the same in any order, so that the compiler chooses the order.
     const ANY_ORDER: bool;
 }
 
@@ -139,9 +134,9 @@ numbers! {
     #[cfg(feature = "half")] half::bf16 => f32, value, f32::from_bits(u32::from(value.to_bits()) << 16);
 }
 
-/// A term of two numbers, and how terms are added up.
+/// A term of two numbers, and the sum of terms.
 pub(super) trait Step<S: Sum> {
-    /// The first value of lanes, and of the elements that a last block lacks: it adds nothing.
+    /// The initial lane, and the missing elements of a last block: the identity of [`Self::join`].
     const START: S;
 
     fn term(a: S, b: S) -> S;
@@ -188,8 +183,8 @@ fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
     }
 }
 
-/// The terms of a last block, which has the first `N`. As many as the compiler knows of stay in registers; terms in
-/// memory would be written by masked stores, for which the load of the block waits (bench `rows`).
+/// The terms of a last block of `N` elements. With a constant `N`, terms stay in registers. In memory they would be
+/// written by masked stores, for which the load of the block waits (bench `rows`).
 #[inline(always)]
 fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
     a: &[A],
@@ -204,8 +199,8 @@ fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum
     terms
 }
 
-/// Joins the terms of each of some rows and another, all of one length: panics where a row is shorter. Lanes are fields
-/// of a tuple, one for each row: in an array they would be in memory.
+/// Joins the terms of each row of `rows` and `b`; panics if a row is shorter than `b`. Lanes are fields of a tuple,
+/// one for each row: in an array they would be in memory.
 macro_rules! folds {
     ($($name:ident, $name_by:ident: [$($n:tt)*];)*) => {$(
         #[inline(always)]
@@ -222,7 +217,7 @@ macro_rules! folds {
             $name_by::<A, B, P, _>(rows, b, OneByOne)
         }
 
-        /// The same, where blocks are widened in some way.
+        /// The same, with blocks widened by `by`.
         #[inline(always)]
         pub(super) fn $name_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
             rows: [&[A]; [$($n),*].len()],
@@ -232,13 +227,13 @@ macro_rules! folds {
             if A::Sum::ANY_ORDER {
                 return [$(any_order::<A, B, P>(rows[$n], b)),*];
             }
-            let (blocks, b_rest) = b.as_chunks::<BLOCK>();
+            let (blocks, b_remainder) = b.as_chunks::<BLOCK>();
             let (b_whole, b_last) = blocks.as_chunks::<BLOCKS>();
-            // Cut to the lengths of the other row, so that the compiler sees every index in bounds.
+            // Cut to `b.len()`, so that the compiler sees every index in bounds.
             let rows = ($({
-                let (blocks, rest) = rows[$n][..b.len()].as_chunks::<BLOCK>();
+                let (blocks, remainder) = rows[$n][..b.len()].as_chunks::<BLOCK>();
                 let (whole, last) = blocks.as_chunks::<BLOCKS>();
-                (&whole[..b_whole.len()], &last[..b_last.len()], rest)
+                (&whole[..b_whole.len()], &last[..b_last.len()], remainder)
             },)*);
             let mut lanes = ($({
                 let _ = $n;
@@ -254,8 +249,8 @@ macro_rules! folds {
                     $(block::<A, B, P, W>(&mut lanes.$n[at], &rows.$n.1[at], &b_last[at], by);)*
                 }
             }
-            if !b_rest.is_empty() {
-                let terms = ($(rest_terms::<A, B, P>(rows.$n.2, b_rest),)*);
+            if !b_remainder.is_empty() {
+                let terms = ($(remainder_terms::<A, B, P>(rows.$n.2, b_remainder),)*);
                 for at in 0..BLOCKS {
                     if at == b_last.len() {
                         $(lanes.$n[at] = join_blocks::<A::Sum, P>(lanes.$n[at], &terms.$n);)*
@@ -264,8 +259,7 @@ macro_rules! folds {
             }
             let mut joined = [$(join_all_blocks::<A::Sum, P>(lanes.$n)),*];
             if const { [$($n),*].len() > 1 } {
-                // Passed through memory, as vectors: else the compiler merges the trees of all rows into one of
-                // scalars.
+                // Passed through memory, as vectors: otherwise the compiler merges all trees into scalar code.
                 joined = core::hint::black_box(joined);
             }
             [$(join_lanes::<A::Sum, P>(joined[$n])),*]
@@ -287,9 +281,8 @@ fn any_order<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[
     joined
 }
 
-/// The terms of a last block.
 #[inline(always)]
-fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
+fn remainder_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> [A::Sum; BLOCK] {
     match b.len() {
         1 => last_terms::<1, A, B, P>(a, b),
         2 => last_terms::<2, A, B, P>(a, b),
@@ -301,7 +294,6 @@ fn rest_terms<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &
     }
 }
 
-/// Joins a block of lanes to another.
 #[inline(always)]
 fn join_blocks<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK], others: &[S; BLOCK]) -> [S; BLOCK] {
     for lane in 0..BLOCK {
@@ -310,13 +302,13 @@ fn join_blocks<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK], others: &[S; BLOCK]) -
     lanes
 }
 
-/// The first half of the tree: the blocks of all lanes.
+/// The first half of the tree: joins the blocks of all lanes.
 #[inline(always)]
 fn join_all_blocks<S: Sum, P: Step<S>>([a, b, c, d]: [[S; BLOCK]; BLOCKS]) -> [S; BLOCK] {
     join_blocks::<S, P>(join_blocks::<S, P>(a, &c), &join_blocks::<S, P>(b, &d))
 }
 
-/// The second half: the lanes of a block.
+/// The second half: joins the lanes of a block.
 #[inline(always)]
 fn join_lanes<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK]) -> S {
     let mut half = BLOCK / 2;
@@ -329,7 +321,7 @@ fn join_lanes<S: Sum, P: Step<S>>(mut lanes: [S; BLOCK]) -> S {
     lanes[0]
 }
 
-/// The numbers of a row, as far as the shorter one goes.
+/// Widens `row` into `out`, up to the length of the shorter one.
 #[inline(always)]
 pub(super) fn widen<A: Number>(row: &[A], out: &mut [A::Sum]) {
     #[cfg(all(feature = "half", target_arch = "x86_64"))]
@@ -341,42 +333,40 @@ pub(super) fn widen<A: Number>(row: &[A], out: &mut [A::Sum]) {
     widen_by(row, out, OneByOne);
 }
 
-/// As [`widen`], in some way.
+/// As [`widen`], with blocks widened by `by`.
 #[inline(always)]
 pub(super) fn widen_by<A: Number, W: Widen>(row: &[A], out: &mut [A::Sum], by: W) {
     let len = row.len().min(out.len());
-    let ((blocks, rest), (out_blocks, out_rest)) = (row[..len].as_chunks(), out[..len].as_chunks_mut());
+    let ((blocks, remainder), (out_blocks, out_remainder)) = (row[..len].as_chunks(), out[..len].as_chunks_mut());
     for (block, out) in blocks.iter().zip(out_blocks) {
         *out = A::widen_block(block, by);
     }
-    for (number, out) in rest.iter().zip(out_rest) {
+    for (number, out) in remainder.iter().zip(out_remainder) {
         *out = number.widen();
     }
 }
 
-/// Both slices as far as the shorter one goes.
+/// Both slices, cut to the length of the shorter one.
 #[inline(always)]
 fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
     let len = a.len().min(b.len());
     (&a[..len], &b[..len])
 }
 
-/// [`dot`] of each of three rows and another of the same length, which is read once.
+/// [`dot`] of each of three rows with `b`, of the same length, which is read once.
 #[inline(always)]
 pub(super) fn dot_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
     fold_three::<A, B, Product>(rows, b)
 }
 
-/// [`l2_squared`] of each of three rows and another of the same length, which is read once.
+/// [`l2_squared`] of each of three rows and `b`, of the same length, which is read once.
 #[inline(always)]
 pub(super) fn l2_squared_three<A: Number, B: Number<Sum = A::Sum>>(rows: [&[A]; 3], b: &[B]) -> [A::Sum; 3] {
     fold_three::<A, B, Distance>(rows, b)
 }
 
-/// The dot product of two rows, as far as the shorter one goes.
-///
-/// Sums of `i8` cannot overflow in rows of up to 131,071 elements, those of `u8` and `i8` in up to 65,793, and those
-/// of `u8` in up to 33,025. Longer sums wrap.
+/// The dot product of two rows, up to the length of the shorter one. Sums cannot overflow in rows of up to 131,071
+/// elements for `i8`, 65,793 for `u8` and `i8`, and 33,025 for `u8`; longer sums wrap.
 ///
 /// ```
 /// use gather_core::rows::lanes::dot;
@@ -416,9 +406,8 @@ pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
     joined
 }
 
-/// The square of the Euclidean distance of two rows, as far as the shorter one goes.
-///
-/// Sums of `i8` cannot overflow in rows of up to 33,025 elements. Longer ones wrap.
+/// The square of the Euclidean distance of two rows, up to the length of the shorter one. Sums of `i8` cannot overflow
+/// in rows of up to 33,025 elements; longer sums wrap.
 ///
 /// ```
 /// assert_eq!(gather_core::rows::lanes::l2_squared(&[1.0f32, 2.0], &[4.0f32, 6.0]), 25.0);
@@ -431,7 +420,7 @@ pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Su
     square
 }
 
-/// The greatest number of a row. NaNs do not count. Of an empty row, negative infinity, or the least `i32`.
+/// The greatest number of a row, NaNs ignored. For an empty row, negative infinity or `i32::MIN`.
 ///
 /// ```
 /// assert_eq!(gather_core::rows::lanes::max(&[1.0f32, f32::NAN, -2.0]), 1.0);

@@ -1,6 +1,6 @@
-//! Row functions: what [`View::rows`](crate::View::rows) makes of each row while it is gathered.
+//! Row functions, which [`View::rows`](crate::View::rows) applies to each row while it is gathered.
 //!
-//! Ready-made ones are the functions of this module. They find the type of rows from the table:
+//! The functions of this module make ready-made ones; the table determines the type of rows:
 //!
 //! | row function | of rows of | result | parameters |
 //! |---|---|---|---|
@@ -10,10 +10,8 @@
 //! | [`layer_norm`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, gains, biases, epsilon |
 //! | [`l2_normalize`] | `f32`, `f16`, `bf16` | a row of `f32` | a row to add, the least length |
 //!
-//! Sums are in `f32`, and of `i8` in `i32`. A parameter that is an [`OptionalSlice`] may be given as
-//! `Given::All(&[])`: there is nothing to add or to multiply with.
-//!
-//! [`row_kernels!`](crate::row_kernels!) makes your own. [`lanes`] has the sums that these are made of.
+//! Sums are in `f32`, and for `i8` in `i32`. An [`OptionalSlice`] parameter may be `Given::All(&[])`: nothing is then
+//! added or multiplied. [`row_kernels!`](crate::row_kernels!) defines your own. [`lanes`] has the sums.
 //!
 //! ```
 //! use gather_core::{Gather, Given, View, rows};
@@ -47,8 +45,7 @@ use crate::kernels::convert::row::{RowFunction, RowParams, Rowwise};
 use crate::rows::lanes::Number;
 use crate::types::element::Element;
 
-/// Elements of rows that a query scores: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`.
-/// Sealed.
+/// Elements of scored rows: `f32`, `f16` and `bf16` by queries of `f32`, and `i8` by queries of `i8`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "rows of `{Self}` have no ready-made scores",
     label = "not `f32`, `f16`, `bf16` or `i8`",
@@ -59,12 +56,11 @@ pub trait Scored: Number<Sum: Element> + Element {
     /// The elements of a query.
     type Query: Number<Sum = Self::Sum> + Element;
 
-    /// The nearest `f32` of a sum.
     #[doc(hidden)]
     fn sum_to_f32(sum: Self::Sum) -> f32;
 }
 
-/// Elements of rows that a norm brings to one scale: `f32`, `f16` and `bf16`. Sealed.
+/// Elements of rows that a norm scales: `f32`, `f16` and `bf16`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "rows of `{Self}` have no ready-made norm",
     label = "not `f32`, `f16` or `bf16`",
@@ -97,13 +93,13 @@ scored! {
     half::bf16, f32, |sum| sum, Normed;
 }
 
-/// From how many bytes of a row on three rows are scored at a time: as measured of `f32`, and not at all where sums are
-/// the same in any order, which compilers vectorise as they like.
+/// Minimum row size in bytes to score three rows at a time, as measured for `f32`. Never, if sums are the same in any
+/// order: compilers vectorise these anyway.
 const fn three_from<T: Scored>(bytes: usize) -> usize {
     if <T::Sum as lanes::Sum>::ANY_ORDER { usize::MAX } else { bytes }
 }
 
-/// Functions that make row functions for rows of any type with a bound.
+/// Defines functions that make row functions, for rows of any type with a bound.
 macro_rules! row_functions {
     ($($(#[$doc:meta])* pub fn $name:ident<$T:ident: $Bound:ident> =
         |$row:ident $(, $param:ident: $Param:ty)*| -> $Out:ty $body:block
@@ -147,7 +143,7 @@ macro_rules! row_functions {
     };
 }
 row_functions! {
-    /// The dot product of a row and a `query`. Of `i8` without overflow in rows of up to 131,071 elements.
+    /// The dot product of a row and a `query`. No overflow of `i8` in rows of up to 131,071 elements.
     ///
     /// Parameters: `(query,)`.
     ///
@@ -164,15 +160,14 @@ row_functions! {
     pub fn dot<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::dot(row, query) }
         of three from three_from::<T>(1024), |rows, (query,)| { lanes::dot_three(rows, query) }
 
-    /// The square of the Euclidean distance of a row and a `query`. Of `i8` without overflow in rows of up to 33,025
-    /// elements.
+    /// The squared Euclidean distance of a row and a `query`. No overflow of `i8` in rows of up to 33,025 elements.
     ///
     /// Parameters: `(query,)`.
     pub fn l2_squared<T: Scored> = |row, query: Slice<T::Query>| -> T::Sum { lanes::l2_squared(row, query) }
         of three from three_from::<T>(512), |rows, (query,)| { lanes::l2_squared_three(rows, query) }
 
-    /// The cosine of the angle between a row and a `query`, by stored lengths: the dot product divided by the product
-    /// of `row_length` and `query_length`. Of `i8` the dot product becomes an `f32` first.
+    /// The cosine of the angle between a row and a `query`, by stored lengths: `dot / (row_length * query_length)`.
+    /// For `i8` the dot product is converted to `f32` first.
     ///
     /// Parameters: `(query, row_length, query_length)`.
     pub fn cosine<T: Scored> = |row, query: Slice<T::Query>, row_length: f32, query_length: f32| -> f32 {
@@ -180,12 +175,10 @@ row_functions! {
     }
 }
 row_functions! {
-    /// RMS norm: the row, plus another, `added`, where there is one, divided by the root of the mean of its squares
-    /// plus `eps`; times `gains`, where there are any.
+    /// RMS norm: `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`, where `x = row + added`. `added` and `gains`
+    /// are optional.
     ///
-    /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
-    ///
-    /// Parameters: `(added, gains, eps)`, all in `f32`, whatever rows are of.
+    /// Parameters: `(added, gains, eps)`, all in `f32`, for any type of rows.
     ///
     /// ```
     /// use gather_core::{Gather, Given, View, rows};
@@ -206,13 +199,10 @@ row_functions! {
             norms::rms_norm(row, out, added, gains, eps);
         }
 
-    /// Layer norm: the row, plus another, `added`, where there is one, less its mean, divided by the root of its
-    /// variance plus `eps`; times `gains`, plus `biases`, where there are any.
+    /// Layer norm: `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`, where `x` is `row + added` less its
+    /// mean `sum / n`. `added`, `gains` and `biases` are optional.
     ///
-    /// With `x` the sum of both rows less its mean, `sum / n`, a result is
-    /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.
-    ///
-    /// Parameters: `(added, gains, biases, eps)`, all in `f32`, whatever rows are of.
+    /// Parameters: `(added, gains, biases, eps)`, all in `f32`, for any type of rows.
     pub fn layer_norm<T: Normed> = |row,
                                    out => [f32],
                                    added: OptionalSlice<f32>,
@@ -222,12 +212,10 @@ row_functions! {
         norms::layer_norm(row, out, added, (gains, biases), eps);
     }
 
-    /// The row, plus another, `added`, where there is one, divided by its Euclidean length, or by `least` where that is
-    /// less.
+    /// L2 normalisation: `x * (1 / max(sqrt(sum_of_squares(x)), least))`, where `x = row + added`. `added` is
+    /// optional.
     ///
-    /// With `x` the sum of both rows, a result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`.
-    ///
-    /// Parameters: `(added, least)`, both in `f32`, whatever rows are of.
+    /// Parameters: `(added, least)`, both in `f32`, for any type of rows.
     pub fn l2_normalize<T: Normed> = |row, out => [f32], added: OptionalSlice<f32>, least: f32| {
         norms::l2_normalize(row, out, added, least);
     }

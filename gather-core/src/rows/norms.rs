@@ -1,10 +1,10 @@
-//! Rows that are brought to one scale, in a few passes over a row that is in the first-level cache.
+//! Norms of rows, in a few passes over a row in the first-level cache.
 
 #![forbid(unsafe_code)]
 
 use crate::rows::lanes::{Number, sum, sum_of_squares, widen};
 
-/// `out = row + added`, or the row where there is nothing to add.
+/// `out = row + added`, or `out = row` if `added` is empty.
 #[inline(always)]
 fn add<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], added: &[f32]) {
     if added.is_empty() || A::IN_BLOCKS {
@@ -19,7 +19,7 @@ fn add<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], added: &[f32]) {
     }
 }
 
-/// `out = out * scale * gain + bias`, without what is empty.
+/// `out = out * scale * gain + bias`, without the factor or the term of an empty slice.
 #[inline(always)]
 fn scale(out: &mut [f32], scale: f32, gains: &[f32], biases: &[f32]) {
     if !gains.is_empty() && !biases.is_empty() {
@@ -70,7 +70,6 @@ pub(super) fn l2_normalize<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], add
     scale(out, 1.0 / if length < least { least } else { length }, &[], &[]);
 }
 
-/// The square root, rounded to the nearest.
 #[inline(always)]
 fn sqrt(value: f32) -> f32 {
     #[cfg(any(feature = "std", test))]
@@ -79,18 +78,18 @@ fn sqrt(value: f32) -> f32 {
     exact_sqrt(value)
 }
 
-/// The square root, rounded to the nearest, by whole numbers: `core` has none.
+/// The square root, rounded to the nearest, in integer arithmetic: `core` has no `sqrt`.
 #[cfg(any(not(feature = "std"), test))]
 fn exact_sqrt(value: f32) -> f32 {
     if value.is_nan() || value <= 0.0 || value == f32::INFINITY {
         return if value < 0.0 { f32::NAN } else { value };
     }
-    // Subnormal numbers become normal ones, by an even power of two.
+    // Subnormal numbers become normal, by an even power of two.
     let (value, down) = if value < f32::MIN_POSITIVE { (value * 16_777_216.0, 12) } else { (value, 0) };
     let bits = value.to_bits();
     let exponent = (bits >> 23) as i32 - 127;
     let odd = exponent & 1;
-    // A root of 25 bits: the last one says where to round to, and no root of 25 bits lies in the middle.
+    // A root of 25 bits: the last bit gives the rounding. No square root is a tie.
     let root = (u64::from(bits & 0x007f_ffff | 0x0080_0000) << (25 + odd)).isqrt();
     let exponent = (exponent - odd) / 2 - down;
     f32::from_bits((((exponent + 127) as u32) << 23) + (root.div_ceil(2) as u32 - 0x0080_0000))

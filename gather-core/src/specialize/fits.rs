@@ -1,4 +1,4 @@
-//! Lengths of slices against declared shapes: what the loops of `kernels::shaped` rely on.
+//! Lengths of slices against declared shapes, as the loops of `kernels::shaped` require.
 
 #![forbid(unsafe_code)]
 
@@ -9,20 +9,19 @@ use crate::kernels::shaped::size::{Size, Sizes};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
-/// The open size of a tensor of `len` elements, or 1 if it has none; `None` if the size is 0, or `len` does not fit.
-/// `sizes` have 1 in its place.
+/// The open size of a tensor of `len` elements, or 1; `None` if it is 0 or `len` does not fit. In `sizes` it is 1.
 #[inline(always)]
 fn open_size<const ARGS: usize>(is_open: bool, len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
     if !is_open {
         return (len == tensor.known).then_some(1);
     }
-    let rest = tensor.checked_at(sizes)?;
-    let size = len.checked_div(rest)?;
-    (size > 0 && size.wrapping_mul(rest) == len).then_some(size)
+    let others = tensor.checked_at(sizes)?;
+    let size = len.checked_div(others)?;
+    (size > 0 && size.wrapping_mul(others) == len).then_some(size)
 }
 
-/// The open sizes of a call of an operator on indices. `None` when one is 0, two that stand for one dimension differ,
-/// or a slice has another length than its shape.
+/// The open sizes of a call of an operator on indices. `None` if a size is 0, two sizes of one dimension differ, or
+/// the length of a slice is not the size of its shape.
 #[inline(always)]
 pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
     [data, indices, out]: [usize; 3],
@@ -37,12 +36,12 @@ pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
     fits.then_some(sizes)
 }
 
-/// The dimensions that stand in both tensors.
+/// The number of dimensions that both tensors share.
 pub(super) const fn shared(declared: &Declared) -> usize {
     if matches!(declared.op, Op::GatherElements) { declared.data.len() } else { declared.batch_dims }
 }
 
-/// Whether one of a pair of sizes that are to fit each other is open.
+/// Whether a size that must fit a size of the other tensor is open.
 const fn has_open_pairs(declared: &Declared) -> bool {
     let (mut open, mut dim) = (false, 0);
     while dim < shared(declared) {
@@ -52,7 +51,7 @@ const fn has_open_pairs(declared: &Declared) -> bool {
     open
 }
 
-/// Whether the sizes that both tensors have in a dimension fit each other, where one of them is open.
+/// Whether the sizes of both tensors fit in each shared dimension with an open size.
 #[inline(always)]
 fn agree<D: Declaration, const ARGS: usize>(shape: &IndexShape, sizes: &Sizes<ARGS>) -> bool {
     let declared = const { &D::DECLARED };
@@ -71,8 +70,8 @@ fn agree<D: Declaration, const ARGS: usize>(shape: &IndexShape, sizes: &Sizes<AR
     true
 }
 
-/// The open sizes of a call of BatchToSpace. `None` when one is 0, the blocks do not divide the batch, the crops leave
-/// nothing, or a slice has another length than its shape.
+/// The open sizes of a call of BatchToSpace. `None` if a size is 0, the blocks do not divide the batch, the crops
+/// leave no elements, or the length of a slice is not the size of its shape.
 #[inline(always)]
 pub(super) fn space_sizes<D: Declaration, const ARGS: usize>(
     [data, out]: [usize; 2],

@@ -1,4 +1,4 @@
-//! The operator itself, for what the loops do not take: many rows, and what is to be refused.
+//! The operator itself, for calls that the loops refuse: many rows, and errors.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::Par;
 
-/// Evaluates an expression with a name for the declared operator, whose type depends on which it is.
+/// Evaluates an expression with a name for the declared operator, whose type depends on the declaration.
 macro_rules! with_operator {
     ($declared:expr, |$op:ident| $run:expr) => {{
         let declared = $declared;
@@ -42,15 +42,15 @@ macro_rules! with_operator {
     }};
 }
 
-/// The operator with the declared policies, on the calling thread alone. The level is a given, so that a wrong
-/// `GATHER_LEVEL` is no error here, as it is none for the loops of declared shapes.
+/// The operator with the declared policies, on the calling thread alone. The level is set, so that a wrong
+/// `GATHER_LEVEL` is no error, as in the loops of declared shapes.
 fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) -> IndexOperator<A> {
     let policy = declared.policy;
     op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq).level(Level::preferred())
 }
 
-/// The shape of a tensor of `len` elements. The first open size follows from it, as far as it can; the others are the
-/// next of `args`. Comes with the dimension whose size the length does not tell, since another one is 0.
+/// The shape of a tensor of `len` elements. The first open size follows from `len` where possible; the others are the
+/// next of `args`. Also returns the dimension whose size does not follow, since another size is 0.
 fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes, Option<usize>) {
     let mut open = None;
     let mut shape = DeclaredSizes::new();
@@ -65,42 +65,40 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes,
         });
     }
     if let Some(dim) = open {
-        let rest = shape.iter().try_fold(1usize, |rest, &size| rest.checked_mul(size));
-        shape[dim] = rest.and_then(|rest| len.checked_div(rest)).unwrap_or(0);
-        let untold = (rest == Some(0) && len == 0).then_some(dim);
-        return (shape, untold);
+        let known_len = shape.iter().try_fold(1usize, |known_len, &size| known_len.checked_mul(size));
+        shape[dim] = known_len.and_then(|known_len| len.checked_div(known_len)).unwrap_or(0);
+        let unknown = (known_len == Some(0) && len == 0).then_some(dim);
+        return (shape, unknown);
     }
     (shape, None)
 }
 
-/// The shapes of data and indices of some lengths. A size that one length does not tell is that of the other tensor,
-/// where both share the dimension, or else 0.
+/// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the
+/// other tensor, if both share the dimension, and otherwise 0.
 fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [DeclaredSizes; 2] {
-    let (mut data, untold) = shape(declared.data, data, &mut args);
-    let (mut indices, untold_of_indices) = shape(declared.indices, indices, &mut args);
+    let (mut data, unknown) = shape(declared.data, data, &mut args);
+    let (mut indices, unknown_of_indices) = shape(declared.indices, indices, &mut args);
     let is_shared = |dim: &usize| *dim < shared(declared);
-    if let Some(dim) = untold.filter(is_shared) {
+    if let Some(dim) = unknown.filter(is_shared) {
         data[dim] = indices[dim];
     }
-    if let Some(dim) = untold_of_indices.filter(is_shared) {
+    if let Some(dim) = unknown_of_indices.filter(is_shared) {
         indices[dim] = data[dim];
     }
     [data, indices]
 }
 
-/// The shape of the result of an operator on indices.
-///
 /// # Errors
-/// Those of the operator.
+/// Errors of the operator.
 pub(super) fn output_shape(declared: &Declared, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
     with_operator!(declared, |op| op.output_shape(data, indices))
 }
 
-/// Runs an operator on indices; by the kernels for rows of any length where rows are known to be long.
+/// Runs an operator on indices; if rows are known to be long, by the kernels for rows of any length.
 ///
 /// # Errors
-/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] of data, then of indices; errors of shapes; then
-/// [`Error::LengthMismatch`] of the output; then those of the operator's `run_into`.
+/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] for data, then for indices; errors of shapes; then
+/// [`Error::LengthMismatch`] for the output; then errors of the operator's `run_into`.
 #[inline(never)]
 pub(super) fn index<T: Element, I: Index, const LONG: bool>(
     declared: &Declared,
@@ -118,10 +116,10 @@ pub(super) fn index<T: Element, I: Index, const LONG: bool>(
     })
 }
 
-/// As [`index`], with a map and what is given for its parameters.
+/// As [`index`], with a map and its params.
 ///
 /// # Errors
-/// As there, with the map.
+/// As for [`index`], with errors of the map.
 #[inline(never)]
 pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
     declared: &Declared,
@@ -140,8 +138,8 @@ pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
 /// Runs BatchToSpace.
 ///
 /// # Errors
-/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] of data; errors of shapes; then [`Error::LengthMismatch`]
-/// of the output; then those of the operator's `run_into`.
+/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] for data; errors of shapes; then [`Error::LengthMismatch`]
+/// for the output; then errors of the operator's `run_into`.
 #[inline(never)]
 pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize], out: &mut [T]) -> Result<(), Error> {
     let mut args = args;

@@ -23,7 +23,7 @@ impl<D: Declaration, T: Element, const ARGS: usize> Claims<D, T, ARGS> {
     const SHAPE: &'static IndexShape = &IndexShapeOf::<D>::SHAPE;
     /// Whether no size is open.
     const IS_KNOWN: bool = Self::SHAPE.data_len.slots | Self::SHAPE.indices_len.slots == 0;
-    /// Bytes of the output of a call whose open sizes are 1.
+    /// Bytes of the output if all open sizes are 1.
     const OUT_BYTES: usize = {
         let () = IsElement::<T>::CHECK;
         assert!(!D::DECLARED.op.rearranges(), "the declaration of an operator on indices");
@@ -38,7 +38,7 @@ impl<D: Declaration, T: Element, const ARGS: usize> Claims<D, T, ARGS> {
 /// Runs the declared operator on indices.
 ///
 /// # Errors
-/// Those of the operator, for slices and open sizes that do not fit, and for indices out of range.
+/// Errors of the operator, for slices and open sizes that do not fit, and for indices out of range.
 #[inline]
 pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     data: &[T],
@@ -68,7 +68,6 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     Err(bad_index::<D, I, ARGS>(indices, &sizes))
 }
 
-/// Runs the operator itself.
 fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     data: &[T],
     indices: &[I],
@@ -76,7 +75,7 @@ fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     out: &mut [T],
 ) -> Result<(), Error> {
     let declared = const { &D::DECLARED };
-    // No kernel for one width takes rows that are longer.
+    // No kernel for one width takes longer rows.
     if const { Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>() > 16 } {
         general::index::<T, I, true>(declared, data, indices, args, out)
     } else {
@@ -84,7 +83,7 @@ fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     }
 }
 
-/// The error of the first index that is out of range.
+/// The error of the first index out of range.
 #[cold]
 #[inline(never)]
 fn bad_index<D: Declaration, I: Index, const ARGS: usize>(indices: &[I], sizes: &Sizes<ARGS>) -> Error {
@@ -96,14 +95,14 @@ fn bad_index<D: Declaration, I: Index, const ARGS: usize>(indices: &[I], sizes: 
     first_bad(const { &D::DECLARED }, &axes[..shape.axes_len], I::TYPE, indices.as_ptr().cast(), indices.len())
 }
 
-/// As [`bad_index`], without its types. The slice has `len` indices of the type.
+/// As [`bad_index`], without its types. `indices[..len]` are indices of the type.
 #[cold]
 #[inline(never)]
 fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *const u8, len: usize) -> Error {
     let tuples = [len / axes.len(), axes.len()];
     let shape = if declared.op == Op::GatherNd { &tuples[..] } else { &[len] };
     match Layout::contiguous(shape) {
-        // SAFETY: the caller's slice has as many indices, tuple by tuple.
+        // SAFETY: the caller's slice has `len` indices, tuple by tuple.
         Ok(layout) => unsafe {
             first_bad_index::find(
                 &IndexCheck { op: declared.op, axes, policy: declared.policy.lower(), index, skips_negative: false },
@@ -115,7 +114,7 @@ fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *con
     }
 }
 
-/// The error of the first slice that has another length than its shape, where no size is open.
+/// The error of the first slice whose length is not the size of its shape, if no size is open.
 #[cold]
 #[inline(never)]
 fn wrong_length(declared: &Declared, shape: &IndexShape, [data, indices, out]: [usize; 3]) -> Error {
@@ -151,13 +150,13 @@ impl<T, U, P, F: Fn() -> Map<T, U, P>> NamedMap<T, U, P> for F {
     }
 }
 
-/// As [`gather`], with a map that converts each element on its way, and what is given for its parameters.
+/// As [`gather`], with a map and its params, which converts each element.
 ///
 /// # Errors
-/// As there, and those of parameters before those of indices.
+/// As for [`gather`], with errors of parameters before errors of indices.
 ///
 /// # Panics
-/// When the map does.
+/// If the map does.
 #[inline]
 pub fn gather_map<D: Declaration, T: Element, U: Element, P: Params, I: Index, const ARGS: usize>(
     map: &impl NamedMap<T, U, P>,

@@ -1,13 +1,12 @@
-//! Operators whose shapes are known at compile time: what functions of [`specialize!`](crate::specialize!) call.
+//! Operators with shapes known at compile time, for functions of [`specialize!`](crate::specialize!).
 //!
 //! ```text
-//! lengths against shapes    (open sizes follow from them; what is known costs nothing)
+//! lengths against shapes    (open sizes follow from them; known sizes cost nothing)
 //! a few rows:  the loops of `kernels::shaped`, inlined
 //! many rows:   the operator itself, with its plan and its kernels for the level
 //! ```
 //!
-//! What the loops do not take, the operator does too: open sizes of 0, and lengths that do not fit. So errors are those
-//! of the operator.
+//! The operator itself takes the calls that the loops refuse (open sizes of 0, wrong lengths): errors are its own.
 
 mod fits;
 mod general;
@@ -19,7 +18,7 @@ pub use space::batch_to_space;
 
 use crate::types::error::Error;
 
-/// Handles the error of a function on slices in one on arrays, where nothing can fail.
+/// Handles the error of a function on slices in a function on arrays, which cannot fail.
 ///
 /// # Panics
 /// Always.

@@ -11,7 +11,7 @@ use crate::types::error::Error;
 /// Runs the declared BatchToSpace.
 ///
 /// # Errors
-/// Those of the operator, for slices and open sizes that do not fit.
+/// Errors of the operator, for slices and open sizes that do not fit.
 #[inline]
 pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     data: &[T],
@@ -28,8 +28,8 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     let Some(sizes) = sizes.filter(|_| size_of_val(out) < LARGE) else {
         return general::space(const { &D::DECLARED }, data, &args, out);
     };
-    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (D4). A
-    // slice that is borrowed overlaps none that may be written.
+    // SAFETY: the sizes fit the lengths, no size is 0, and `sizes` hold `batch / product(block)` for an open batch
+    // (D4). The borrowed input overlaps no output.
     unsafe { ShapedBlocks::<D, T, ARGS>::cropped(data.as_ptr(), out.as_mut_ptr(), &sizes) }.move_rows();
     Ok(())
 }

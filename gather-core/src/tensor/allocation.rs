@@ -1,4 +1,4 @@
-//! Memory from the allocator, whatever the type of what it holds.
+//! Untyped memory from the global allocator.
 
 use alloc::alloc::{alloc, dealloc, realloc};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use crate::tensor::pages;
 use crate::types::declare::accessors;
 use crate::types::error::Error;
 
-/// Memory from the global allocator; dangling for 0 bytes.
+/// Memory from the global allocator; dangling if its size is 0.
 pub(crate) struct Allocation {
     start: NonNull<u8>,
     memory: Memory,
@@ -18,17 +18,15 @@ pub(crate) struct Allocation {
 
 // SAFETY: it owns its memory, which holds `Send + Sync` elements.
 unsafe impl Send for Allocation {}
-// SAFETY: a shared one gives out addresses alone, of elements that threads may share.
+// SAFETY: a shared reference gives out addresses only, of elements that threads may share.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// No memory, at a dangling address.
     pub(crate) fn empty(align: usize) -> Self {
         let memory = Memory::from_size_align(0, align).expect("an alignment of a type");
         Allocation { start: NonNull::without_provenance(align.try_into().expect("an alignment is not 0")), memory }
     }
 
-    /// The memory of a vector.
     pub(crate) fn of_vec<T>(values: Vec<T>) -> Self {
         let mut values = ManuallyDrop::new(values);
         let memory = Memory::array::<T>(values.capacity()).expect("a vector's memory has a layout");
@@ -36,8 +34,7 @@ impl Allocation {
         Allocation { start, memory }
     }
 
-    /// The same memory, of a whole number of elements of `size` bytes: where it has some bytes more, these are given
-    /// back.
+    /// Shrinks the memory to the next lower multiple of `size` bytes.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -78,23 +75,23 @@ impl Allocation {
     accessors! { self:
         pub(crate) fn bytes() -> usize => self.memory.size();
         pub(crate) fn align() -> usize => self.memory.align();
-        /// The first byte.
         pub(crate) fn start() -> *mut u8 => self.start.as_ptr();
     }
 
     /// The memory as a vector of `len` elements, without a copy.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], where bytes beyond whole elements could not be given back.
+    /// [`Error::AllocationFailed`] if the excess bytes could not be given back.
     ///
     /// # Safety
-    /// The memory has the alignment of `T`, which has bytes, and begins with `len` values of it.
+    /// The memory has the alignment of `T`, which is not zero-sized, and begins with `len` values of `T`.
     pub(crate) unsafe fn into_vec<T>(self, len: usize) -> Result<Vec<T>, Error> {
         debug_assert!(self.align() == align_of::<T>() && len * size_of::<T>() <= self.bytes());
         let memory = ManuallyDrop::new(self.of_whole(size_of::<T>())?);
         let capacity = memory.bytes() / size_of::<T>();
         // SAFETY: the memory came from the global allocator for `capacity` elements of the size and alignment of `T`,
-        // or is dangling for none, and begins with `len` values of it: the caller's promise. It is not dropped here.
+        // or is dangling if `capacity == 0`. By the caller's promise it begins with `len` values of `T`.
+        // `ManuallyDrop` keeps it from being freed here.
         Ok(unsafe { Vec::from_raw_parts(memory.start().cast(), len, capacity) })
     }
 }

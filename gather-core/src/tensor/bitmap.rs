@@ -1,5 +1,4 @@
-//! Bitmaps that say which values are null, in the form of Apache Arrow: bit 1 is valid, bit 0 null, and the least
-//! significant bit of a byte comes first.
+//! Validity bitmaps of Apache Arrow: 1 is valid, 0 is null, and the least significant bit of a byte comes first.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +8,7 @@ use crate::tensor::memory;
 use crate::types::declare::{accessors, debug_by};
 use crate::types::error::Error;
 
-/// Bits of a word, which bitmaps are read and written by.
+/// Bits of a word: the unit of reads and writes.
 pub(crate) const WORD: usize = 64;
 
 /// A borrowed bitmap: 1 is valid, 0 is null; the least significant bit of a byte comes first, as in Apache Arrow.
@@ -27,15 +26,15 @@ pub(crate) const WORD: usize = 64;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Bitmap<'a> {
-    /// All bytes that hold a bit, and no others.
+    /// Exactly the bytes that hold bits of the bitmap.
     bytes: &'a [u8],
-    /// The position of the first bit, below 8.
+    /// The position of the first bit, less than 8.
     offset: usize,
     len: usize,
 }
 
 impl<'a> Bitmap<'a> {
-    /// A bitmap of `len` bits, the first of which is bit `offset` of the bytes. Bits before and behind are not read.
+    /// A bitmap of `len` bits, the first of which is bit `offset` of the bytes. Other bits are not read.
     ///
     /// # Errors
     /// [`Error::BitmapTooShort`].
@@ -54,7 +53,7 @@ impl<'a> Bitmap<'a> {
         pub fn is_empty() -> bool => self.len == 0;
     }
 
-    /// Whether the value at a position is valid; `None` beyond the last one.
+    /// Whether the value at a position is valid; `None` if `at >= len`.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<bool> {
         (at < self.len).then(|| self.bit(at) != 0)
@@ -67,7 +66,7 @@ impl<'a> Bitmap<'a> {
         self.len - words.map(|word| word.count_ones() as usize).sum::<usize>()
     }
 
-    /// Whether there is a null. Cost: one pass over the bytes up to the first.
+    /// Whether any bit is 0. Cost: one pass over the bytes up to the first null.
     pub(crate) fn has_nulls(&self) -> bool {
         let full = |at| {
             let n = WORD.min(self.len - at);
@@ -76,7 +75,7 @@ impl<'a> Bitmap<'a> {
         !(0..self.len).step_by(WORD).all(full)
     }
 
-    /// Copies the bits to bytes for as many, from bit 0 on. Those behind the last are 0. Returns how many bits are 1.
+    /// Copies the bits to `out`, from bit 0 on, zero-padded to whole bytes. Returns the number of 1 bits.
     pub(crate) fn copy_to(&self, out: &mut [u8]) -> usize {
         debug_assert_eq!(out.len(), self.len.div_ceil(8));
         let (from, shift) = (self.bytes, self.offset);
@@ -96,7 +95,7 @@ impl<'a> Bitmap<'a> {
         ones + rest.iter().map(|byte| byte.count_ones() as usize).sum::<usize>()
     }
 
-    /// The bit at a position below the length.
+    /// The bit at position `at < len`.
     #[inline(always)]
     pub(crate) fn bit(&self, at: usize) -> u64 {
         debug_assert!(at < self.len, "bit {at} of {}", self.len);
@@ -104,7 +103,7 @@ impl<'a> Bitmap<'a> {
         u64::from(self.bytes[at / 8] >> (at % 8)) & 1
     }
 
-    /// The bytes from that of the bit at a position on, and the place of the bit in the first of them.
+    /// The bytes from the byte of bit `at` on, and the position of the bit in it.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
@@ -113,7 +112,7 @@ impl<'a> Bitmap<'a> {
         (&self.bytes[at / 8..], at % 8)
     }
 
-    /// `n` bits, at most [`WORD`], from `at` on: the first one is the least significant. Bits behind them are 0.
+    /// Bits `at..at + n`, with `n <= WORD`, from the least significant bit on. The upper bits are 0.
     #[inline(always)]
     pub(crate) fn word(&self, at: usize, n: usize) -> u64 {
         debug_assert!(n <= WORD && at + n <= self.len, "{n} bits from {at} on, of {}", self.len);
@@ -126,7 +125,7 @@ impl<'a> Bitmap<'a> {
         (low >> shift | high) & first_bits(n)
     }
 
-    /// `n` bits, at most [`WORD`], `step` positions apart from `at` on, as [`Bitmap::word`] returns them.
+    /// Bits `at + i * step` for `i` in `0..n`, with `n <= WORD`, laid out as by [`Bitmap::word`].
     #[inline]
     pub(crate) fn stepped_word(&self, at: isize, step: isize, n: usize) -> u64 {
         match step {
@@ -139,19 +138,19 @@ impl<'a> Bitmap<'a> {
 
 debug_by!(self: [] Bitmap<'_> { len: self.len, null_count: self.null_count() });
 
-/// The `n` least significant bits, at most [`WORD`].
+/// A mask of the `n` least significant bits, `n <= WORD`.
 #[inline(always)]
 pub(crate) fn first_bits(n: usize) -> u64 {
     if n == 0 { 0 } else { u64::MAX >> (WORD - n) }
 }
 
-/// The bits of `n` lanes, at most [`WORD`], each 0 or 1.
+/// A word of `n <= WORD` bits, of which bit `i` is `bit(i)`, 0 or 1.
 #[inline(always)]
 pub(crate) fn word_of(n: usize, bit: impl Fn(usize) -> u64) -> u64 {
     (0..n).fold(0, |word, lane| word | bit(lane) << lane)
 }
 
-/// The nulls of data and of indices, given to [`Nullable::run`](crate::Nullable::run). `None`: nothing.
+/// Nulls of data and of indices, given to [`Nullable::run`](crate::Nullable::run). `None`: no nulls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nulls<'a> {
     /// A bit for each index, in row-major order; for each tuple, in GatherNd.
@@ -160,7 +159,7 @@ pub struct Nulls<'a> {
     pub data: Option<Bitmap<'a>>,
 }
 
-/// Which values of a result are valid: an owned [`Bitmap`] whose first bit is bit 0.
+/// The validity of a result's values: an owned [`Bitmap`] whose first bit is bit 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Validity {
     bytes: Vec<u8>,
@@ -169,10 +168,10 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// A bitmap of `len` bits, which `write` writes and whose nulls it counts.
+    /// A bitmap of `len` bits. `write` fills its zeroed bytes and returns the number of nulls.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], then those of `write`.
+    /// [`Error::AllocationFailed`], then the errors of `write`.
     pub(crate) fn write(len: usize, write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Result<Self, Error> {
         let mut bytes = memory::reserve(len.div_ceil(8))?;
         bytes.resize(len.div_ceil(8), 0);
@@ -185,9 +184,9 @@ impl Validity {
         pub fn len() -> usize => self.len;
         /// Whether there is no bit.
         pub fn is_empty() -> bool => self.len == 0;
-        /// The number of nulls, which was counted as the bitmap was made.
+        /// The number of nulls, counted when the bitmap was made.
         pub fn null_count() -> usize => self.nulls;
-        /// The bytes, whose bits behind the last one are 0.
+        /// The bytes. Bits after the last one are 0.
         pub fn as_bytes() -> &[u8] => &self.bytes;
     }
 
@@ -203,7 +202,7 @@ impl Validity {
         Bitmap { bytes: &self.bytes, offset: 0, len: self.len }
     }
 
-    /// Whether a value is valid; `None` behind the last one.
+    /// Whether a value is valid; `None` if `at >= len`.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<bool> {
         self.bitmap().get(at)
@@ -212,24 +211,23 @@ impl Validity {
 
 debug_by!(self: [] Validity { len: self.len, null_count: self.nulls });
 
-/// Writes bits one after the other.
 pub(crate) struct BitWriter<'a> {
     bytes: &'a mut [u8],
-    /// Bytes that have been written.
+    /// The number of bytes written.
     at: usize,
-    /// Bits that have not, and how many, below [`WORD`].
+    /// Pending bits, `filled < WORD` of them.
     word: u64,
     filled: usize,
     valid: usize,
 }
 
 impl<'a> BitWriter<'a> {
-    /// Writes to bytes that take all bits.
+    /// A writer to `bytes`, which is large enough for all bits.
     pub(crate) fn new(bytes: &'a mut [u8]) -> Self {
         BitWriter { bytes, at: 0, word: 0, filled: 0, valid: 0 }
     }
 
-    /// Adds `n` bits, at most [`WORD`]. Those behind them are 0.
+    /// Appends the `n <= WORD` low bits of `bits`, whose upper bits are 0.
     #[inline(always)]
     pub(crate) fn push(&mut self, bits: u64, n: usize) {
         debug_assert!(n <= WORD && bits & !first_bits(n) == 0);
@@ -245,7 +243,7 @@ impl<'a> BitWriter<'a> {
         self.filled = self.filled + n - WORD;
     }
 
-    /// Writes what is left; returns how many bits are 1.
+    /// Writes the pending bits; returns the number of 1 bits.
     pub(crate) fn finish(self) -> usize {
         let left = self.filled.div_ceil(8);
         self.bytes[self.at..][..left].copy_from_slice(&self.word.to_le_bytes()[..left]);

@@ -1,4 +1,4 @@
-//! Fused rows over memory: bytes of a table with their format, checked once.
+//! Fused rows: the bytes of a table with their format, checked once.
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +14,10 @@ use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
 
-/// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the
-/// quantised embedding tables of PyTorch and FBGEMM, where they lie.
+/// A table whose rows are codes of 8, 4 or 2 bits, with each row's scale and bias in the same bytes. These are the
+/// quantised embedding tables of PyTorch and FBGEMM, in place.
 ///
-/// [`FusedRows::to`] reads its rows as numbers, which gathers give and an [`EmbeddingBag`](crate::EmbeddingBag) adds.
+/// [`FusedRows::to`] reads its rows as numbers, for gathers and for an [`EmbeddingBag`](crate::EmbeddingBag).
 /// [`tables`](crate::tables()) reads several tables in one call.
 ///
 /// ```
@@ -36,17 +36,16 @@ use crate::types::op::{Argument, Op};
 pub struct FusedRows<'a> {
     data: View<'a, u8>,
     row: FusedRow,
-    /// One byte a column: rows are as far apart as those of data.
+    /// One byte per column, with the row stride of the data.
     layout: Layout,
 }
 
 impl<'a> FusedRows<'a> {
-    /// The rows of `data`, which has the shape `[rows, bytes of a row]`. The bytes of a row are contiguous, and rows
-    /// lie at any alignment and any distance.
+    /// The rows of `data`, of shape `[rows, bytes of a row]`. Rows are contiguous, at any alignment and distance.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] where rows of `columns` columns have another number of
-    /// bytes, then [`Error::RowsNotContiguous`].
+    /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] if `columns` columns take another number of bytes, then
+    /// [`Error::RowsNotContiguous`].
     pub fn new(data: View<'a, u8>, format: FusedFormat, columns: usize) -> Result<Self, Error> {
         let (op, argument) = (Op::EmbeddingBag, Argument::Data);
         let &[rows, bytes] = data.shape() else {
@@ -62,8 +61,8 @@ impl<'a> FusedRows<'a> {
         Ok(FusedRows { data, row, layout })
     }
 
-    /// The rows of a plain table of numbers, of shape `[rows, columns]`: for a plain table beside quantised ones, or
-    /// for sums and weights of another type than that of the table. Rows are contiguous, and lie at any distance.
+    /// The rows of a plain table of numbers, of shape `[rows, columns]`. Use it for a plain table next to quantised
+    /// ones, or for sums and weights of another type than the table's. Rows are contiguous, and have any stride.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], then [`Error::RowsNotContiguous`].
@@ -89,12 +88,11 @@ impl<'a> FusedRows<'a> {
         FusedRows::new(bytes, T::FORMAT, columns)
     }
 
-    /// Quantises rows of shape `[rows, columns]`, of any strides: the bytes of a table of shape `[rows, bytes of a
-    /// row]`.
+    /// Quantises rows of shape `[rows, columns]`, of any strides, to bytes of shape `[rows, bytes of a row]`.
     ///
-    /// For finite values they are those that PyTorch makes, and for `Fbgemm` formats those of
-    /// `FloatToFusedNBitRowwiseQuantizedSBHalf`, with scale and bias before the codes. A row is spread from its least
-    /// value to its greatest. Where a row is not finite, its codes are whatever the same arithmetic makes.
+    /// For finite values the bytes equal PyTorch's. For `Fbgemm` formats they equal those written by
+    /// `FloatToFusedNBitRowwiseQuantizedSBHalf`, with scale and bias before the codes. The codes of a row span its
+    /// minimum to its maximum. If a row is not finite, its codes are whatever the same arithmetic makes.
     ///
     /// Cost: one allocation, and one for a row; two passes over the values.
     ///
@@ -123,9 +121,9 @@ impl<'a> FusedRows<'a> {
     accessors! { self:
         /// The bytes.
         pub fn data() -> &View<'a, u8> => &self.data;
-        /// How rows hold their codes.
+        /// The format of the rows.
         pub fn format() -> FusedFormat => self.row.format();
-        /// Values of a row.
+        /// The number of columns.
         pub fn columns() -> usize => self.row.columns();
         /// The number of rows.
         pub fn rows() -> usize => self.data.shape()[0];
@@ -135,7 +133,7 @@ impl<'a> FusedRows<'a> {
         self.row
     }
 
-    /// Rows and columns, with the distance of rows in bytes.
+    /// The shape `[rows, columns]`, with the row stride in bytes.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -1,4 +1,4 @@
-//! Memory for fresh outputs.
+//! Memory of fresh outputs.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use crate::tensor::pages;
 use crate::types::element::{Element, write_zero};
 use crate::types::error::Error;
 
-/// An empty vector with room for `len` elements.
+/// An empty vector with a capacity of `len` elements.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -18,7 +18,7 @@ pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>, Error> {
     Ok(values)
 }
 
-/// A vector of `len` elements [`Element::ZERO`], which may be too big for the stack.
+/// A vector of `len` times [`Element::ZERO`], which may be too big for the stack.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -29,7 +29,7 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>, Error> {
         // SAFETY: there is capacity for `len` elements.
         unsafe { write_zero(start.wrapping_add(at)) };
     }
-    // SAFETY: as many elements have been written.
+    // SAFETY: `len` elements have been written.
     unsafe { values.set_len(len) };
     Ok(values)
 }

@@ -1,4 +1,4 @@
-//! Tensors: layouts, borrowed views, owned results, and the memory of fresh ones.
+//! Tensors: layouts, borrowed views, owned results, and their memory.
 
 pub(crate) mod allocation;
 pub(crate) mod bitmap;

@@ -12,13 +12,12 @@ use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::error::Error;
 
-/// The layout of an array. Both count strides in elements.
+/// The layout of an array. Both types count strides in elements.
 fn layout<A, D: Dimension>(array: &LayoutRef<A, D>) -> Result<Layout, Error> {
     Layout::strided(array.shape(), array.strides())
 }
 
-/// The origin of a view of an array: the array's pointer, which is that of its first element. An array without elements
-/// has none, and its pointer is not asked for.
+/// The origin of a view of an array: the pointer to its first element, or a dangling one if the array is empty.
 fn origin<A>(pointer: *mut A, layout: &Layout) -> *mut A {
     if layout.is_empty() { NonNull::dangling().as_ptr() } else { pointer }
 }
@@ -48,9 +47,9 @@ impl<'a, A, D: Dimension> TryFrom<&'a ArrayRef<A, D>> for View<'a, A> {
     fn try_from(array: &'a ArrayRef<A, D>) -> Result<Self, Error> {
         let layout = layout(array)?;
         let origin = origin(array.as_ptr().cast_mut(), &layout);
-        // SAFETY: the pointer of an array with elements is that of the first one, aligned and not null, and every
-        // coordinate is an element of one allocation, which is borrowed for 'a with the array. An array without
-        // elements has no coordinate, and its view an origin that is aligned and not null.
+        // SAFETY: the pointer of a nonempty array points to its first element, aligned and not null. Every coordinate
+        // is an element of one allocation, which is borrowed for 'a with the array. An empty array has no coordinate,
+        // and its view an origin that is aligned and not null.
         Ok(unsafe { View::from_raw_parts(origin, layout) })
     }
 }
@@ -71,7 +70,7 @@ impl<'a, A, D: Dimension> TryFrom<ArrayView<'a, A, D>> for View<'a, A> {
     fn try_from(array: ArrayView<'a, A, D>) -> Result<Self, Error> {
         let layout = layout(&array)?;
         let origin = origin(array.as_ptr().cast_mut(), &layout);
-        // SAFETY: as for an `ArrayRef`; the elements are borrowed for 'a, not the view of them.
+        // SAFETY: as for an `ArrayRef`; 'a is the borrow of the elements, not of `array`.
         Ok(unsafe { View::from_raw_parts(origin, layout) })
     }
 }
@@ -102,13 +101,12 @@ impl<'a, A, D: Dimension> TryFrom<&'a mut ArrayRef<A, D>> for ViewMut<'a, A> {
     fn try_from(array: &'a mut ArrayRef<A, D>) -> Result<Self, Error> {
         let layout = layout(array)?;
         let origin = origin(array.as_mut_ptr(), &layout);
-        // SAFETY: as for `View`; the elements of a mutable array are borrowed mutably with it, and each has one
-        // coordinate.
+        // SAFETY: as for `View`; the elements of a mutable array are borrowed mutably with it, each at one coordinate.
         Ok(unsafe { ViewMut::from_raw_parts(origin, layout) })
     }
 }
 
-/// As for a mutable reference to its [`ArrayRef`]; shared arrays are copied before (`ArcArray`).
+/// As for a mutable reference to its [`ArrayRef`]; shared arrays (`ArcArray`) are copied first.
 impl<'a, A, S: DataMut<Elem = A>, D: Dimension> TryFrom<&'a mut ArrayBase<S, D>> for ViewMut<'a, A> {
     type Error = Error;
 
@@ -124,8 +122,7 @@ impl<'a, A, D: Dimension> TryFrom<ArrayViewMut<'a, A, D>> for ViewMut<'a, A> {
     fn try_from(mut array: ArrayViewMut<'a, A, D>) -> Result<Self, Error> {
         let layout = layout(&array)?;
         let origin = origin(array.as_mut_ptr(), &layout);
-        // SAFETY: as for an `ArrayRef`; the elements are borrowed mutably for 'a, not the view of them, which ends
-        // here.
+        // SAFETY: as for an `ArrayRef`; 'a is the mutable borrow of the elements, not of `array`, which ends here.
         Ok(unsafe { ViewMut::from_raw_parts(origin, layout) })
     }
 }
@@ -138,7 +135,7 @@ impl<A> From<Tensor<A>> for ArrayD<A> {
     }
 }
 
-/// Implements the conversion of tensors to arrays of ranks that the compiler knows.
+/// Implements the conversion of tensors to arrays of a rank known to the compiler.
 macro_rules! of_rank {
     ($($D:ty),*) => {$(
         /// The tensor as an array of this rank in row-major order. Nothing is copied.
@@ -164,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks that a view has the elements of an array at the same coordinates.
+    /// Checks that a view and an array have the same elements at the same coordinates.
     fn check<D: Dimension>(array: &ArrayRef<i32, D>) {
         let view = View::try_from(array).unwrap();
         assert_eq!((view.shape(), view.strides()), (array.shape(), array.strides()));
@@ -196,7 +193,7 @@ mod tests {
         check(&ArcArray::from(array).slice_axis(Axis(2), Slice::from(-2..)));
     }
 
-    /// Whatever an array without elements points to, its view points to nothing.
+    /// The view of an empty array does not hold the array's pointer.
     #[test]
     fn arrays_without_elements_are_not_pointed_to() {
         let nowhere = NonNull::<i64>::dangling().as_ptr();

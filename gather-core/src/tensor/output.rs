@@ -1,7 +1,7 @@
-//! Outputs: where calls write their results.
+//! Outputs of calls.
 //!
-//! A view has a shape, which must be that of the result. A tensor takes the shape of the result, and keeps its memory
-//! where that is large enough. Behind the doors both are a [`Target`], which knows no type.
+//! A view has a shape, which must equal the result's. A tensor takes the shape of the result, and keeps its memory if
+//! that is large enough. Inside the crate both are a [`Target`], which has no type.
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -15,14 +15,14 @@ use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output that calls write elements `T` to. Sealed; there are four, and for [`Any`] every [`DynOutput`]:
+/// An output of elements `T`. Sealed; there are four, and for [`Any`] every [`DynOutput`]:
 ///
-/// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must be that of the result.
-/// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. When a call succeeds, it has initialised
+/// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must equal the result's.
+/// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. A call that succeeds has initialised
 ///   every element. After an error, or a panic of a map or reduction, nothing may be assumed of them.
-/// - [`Tensor<T>`]: a tensor that is used again. It takes the shape of the result, as a `Vec` does in `clone_from`, and
-///   allocates only where its memory is too small. After an error it is unchanged, or has no elements.
-/// - `Pooled<T>`, with the feature `std`: the same, whose memory comes from a `Pool` and goes back there.
+/// - [`Tensor<T>`]: a reused tensor. It takes the shape of the result, as a `Vec` does in `clone_from`, and allocates
+///   only if its memory is too small. After an error it is unchanged or empty.
+/// - `Pooled<T>`, with the feature `std`: the same, with memory that comes from a `Pool` and returns to it.
 ///
 /// ```
 /// use gather_core::{Gather, Tensor, View};
@@ -49,10 +49,10 @@ pub trait Output<T>: Sealed<T> {}
 
 /// An output of calls whose types are known at run time. Sealed; there are three:
 ///
-/// - [`DynViewMut`]: a tensor of any strides. Its data type and its shape must be those of the result.
-/// - [`DynTensor`]: a tensor that is used again. It takes the data type and the shape of the result, and allocates only
-///   where its memory is too small or of another alignment. After an error it is unchanged, or has no elements.
-/// - `DynPooled`, with the feature `std`: the same, whose memory comes from a `Pool` and goes back there.
+/// - [`DynViewMut`]: a tensor of any strides. Its data type and its shape must equal the result's.
+/// - [`DynTensor`]: a reused tensor. It takes the data type and the shape of the result, and allocates only if its
+///   memory is too small or of another alignment. After an error it is unchanged or empty.
+/// - `DynPooled`, with the feature `std`: the same, with memory that comes from a `Pool` and returns to it.
 #[diagnostic::on_unimplemented(
     message = "results whose type is known at run time cannot be written to `{Self}`",
     label = "neither a `DynViewMut` nor a `DynTensor`",
@@ -60,20 +60,19 @@ pub trait Output<T>: Sealed<T> {}
 )]
 pub trait DynOutput: Output<Any> {}
 
-/// An output, as calls see it. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
+/// An output as seen by calls. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
 ///
 /// # Safety
-/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the data type that is asked for,
-/// for as long as the output is borrowed, and no two coordinates share an element. A [`Target::Resized`] is a tensor of
-/// such elements.
+/// O1: while the output is borrowed, a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the
+/// `dtype` given, and no two coordinates share an element. A [`Target::Resized`] is a tensor of elements of this type.
 pub unsafe trait Sealed<T> {
-    /// The output without its type.
+    /// The untyped output.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], where the type is known at run time.
+    /// [`Error::DTypeMismatch`], if the type is known at run time.
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error>;
 
-    /// The output without its type, which the compiler knows.
+    /// The untyped output of a type known to the compiler.
     #[inline(always)]
     fn target(&mut self) -> Target<'_>
     where
@@ -86,9 +85,9 @@ pub unsafe trait Sealed<T> {
     }
 }
 
-/// An output without its type.
+/// An untyped output.
 pub enum Target<'a> {
-    /// Memory of a layout that is there.
+    /// Existing memory of a layout.
     Fixed(*mut u8, &'a Layout),
     /// A tensor that takes the shape of the result.
     Resized(&'a mut dyn Resize),
@@ -96,29 +95,28 @@ pub enum Target<'a> {
 
 /// A tensor that takes the shape of a result.
 pub trait Resize {
-    /// Takes all elements away, and gives aligned memory for `len` others. It is valid until the next call of the
-    /// tensor.
+    /// Removes all elements, and returns aligned memory for `len` new ones, valid until the next call of a method.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`]; the tensor has no elements then.
+    /// [`Error::AllocationFailed`]; then the tensor is empty.
     fn clear(&mut self, len: usize) -> Result<*mut u8, Error>;
 
-    /// Takes the elements in the memory that [`Resize::clear`] gave.
+    /// Takes over the elements in the memory that [`Resize::clear`] returned.
     ///
     /// # Safety
-    /// [`Resize::clear`] was called last, for `len` elements, which all have been initialised. The shape has as many.
+    /// [`Resize::clear`] was called last, for `len` elements, all initialised since. The shape has `len` elements.
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
 impl<'a> Target<'a> {
-    /// Calls `write` for the memory of a fixed output, which has been checked, or for that of a row-major result of the
-    /// shape and length that `fresh` returns. A tensor has no elements until they have been written.
+    /// Calls `write` for the memory of a fixed output, which has been checked. For a tensor, it is the memory of a
+    /// row-major result of the shape and length returned by `fresh`. A tensor stays empty until `write` returns `Ok`.
     ///
     /// # Errors
-    /// Those of `fresh`, [`Error::AllocationFailed`], then those of `write`.
+    /// The errors of `fresh`, [`Error::AllocationFailed`], then the errors of `write`.
     ///
     /// # Safety
-    /// The shape that `fresh` returns has `len` elements. `write` returns `Ok` only when it has initialised all.
+    /// The shape that `fresh` returns has `len` elements. `write` returns `Ok` only after it has initialised them all.
     #[inline(always)]
     pub(crate) unsafe fn write<'s>(
         self,
@@ -148,7 +146,7 @@ impl<'a> Target<'a> {
 /// Calls `write` on an output, and returns the output.
 ///
 /// # Errors
-/// Those of `write`.
+/// The errors of `write`.
 #[inline(always)]
 pub(crate) fn written<O>(mut out: O, write: impl FnOnce(&mut O) -> Result<(), Error>) -> Result<O, Error> {
     write(&mut out)?;
@@ -159,10 +157,10 @@ impl dyn Resize + '_ {
     /// Makes the tensor a row-major result of `len` elements, which `write` initialises.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], then those of `write`; the tensor has no elements then.
+    /// [`Error::AllocationFailed`], then the errors of `write`; then the tensor is empty.
     ///
     /// # Safety
-    /// The shape has `len` elements. `write` returns `Ok` only when it has initialised all of them.
+    /// The shape has `len` elements. `write` returns `Ok` only after it has initialised all of them.
     #[inline(always)]
     pub(crate) unsafe fn fill(
         &mut self,
@@ -189,7 +187,7 @@ unsafe impl<T: Element> Sealed<T> for ViewMut<'_, T> {
 impl<T: Element> Output<T> for ViewMut<'_, T> {}
 
 // SAFETY: O1: a mutable view may be written along its layout (V1), no two coordinates share an element (V2), and a
-// place for a `T` may be written as one.
+// `MaybeUninit<T>` may be written as a `T`.
 unsafe impl<T: Element> Sealed<T> for ViewMut<'_, MaybeUninit<T>> {
     #[inline(always)]
     fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
@@ -209,8 +207,8 @@ unsafe impl<T: Element> Sealed<T> for Tensor<T> {
 
 impl<T: Element> Output<T> for Tensor<T> {}
 
-// SAFETY: O1: a mutable view may be written along its layout (V1) as elements of its data type, and no two coordinates
-// share an element (V2).
+// SAFETY: O1: a mutable view may be written along its layout (V1) as its data type, and no coordinates share an
+// element (V2).
 unsafe impl Sealed<Any> for DynViewMut<'_> {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
@@ -240,7 +238,7 @@ impl<T: Copy> Resize for Tensor<T> {
         values.clear();
         shape.assign(&[0]);
         if values.capacity() < len {
-            // Freed first, so that both need not fit in memory.
+            // Freed first: the old and the new memory need not fit at once.
             *values = Vec::new();
             *values = memory::reserve(len)?;
         }
@@ -250,7 +248,7 @@ impl<T: Copy> Resize for Tensor<T> {
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
         let (values, own) = self.parts_mut();
         debug_assert!(len <= values.capacity());
-        // SAFETY: the caller's promise: there is memory for as many elements, and all have been initialised.
+        // SAFETY: the caller's promise: the capacity is at least `len`, and `len` elements have been initialised.
         unsafe { values.set_len(len) };
         own.assign(shape);
     }
@@ -260,7 +258,6 @@ impl<T: Copy> Resize for Tensor<T> {
 mod tests {
     use super::*;
 
-    /// Makes a tensor of `len` elements of a value.
     fn filled(tensor: &mut Tensor<u16>, len: usize, value: u16) -> Result<(), Error> {
         let Target::Resized(tensor) = tensor.target() else { unreachable!("a tensor takes any shape") };
         let write = |out: *mut u8| {
@@ -298,7 +295,7 @@ mod tests {
 
         filled(&mut tensor, 3, 4).unwrap();
         let Target::Resized(face) = tensor.target() else { unreachable!("a tensor takes any shape") };
-        // SAFETY: nothing is said to be initialised.
+        // SAFETY: `write` never returns `Ok`.
         let refused = unsafe { face.fill(&[3], 3, |_| Err(Error::NoOffsets)) };
         assert!(matches!(refused, Err(Error::NoOffsets)));
         assert_eq!((tensor.shape(), tensor.len()), (&[0][..], 0));

@@ -16,11 +16,11 @@ use crate::types::declare::accessors;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// An owned row-major tensor: a `Vec<T>` with a shape, taken apart without a copy by [`Tensor::into_vec`].
+/// An owned row-major tensor: a `Vec<T>` with a shape. [`Tensor::into_vec`] returns the `Vec` without a copy.
 #[derive(Clone, PartialEq)]
 pub struct Tensor<T> {
     values: Vec<T>,
-    /// Has as many elements as `values`, and passes [`Shape::checked_len`].
+    /// The shape has `values.len()` elements, and passes [`Shape::checked_len`].
     shape: Shape,
 }
 
@@ -55,19 +55,18 @@ impl<T> Tensor<T> {
         Ok(Tensor { values, shape: shape.into() })
     }
 
-    /// A tensor of a shape that is known to have as many elements.
+    /// A tensor of a shape known to have `values.len()` elements.
     pub(crate) fn from_parts(values: Vec<T>, shape: Shape) -> Self {
         debug_assert_eq!(Shape::checked_len(&shape).ok(), Some(values.len()));
         Tensor { values, shape }
     }
 
-    /// The elements and the shape, to be changed together.
+    /// The elements and the shape, which must change together.
     pub(crate) fn parts_mut(&mut self) -> (&mut Vec<T>, &mut Shape) {
         (&mut self.values, &mut self.shape)
     }
 
-    /// A tensor of one value everywhere, such as an output that `run_into` writes again and again. Its memory comes
-    /// from where that of fresh results comes from: on huge pages where that pays.
+    /// A tensor filled with one value, such as an output to reuse; on huge pages, like fresh results, if that pays.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
@@ -81,8 +80,8 @@ impl<T> Tensor<T> {
         Ok(Tensor { values, shape: shape.into() })
     }
 
-    /// A tensor of the values of a function, which is called with 0, 1, 2 and so on: the numbers of the elements in
-    /// row-major order. Each place is written once, on [huge pages](crate::guide::large_tables) where that pays.
+    /// A tensor of `value(0)`, `value(1)` and so on, in row-major order. Each element is written once, on [huge
+    /// pages](crate::guide::large_tables) if that pays.
     ///
     /// ```
     /// fn main() -> Result<(), gather_core::Error> {
@@ -96,7 +95,7 @@ impl<T> Tensor<T> {
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
     ///
     /// # Panics
-    /// When the function does.
+    /// If the function does.
     pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Result<Self, Error> {
         let len = Shape::checked_len(shape)?;
         let mut values = memory::reserve(len)?;
@@ -104,9 +103,9 @@ impl<T> Tensor<T> {
         Ok(Tensor { values, shape: shape.into() })
     }
 
-    /// A tensor of the next bytes of a file, or of any other reader: row-major elements in the machine's byte order.
+    /// A tensor read from a file or any other reader: row-major elements in the machine's byte order.
     ///
-    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// ```
     /// fn main() -> std::io::Result<()> {
@@ -119,8 +118,8 @@ impl<T> Tensor<T> {
     ///
     /// # Errors
     /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
-    /// [`Error::AllocationFailed`]. Then those of the reader, `UnexpectedEof` among them. Of the kind `InvalidData`:
-    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`](crate::DynView::from_bytes).
+    /// [`Error::AllocationFailed`]. Then the errors of the reader, `UnexpectedEof` among them. Of the kind
+    /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`](crate::DynView::from_bytes).
     #[cfg(feature = "std")]
     pub fn read(from: impl std::io::Read, shape: &[usize]) -> std::io::Result<Self>
     where
@@ -142,28 +141,28 @@ impl<T> Tensor<T> {
         pub fn as_slice() -> &[T] => &self.values;
     }
 
-    /// The elements in row-major order, to be changed in place.
+    /// The elements in row-major order, mutable.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The elements one after the other, in row-major order.
+    /// An iterator over the elements, in row-major order.
     pub fn iter(&self) -> core::slice::Iter<'_, T> {
         self.values.iter()
     }
 
-    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank. `tensor[[row,
-    /// column]]` panics there.
+    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank, where
+    /// `tensor[[row, column]]` panics.
     #[must_use]
     pub fn get(&self, coords: &[usize]) -> Option<&T> {
         self.at(coords).map(|at| &self.values[at])
     }
 
-    /// The number of the element at a coordinate, in row-major order.
+    /// The row-major number of the element at a coordinate.
     fn at(&self, coords: &[usize]) -> Option<usize> {
         let inside = coords.len() == self.rank() && coords.iter().zip(&self.shape[..]).all(|(&c, &dim)| c < dim);
-        // Inside the shape no step overflows: it is below the number of elements.
+        // Inside the shape nothing overflows: each partial result is below the number of elements.
         inside.then(|| coords.iter().zip(&self.shape[..]).fold(0, |at, (&c, &dim)| at * dim + c))
     }
 
@@ -287,8 +286,7 @@ impl<T, const N: usize> Tensor<[T; N]> {
     /// ```
     ///
     /// # Panics
-    /// When the result has more than `isize::MAX` elements, zero dimensions left aside. Only a tensor that takes no
-    /// memory can have more.
+    /// If the result, which then takes no memory, has more than `isize::MAX` elements, zero dimensions left aside.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;

@@ -9,10 +9,10 @@ use smallvec::SmallVec;
 
 use crate::types::error::Error;
 
-/// Dimensions that are held without a heap allocation.
+/// Maximum dimensions held without a heap allocation.
 pub(crate) const INLINE: usize = 6;
 
-/// The most that memory holds: of elements, and of their bytes.
+/// Maximum number of elements, and of their bytes.
 pub(crate) const MOST: usize = isize::MAX as usize;
 
 /// The sizes of a tensor's dimensions, outermost first.
@@ -27,14 +27,13 @@ impl Shape {
         self.0.push(dim);
     }
 
-    /// Takes another size of a dimension.
     #[inline]
     pub(crate) fn set(&mut self, dim: usize, size: usize) {
         self.0[dim] = size;
     }
 
-    /// Takes other sizes, in place. They are stored one by one: sizes that were stored so a moment ago would keep a
-    /// load of several of them waiting. Memory of many sizes is kept.
+    /// Replaces the sizes in place, and keeps the memory of spilled ones. Copied one by one: a wide load of sizes
+    /// stored a moment ago would stall.
     #[inline]
     pub(crate) fn assign(&mut self, dims: &[usize]) {
         if self.0.len() != dims.len() {
@@ -51,21 +50,21 @@ impl Shape {
         }
     }
 
-    /// As [`Shape::assign`], with another first size.
+    /// As [`Shape::assign`], but with first size `first`.
     #[inline]
     pub(crate) fn assign_resized(&mut self, dims: &[usize], first: usize) {
         self.0.clear();
         self.0.extend(dims.iter().enumerate().map(|(d, &dim)| if d == 0 { first } else { dim }));
     }
 
-    /// The sizes of both lists, one after the other. Few are copied as an array.
+    /// The concatenation of both lists. Few sizes are copied as an array.
     #[inline]
     pub(crate) fn of_both(outer: &[usize], inner: &[usize]) -> Self {
         let len = outer.len() + inner.len();
         if len > INLINE {
             return outer.iter().chain(inner).copied().collect();
         }
-        // A constant number of steps: the loop is unrolled, and the array a few registers.
+        // A constant number of steps: the loop is unrolled, and the array is kept in registers.
         let size = |d: usize| outer.get(d).or_else(|| inner.get(d.wrapping_sub(outer.len()))).copied().unwrap_or(0);
         Shape(SmallVec::from_buf_and_len(core::array::from_fn(size), len))
     }
@@ -74,20 +73,19 @@ impl Shape {
         self.0.extend_from_slice(dims);
     }
 
-    /// The number of elements, where it is at most `isize::MAX` with zero dimensions left aside: a shape that passes
-    /// can be given strides and iterated without overflow.
+    /// The number of elements, if the nonzero sizes' product is at most `isize::MAX`: strides then never overflow.
     #[inline]
     pub(crate) fn checked_len(dims: &[usize]) -> Result<usize, Error> {
         len_within(dims, MOST).ok_or_else(|| too_many_elements(dims))
     }
 
-    /// As [`Shape::checked_len`], for elements of `size` bytes: also the byte count fits in `isize`.
+    /// As [`Shape::checked_len`], for elements of `size` bytes: the byte count fits in `isize`, too.
     #[inline]
     pub(crate) fn checked_bytes(dims: &[usize], size: usize) -> Result<usize, Error> {
         Self::bytes(dims, Self::checked_len(dims)?, size)
     }
 
-    /// As [`Shape::checked_bytes`], for a shape whose number of elements has been checked.
+    /// As [`Shape::checked_bytes`], for a shape whose `len` has been checked.
     #[inline]
     pub(crate) fn bytes(dims: &[usize], len: usize, size: usize) -> Result<usize, Error> {
         bytes_within(len, size, MOST).ok_or_else(|| too_many_bytes(dims, size))
@@ -106,7 +104,7 @@ pub(crate) fn too_many_bytes(dims: &[usize], size: usize) -> Error {
     Error::TooManyBytes { shape: dims.into(), element: size }
 }
 
-/// The product of the dimensions, 0 where one of them is 0; `None` where the others have more than `most` elements.
+/// The product of the dimensions, 0 if any is 0; `None` if the product of the nonzero ones exceeds `most`.
 #[inline]
 fn len_within(dims: &[usize], most: usize) -> Option<usize> {
     let (mut product, mut empty) = (1usize, false);
@@ -117,7 +115,7 @@ fn len_within(dims: &[usize], most: usize) -> Option<usize> {
     Some(if empty { 0 } else { product })
 }
 
-/// The bytes of `len` elements of `size` bytes, at most `most`.
+/// `len * size`; `None` if it exceeds `most`.
 #[inline]
 fn bytes_within(len: usize, size: usize, most: usize) -> Option<usize> {
     len.checked_mul(size).filter(|&bytes| bytes <= most)
@@ -175,25 +173,25 @@ impl fmt::Debug for Shape {
 mod tests {
     use super::*;
 
-    /// The most that memory holds where pointers have 32 bits; the products of such a machine overflow no `usize` here,
-    /// so that only the limit refuses them. The tests themselves run on such a machine too: see the README.
-    const MOST_OF_32_BITS: usize = i32::MAX as usize;
+    /// [`MOST`] on 32-bit machines. Its products do not overflow the 64-bit `usize` here, so only the limit refuses
+    /// them. The tests also run on a 32-bit machine: see the README.
+    const MOST_32_BIT: usize = i32::MAX as usize;
 
     #[test]
     fn elements_and_bytes_of_32_bits_are_counted() {
-        let len = |dims: &[usize]| len_within(dims, MOST_OF_32_BITS);
+        let len = |dims: &[usize]| len_within(dims, MOST_32_BIT);
         let side = 1 << 16;
         assert_eq!(len(&[]), Some(1));
-        assert_eq!(len(&[MOST_OF_32_BITS]), Some(MOST_OF_32_BITS));
-        assert_eq!(len(&[MOST_OF_32_BITS, 1, 0]), Some(0));
+        assert_eq!(len(&[MOST_32_BIT]), Some(MOST_32_BIT));
+        assert_eq!(len(&[MOST_32_BIT, 1, 0]), Some(0));
         assert_eq!(len(&[side, side / 2 - 1]), Some(side * (side / 2 - 1)));
         assert_eq!(len(&[side, side / 2]), None);
         // In 32 bits these products are 0 and 1.
         assert_eq!(len(&[side, side]), None);
         assert_eq!(len(&[side + 1, side - 1, 0]), None);
 
-        let bytes = |len, size| bytes_within(len, size, MOST_OF_32_BITS);
-        let most = MOST_OF_32_BITS / 16;
+        let bytes = |len, size| bytes_within(len, size, MOST_32_BIT);
+        let most = MOST_32_BIT / 16;
         assert_eq!(bytes(most, 16), Some(most * 16));
         assert_eq!(bytes(most + 1, 16), None);
         assert_eq!(bytes(1 << 28, 16), None);

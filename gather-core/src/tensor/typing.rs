@@ -1,4 +1,4 @@
-//! How a type of elements is known: by the compiler, or at run time. What does not ask which is written once.
+//! Typing of elements: by the compiler, or at run time. Code common to both is written once.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::tensor::owned::Tensor;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// A type of elements or of indices that is known at run time: a [`DynPlan`](crate::DynPlan) is a
+/// A type of elements or of indices known at run time: a [`DynPlan`](crate::DynPlan) is a
 /// [`Plan<Any, Any>`](crate::Plan).
 #[derive(Clone, Copy, Debug)]
 pub enum Any {}
@@ -21,16 +21,16 @@ mod sealed {
 impl<T: Element> sealed::Sealed for T {}
 impl sealed::Sealed for Any {}
 
-/// The types of a plan: an [`Element`] that the compiler knows, or [`Any`]. Sealed.
+/// The types of a plan: an [`Element`] known to the compiler, or [`Any`]. Sealed.
 pub trait Typing: sealed::Sealed + Copy + 'static {
     /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Any`].
     type Tensor: Output<Self>;
 
-    /// A tensor of a data type, without elements.
+    /// An empty tensor of a data type.
     #[doc(hidden)]
     fn empty(dtype: DType) -> Self::Tensor;
 
-    /// Checks a data type against that of a plan, if the compiler does not know it.
+    /// Checks a data type against a plan's, unless the compiler knows both.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`].

@@ -1,4 +1,4 @@
-//! Borrowed tensors: a layout over memory, checked once at construction.
+//! Borrowed tensors: a layout over memory, checked at construction.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -8,7 +8,7 @@ use crate::types::declare::debug_by;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// The methods of views that read their layouts: all of them, or those of views whose type is known at run time.
+/// Methods of views that read the layout: all of them, or the subset for views whose type is known at run time.
 macro_rules! layout_methods {
     () => {
         $crate::tensor::view::layout_methods!(shape and layout);
@@ -39,18 +39,17 @@ pub(super) use layout_methods;
 
 /// A borrowed tensor: shape and element strides over a slice.
 pub struct View<'a, T> {
-    /// The element at coordinate 0, aligned, whether or not there is one.
+    /// The element at coordinate 0, aligned, whether or not the layout has elements.
     ///
-    /// V1: for `'a`, every coordinate of the layout, taken from here, is an element of one allocation that may be
-    /// read.
+    /// V1: for `'a`, every coordinate of the layout, counted from here, is a readable element of one allocation.
     origin: NonNull<T>,
     layout: Layout,
     memory: PhantomData<&'a [T]>,
 }
 
-// SAFETY: a view is a `&[T]` with a layout: it only ever reads, so it may move to another thread when `&[T]` may.
+// SAFETY: a view is a `&[T]` with a layout: it only reads, so it may move to another thread if `&[T]` may.
 unsafe impl<T: Sync> Send for View<'_, T> {}
-// SAFETY: a shared view gives out `&T` alone, which threads may share when `T` is `Sync`.
+// SAFETY: a shared view gives out `&T` only, which threads may share if `T` is `Sync`.
 unsafe impl<T: Sync> Sync for View<'_, T> {}
 
 impl<T> Clone for View<'_, T> {
@@ -62,7 +61,7 @@ impl<T> Clone for View<'_, T> {
 debug_by!(self: [T] View<'_, T> { shape: self.shape(), strides: self.strides() });
 
 impl<'a, T: Element> View<'a, T> {
-    /// The bytes of the rows of a matrix; `None` where it is none, or its rows are not contiguous.
+    /// The bytes of the rows of a matrix; `None` if the rank is not 2, or if rows are not contiguous.
     pub(crate) fn bytes_of_rows(&self) -> Option<View<'a, u8>> {
         let size = size_of::<T>();
         let (&[rows, columns], &[row, column]) = (self.shape(), self.strides()) else { return None };
@@ -71,8 +70,7 @@ impl<'a, T: Element> View<'a, T> {
         }
         let bytes = columns.checked_mul(size)?;
         let layout = Layout::strided(&[rows, bytes], &[row.wrapping_mul(size as isize), 1]).ok()?;
-        // SAFETY: V1: the bytes of each coordinate's element, which are initialised, and no others; elements of a row
-        // are neighbours.
+        // SAFETY: V1: the initialised bytes of each element, and no others; elements of a row are contiguous.
         Some(unsafe { View::from_raw_parts(self.origin().cast(), layout) })
     }
 }
@@ -89,15 +87,14 @@ impl<'a, T> View<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], then [`Error::LengthMismatch`] when the slice has not as many elements as the
-    /// shape.
+    /// [`Error::TooManyElements`], then [`Error::LengthMismatch`] if `values.len()` is not the product of `shape`.
     #[inline(always)]
     pub fn new(values: &'a [T], shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::contiguous(shape)?;
         if values.len() != layout.len() {
             return Err(wrong_length(values.len(), layout.len(), shape));
         }
-        // SAFETY: the coordinates of a row-major layout are as many neighbours as the slice has elements.
+        // SAFETY: the elements of a row-major layout are contiguous, and `values.len()` in number.
         Ok(unsafe { Self::from_raw_parts(values.as_ptr(), layout) })
     }
 
@@ -114,9 +111,9 @@ impl<'a, T> View<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], then [`Error::StridesOutOfBounds`] when a
-    /// coordinate lies outside the slice, or [`Error::OffsetOutOfBounds`] when `offset` does in a view without
-    /// elements.
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], then [`Error::StridesOutOfBounds`] if a
+    /// coordinate lies outside the slice, or [`Error::OffsetOutOfBounds`] if the view is empty and `offset` lies
+    /// outside.
     pub fn strided(values: &'a [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
@@ -133,8 +130,8 @@ impl<'a, T> View<'a, T> {
         unsafe { Self::from_raw_parts(value, layout) }
     }
 
-    /// A view of memory of which there is no slice, such as that of another crate's or language's tensor: a slice over
-    /// all that lies between the elements would claim the gaps too.
+    /// A view of memory that is no slice, such as a tensor of another crate or language. A slice from the first
+    /// element to the last would claim the gaps, too.
     ///
     /// `origin` is the element at coordinate 0, wherever in memory the strides lead from there.
     ///
@@ -152,7 +149,7 @@ impl<'a, T> View<'a, T> {
     /// ```
     ///
     /// # Safety
-    /// - `origin` is not null and aligned for `T`, even where the layout has no elements.
+    /// - `origin` is not null and aligned for `T`, even if the layout is empty.
     /// - For `'a`, the elements at all coordinates of the layout may be read: they lie in one allocation, which
     ///   `origin` may access, they are initialised, and nothing writes to them.
     #[must_use]
@@ -173,7 +170,7 @@ impl<'a, T> View<'a, T> {
         if !inside {
             return None;
         }
-        // By V1 this lies between the first and the last element of an allocation, and so does every partial sum.
+        // By V1 the element and every partial sum lie between the first and the last element of an allocation.
         let offset: isize = coords.iter().zip(self.strides()).map(|(&c, &stride)| c as isize * stride).sum();
         // SAFETY: every coordinate is below its dimension, so by V1 the element may be read for 'a.
         Some(unsafe { &*self.origin().wrapping_offset(offset) })
@@ -182,10 +179,10 @@ impl<'a, T> View<'a, T> {
     /// The same elements with the dimensions in another order.
     ///
     /// # Errors
-    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let layout = self.layout.permuted(axes)?;
-        // SAFETY: the coordinates are those of this view with their components in another order (V1).
+        // SAFETY: the coordinates are the permuted coordinates of this view (V1).
         Ok(unsafe { Self::from_raw_parts(self.origin(), layout) })
     }
 
@@ -195,11 +192,11 @@ impl<'a, T> View<'a, T> {
     }
 }
 
-/// A borrowed tensor that is written: shape and element strides over a mutable slice.
+/// A mutably borrowed tensor: shape and element strides over a mutable slice.
 ///
-/// `T` may be `MaybeUninit<U>` for memory that holds no values yet.
+/// `T` may be `MaybeUninit<U>` for uninitialised memory.
 pub struct ViewMut<'a, T> {
-    /// The element at coordinate 0, aligned, whether or not there is one.
+    /// The element at coordinate 0, aligned, whether or not the layout has elements.
     ///
     /// V1 as for [`View`], and for `'a` the elements may be written, through this view only. V2: no two coordinates
     /// share an element.
@@ -208,9 +205,9 @@ pub struct ViewMut<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a mutable view is a `&mut [T]` with a layout, and moves to another thread as that does.
+// SAFETY: a mutable view is a `&mut [T]` with a layout, and moves to another thread if `&mut [T]` does.
 unsafe impl<T: Send> Send for ViewMut<'_, T> {}
-// SAFETY: through a shared reference it gives out its layout only.
+// SAFETY: a shared reference gives out the layout only.
 unsafe impl<T: Sync> Sync for ViewMut<'_, T> {}
 
 debug_by!(self: [T] ViewMut<'_, T> { shape: self.shape(), strides: self.strides() });
@@ -226,28 +223,28 @@ impl<'a, T> ViewMut<'a, T> {
         if values.len() != layout.len() {
             return Err(wrong_length(values.len(), layout.len(), shape));
         }
-        // SAFETY: the coordinates of a row-major layout are as many neighbours as the slice has elements, each once.
+        // SAFETY: the elements of a row-major layout are contiguous and disjoint, and `values.len()` in number.
         Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr(), layout) })
     }
 
     /// A view with any element strides, whose first coordinate is element `offset` of the slice.
     ///
     /// # Errors
-    /// As for [`View::strided`], then [`Error::StridesOverlap`] when two coordinates share an element or the strides
-    /// do not show that none do: ordered by length, each must step over all that the shorter ones reach.
+    /// As for [`View::strided`], then [`Error::StridesOverlap`] if two coordinates share an element or may do so: in
+    /// order of their lengths, each stride must exceed the reach of all shorter ones.
     pub fn strided(values: &'a mut [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
         layout.check_disjoint()?;
-        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element; `offset` is
+        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element. `offset` is
         // at most the slice's length, so the address is inside it or one past it.
         Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr().wrapping_add(offset), layout) })
     }
 
-    /// A view of memory of which there is no slice: the writable form of [`View::from_raw_parts`].
+    /// A view of memory that is no slice: the writable form of [`View::from_raw_parts`].
     ///
     /// # Safety
-    /// - `origin` is not null and aligned for `T`, even where the layout has no elements.
+    /// - `origin` is not null and aligned for `T`, even if the layout is empty.
     /// - For `'a`, the elements at all coordinates of the layout may be read and written: they lie in one allocation,
     ///   which `origin` may access, they are initialised (values of `T`, which `MaybeUninit<U>` always is), and
     ///   nothing else reads or writes them.

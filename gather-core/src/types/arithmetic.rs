@@ -1,4 +1,4 @@
-//! The arithmetic of reductions and of row functions.
+//! Arithmetic of reductions and of row functions.
 
 #![forbid(unsafe_code)]
 
@@ -7,10 +7,10 @@ use core::ops::{Add as _, Mul as _, Sub as _};
 #[cfg(feature = "num-complex")]
 use num_complex::Complex;
 
-/// Numbers that can be added, subtracted and multiplied. Integers wrap.
+/// Numbers with wrapping addition, subtraction and multiplication.
 pub trait Arithmetic: Copy + 'static {
     const NOTHING: Self;
-    /// The factor that changes nothing, for numbers that have one: infinite complex numbers have none.
+    /// The neutral factor; `None` for complex numbers, since `1 * x` changes an infinite `x`.
     const ONE: Option<Self>;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;

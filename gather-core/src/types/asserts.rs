@@ -1,5 +1,4 @@
-//! The assertions that emitted code makes at compile time. The functions track their caller, so that an error shows
-//! what the user of the macro wrote.
+//! Compile-time assertions of emitted code. The functions track their caller: errors point to the macro's call.
 
 #![forbid(unsafe_code)]
 
@@ -8,13 +7,12 @@ use core::marker::PhantomData;
 use crate::types::element::{BuiltIn, DType, Element, IsElement};
 use crate::types::text::Text;
 
-/// A compile-time error.
 type AssertMessage = Text<512>;
 
-/// A data type that has as many bytes as it is said to have.
+/// A data type whose size is checked to be `bytes`.
 ///
 /// # Panics
-/// At compile time when it has not.
+/// At compile time if the size differs.
 #[must_use]
 #[track_caller]
 pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
@@ -31,21 +29,20 @@ pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
     message.text("; give it the class `").text(class).text("`").panic()
 }
 
-/// Shows that `T` is an element. The only one is [`Element::__PROOF`].
+/// Proof that `T` is an element. The only proof is [`Element::__PROOF`].
 ///
 /// `#[derive(Element)]` proves that a type is plain by a chain of methods. It begins at the proof of another type, has
-/// a step for each field, and ends with the [`DType`] of the type. The chain begins at the trait that is implemented,
-/// and every method belongs to a type of this module. So a path that leads to a doctored copy of this crate cannot
-/// change it.
+/// one step per field, and ends with the [`DType`] of the type. The chain begins at the implemented trait, and every
+/// method belongs to a type of this module. So a path to a doctored copy of this crate cannot change it.
 #[derive(Clone, Copy)]
 pub struct Proof<T> {
-    /// The built-in type of the numbers that values of `T` are made of.
+    /// The built-in number type that values of `T` consist of.
     numbers: Option<BuiltIn>,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T: Element> Proof<T> {
-    /// The proof. To evaluate the data type of a derived `T` is to check its chain.
+    /// The proof. Evaluating the data type of a derived `T` checks its chain.
     pub(crate) const HOLDS: Self = {
         let () = IsElement::<T>::CHECK;
         Proof { numbers: <T::Number as Element>::DTYPE.built_in(), of: PhantomData }
@@ -62,19 +59,18 @@ impl<T: Element> Proof<T> {
     }
 }
 
-/// A chain: what is known of `T` after some of its fields.
+/// A chain: the facts known of `T` after some of its fields.
 ///
-/// A step takes a function from a value of `T` to a field. The type of the field is what the compiler infers, not what
-/// the derive read: an alias, a macro or another attribute cannot make a difference between the two. The functions are
-/// never called. The steps take `self` by value, because the compiler would prefer methods of a user's trait that do
-/// so.
+/// A step takes a function from a value of `T` to a field. The field's type is inferred by the compiler, not read by
+/// the derive: an alias, a macro or another attribute cannot make the two differ. The functions are never called. The
+/// steps take `self` by value, because the compiler would prefer methods of a user's trait that take `self` by value.
 #[must_use]
 pub struct Fields<T> {
     /// Bytes of the fields so far.
     bytes: usize,
-    /// The built-in type of the numbers that all fields are said to be made of.
+    /// The built-in number type declared for all fields.
     numbers: Option<BuiltIn>,
-    /// The last field, where it ends, the gaps before it, and how many these are: for the message alone.
+    /// For the message only: the last field and its end, and the text and count of the gaps before it.
     last: &'static str,
     end: usize,
     gaps: AssertMessage,
@@ -82,11 +78,11 @@ pub struct Fields<T> {
     of: PhantomData<fn() -> T>,
 }
 
-/// The most gaps that a message lists.
-const MOST_GAPS: usize = 6;
+/// Maximum gaps listed in a message.
+const MAX_GAPS: usize = 6;
 
 impl<T: Element> Fields<T> {
-    /// A field of type `F`, which is an element. It begins at `start`.
+    /// Adds a field of element type `F` at offset `start`.
     #[track_caller]
     pub const fn field<F>(self, _get: fn(T) -> F, is_element: Proof<F>, name: &'static str, start: usize) -> Self {
         assert!(size_of::<F>() > 0, "a type without bytes cannot be an element");
@@ -108,8 +104,7 @@ impl<T: Element> Fields<T> {
         }
     }
 
-    /// Says that values are made of numbers of a built-in type, which all fields that follow are compared with: so
-    /// [`Element::Number`] is what it says.
+    /// Declares that values consist of built-in numbers, [`Element::Number`], with which later fields are compared.
     #[track_caller]
     pub const fn numbers(self, number: Proof<T::Number>) -> Self {
         let dtype = <T::Number as Element>::DTYPE;
@@ -124,14 +119,14 @@ impl<T: Element> Fields<T> {
         Fields { numbers: number.numbers, ..self }
     }
 
-    /// A field without bytes, which is a `PhantomData` of `core`, whatever it is called: anyone may make its one value.
+    /// Adds a field without bytes. Its type is `PhantomData` of `core`, whatever its name; anyone may make its value.
     pub const fn phantom<F: ?Sized>(self, _get: fn(T) -> PhantomData<F>) -> Self {
         self
     }
 
-    /// An enum whose representation is said to have this number of bytes. Only an enum without fields can be cast to an
-    /// integer. Its values differ in their number alone, so that all have their padding where [`Element::__SAMPLE`] has
-    /// it, of which the bytes are read.
+    /// Adds an enum whose representation is declared to have `bytes` bytes. Only a fieldless enum can be cast to an
+    /// integer. Its values differ in their discriminant alone, so that all have their padding where
+    /// [`Element::__SAMPLE`] has it, whose bytes are read.
     #[track_caller]
     pub const fn tag(self, _cast: fn(T) -> i128, bytes: usize, name: &str) -> Self {
         if size_of::<T>() != bytes {
@@ -142,23 +137,23 @@ impl<T: Element> Fields<T> {
         Fields { bytes: self.bytes + bytes, last: "", end: 0, ..self }.without_holes()
     }
 
-    /// Reads bytes of a value, where it is an error if one is uninitialised. This is a function of its own, since its
-    /// constants are evaluated before its body: what says more about the type comes first.
+    /// Reads bytes of a value at compile time; an uninitialised one is an error. A separate function, since its
+    /// constants are evaluated before its body: errors that say more about the type come first.
     const fn without_holes(self) -> Self {
         let _ = IsElement::<T>::FIRST_BYTES;
         self
     }
 
-    /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add
-    /// up to that of the type.
+    /// The data type, if there is no padding between fields. Fields do not overlap, so padding is absent iff their
+    /// sizes add up to `size_of::<T>()`.
     #[track_caller]
     #[must_use]
     pub const fn dtype(self, name: &'static str) -> DType {
         if self.bytes != size_of::<T>() {
             let message = AssertMessage::new().text("`").text(name).text("` cannot be an element: ");
             let (gaps, count) = self.gaps_up_to(size_of::<T>());
-            if count > MOST_GAPS {
-                let more = message.text(gaps.as_str()).text(", and ").number(count - MOST_GAPS);
+            if count > MAX_GAPS {
+                let more = message.text(gaps.as_str()).text(", and ").number(count - MAX_GAPS);
                 more.text(" more; ")
                     .number(size_of::<T>() - self.bytes)
                     .text(" bytes in all; add fields that fill them")
@@ -172,13 +167,13 @@ impl<T: Element> Fields<T> {
         DType::of::<T>(name)
     }
 
-    /// The message about the gaps up to `start`, where a field begins or the type ends, and how many there are.
+    /// The message about the gaps up to `start`, where a field begins or the type ends, and their count.
     const fn gaps_up_to(&self, start: usize) -> (AssertMessage, usize) {
         let gap = start.saturating_sub(self.end);
         if gap == 0 || self.last.is_empty() {
             return (self.gaps, self.count);
         }
-        if self.count >= MOST_GAPS {
+        if self.count >= MAX_GAPS {
             return (self.gaps, self.count + 1);
         }
         let gaps = if self.count > 0 { self.gaps.text(", ") } else { self.gaps };

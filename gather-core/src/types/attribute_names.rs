@@ -1,4 +1,4 @@
-//! Reductions, modes and policies by the strings that models and other libraries call them by.
+//! Names of reductions, modes and policies in models and other libraries.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::types::error::{Error, echoed};
 use crate::types::policy::{Mode, OutOfBounds, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
-/// `FromStr` for values by their names, in any case.
+/// Implements `FromStr` by case-insensitive names.
 macro_rules! from_str {
     ($($(#[$doc:meta])* $ty:ident, $what:literal: { $($($name:literal)|+ => $value:ident,)* })*) => {$(
         $(#[$doc])*
@@ -30,8 +30,7 @@ macro_rules! from_str {
 }
 
 from_str! {
-    /// The attribute `reduction` of ONNX's and OpenVINO's scatters, `reduce` of PyTorch's, and the mode of its
-    /// `EmbeddingBag`.
+    /// The `reduction` of ONNX's and OpenVINO's scatters, the `reduce` of PyTorch's, the `mode` of its `EmbeddingBag`.
     ///
     /// ```
     /// use gather_core::Reduction;
@@ -103,7 +102,7 @@ mod tests {
         assert_eq!(["drop", "clip"].map(str::parse), [Ok(ScatterOutOfBounds::Drop), Ok(ScatterOutOfBounds::Clamp)]);
     }
 
-    /// Each of a set has a name, by the names that the error of an unknown one lists.
+    /// Checks that every value has a name among the names listed by the error of an unknown one.
     fn every_one_has_a_name<T: core::str::FromStr<Err = Error> + Copy + PartialEq + core::fmt::Debug>(all: &[T]) {
         let Err(Error::UnknownName { known, .. }) = "none of these".parse::<T>() else { panic!("a name") };
         let named: Vec<T> = known.iter().map(|name| name.parse().unwrap()).collect();

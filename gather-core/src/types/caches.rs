@@ -1,8 +1,7 @@
-//! How large the caches of this machine are, found once per process.
+//! Cache sizes of this machine, found once per process.
 //!
-//! Plans compare tensors with them. Where the processor does not say, they are taken to be those of most machines. What
-//! it says may be wrong in a virtual machine, and differs from core to core on some, so that nothing but speed depends
-//! on it.
+//! Plans compare tensors with them. If the processor does not report them, they default to the sizes of most machines.
+//! Reports may be wrong in a virtual machine, and differ between cores, so only speed depends on them.
 
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -12,23 +11,21 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Caches {
     /// The second-level cache of a core.
     pub(crate) second: usize,
-    /// The last-level cache, which cores share if it is not the second.
+    /// The last-level cache, shared by cores unless it is the second level.
     pub(crate) last: usize,
 }
 
 impl Caches {
-    const USUAL: Caches = Caches { second: 1 << 20, last: 32 << 20 };
-    /// The most bytes of a second-level cache of one core: a larger one is shared.
+    const DEFAULT: Caches = Caches { second: 1 << 20, last: 32 << 20 };
+    /// Maximum bytes of a second-level cache per core: a larger one is shared.
     #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
-    const MOST_SECOND: usize = 3 << 20;
+    const MAX_SECOND: usize = 3 << 20;
 
-    /// Those of this machine.
     #[inline]
     pub(crate) fn get() -> Self {
         #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
         {
-            /// Bytes; 0 before they have been found. Each number is of use without the other, so that no order of
-            /// memory matters.
+            /// Bytes; 0 before detection. Each number is useful without the other, so relaxed ordering suffices.
             static SECOND: AtomicUsize = AtomicUsize::new(0);
             static LAST: AtomicUsize = AtomicUsize::new(0);
             let known = Caches { second: SECOND.load(Ordering::Relaxed), last: LAST.load(Ordering::Relaxed) };
@@ -41,10 +38,10 @@ impl Caches {
             found
         }
         #[cfg(not(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
-        Self::USUAL
+        Self::DEFAULT
     }
 
-    /// Of the caches that a processor lists, by level and bytes: those of data.
+    /// The data caches in a processor's list of `(level, bytes)`.
     #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
     fn of(listed: impl Iterator<Item = (u32, usize)>) -> Self {
         let (mut second, mut last) = (0, 0);
@@ -55,46 +52,46 @@ impl Caches {
                 _ => last = last.max(bytes),
             }
         }
-        let known = |bytes: usize, usual| if bytes == 0 { usual } else { bytes };
-        let second = known(second, Self::USUAL.second);
-        let last = known(last, Self::USUAL.last).max(second);
-        Caches { second: second.min(Self::MOST_SECOND), last }
+        let known = |bytes: usize, default| if bytes == 0 { default } else { bytes };
+        let second = known(second, Self::DEFAULT.second);
+        let last = known(last, Self::DEFAULT.last).max(second);
+        Caches { second: second.min(Self::MAX_SECOND), last }
     }
 }
 
-/// The result of the instruction `cpuid`.
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 mod cpuid {
     use core::arch::x86_64::{__cpuid_count, CpuidResult};
 
     use super::Caches;
 
-    /// The leaves in which Intel and AMD list caches, in one format, and the ones that say whether they are there.
+    /// The leaves in which Intel and AMD list caches, in one format:
+    /// `(leaf that reports the highest leaf, leaf of the list)`.
     const LISTS: [(u32, u32); 2] = [(0, 4), (0x8000_0000, 0x8000_001d)];
-    /// The most entries of a list: no processor has as many caches.
-    const MOST: u32 = 16;
+    /// Maximum entries of a list: no processor has so many caches.
+    const MAX_ENTRIES: u32 = 16;
 
     pub(super) fn caches() -> Caches {
-        let leaf = LISTS.iter().find(|&&(all, leaf)| ask(all, 0).eax >= leaf && !is_end(ask(leaf, 0)));
-        let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MOST).map(move |n| ask(leaf, n)));
+        let leaf = LISTS.iter().find(|&&(all, leaf)| query(all, 0).eax >= leaf && !is_end(query(leaf, 0)));
+        let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MAX_ENTRIES).map(move |n| query(leaf, n)));
         Caches::of(list.take_while(|&entry| !is_end(entry)).filter_map(data_cache))
     }
 
     #[allow(unused_unsafe, reason = "it has become a safe function")]
-    fn ask(leaf: u32, sub_leaf: u32) -> CpuidResult {
-        // SAFETY: outside of enclaves of this kind every processor of this architecture runs the instruction.
+    fn query(leaf: u32, sub_leaf: u32) -> CpuidResult {
+        // SAFETY: outside SGX enclaves every x86-64 processor runs the instruction.
         unsafe { __cpuid_count(leaf, sub_leaf) }
     }
 
-    /// Whether a list ends with an entry.
+    /// Whether an entry terminates a list.
     fn is_end(entry: CpuidResult) -> bool {
         entry.eax & 31 == 0
     }
 
-    /// The level and the bytes of a cache that holds data.
+    /// The level and the bytes of a data cache; `None` for an instruction cache.
     fn data_cache(entry: CpuidResult) -> Option<(u32, usize)> {
         let field = |register: u32, from: u32, bits: u32| (register >> from & ((1 << bits) - 1)) as usize + 1;
-        // 2 is a cache of instructions.
+        // 2 is an instruction cache.
         if !matches!(entry.eax & 31, 1 | 3) {
             return None;
         }
@@ -110,7 +107,7 @@ mod cpuid {
 
         #[test]
         fn entries_are_read_as_processors_write_them() {
-            // 2 MiB: 16 ways, 2,048 sets, lines of 64 bytes; then the same for instructions, and the end of the list.
+            // 2 MiB: 16 ways, 2,048 sets, lines of 64 bytes; then an equal instruction cache, and the end of the list.
             let entry = CpuidResult { eax: 3 | 2 << 5, ebx: 63 | 15 << 22, ecx: 2047, edx: 0 };
             assert_eq!(data_cache(entry), Some((2, 2 << 20)));
             assert_eq!(data_cache(CpuidResult { eax: 2 | 2 << 5, ..entry }), None);
@@ -127,7 +124,7 @@ mod tests {
     fn caches_are_found_in_lists() {
         let listed = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
         assert_eq!(Caches::of(listed.into_iter()), Caches { second: 2 << 20, last: 480 << 20 });
-        assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::USUAL);
+        assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::DEFAULT);
         // No third level.
         assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 3 << 20, last: 64 << 20 });
     }

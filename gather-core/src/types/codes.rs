@@ -7,20 +7,20 @@ use crate::types::element::Element;
 use crate::types::fused::FusedFormat;
 
 closed_set! {
-/// How block-quantised data holds its codes, as ONNX Runtime's `GatherBlockQuantized` has it.
+/// Code formats of block-quantised data, as in ONNX Runtime's `GatherBlockQuantized`.
 ///
 /// Codes are contiguous in bytes, the lowest bits first.
 ///
-/// | codes | type of data there | a code | zero point if none is given |
+/// | codes | data type in ONNX Runtime | values of a code | default zero point |
 /// |---|---|---|---|
 /// | `Bits2` | `uint8`, `bits = 2` | 0 to 3 | 2 |
 /// | `Bits4` | `uint8`, `bits = 4` | 0 to 15 | 8 |
 /// | `Bits8` | `uint8`, `bits = 8` | 0 to 255 | 128 |
 /// | `U4` | `uint4` | 0 to 15 | 0 |
 /// | `I4` | `int4` | -8 to 7 | 0 |
-/// | `E4M3`, `E4M3Fnuz` | `float8e4m3fn`, `float8e4m3fnuz` | FP8 | 0, and none can be given |
-/// | `E5M2`, `E5M2Fnuz` | `float8e5m2`, `float8e5m2fnuz` | FP8 | 0, and none can be given |
-/// | `E2M1` | `float4e2m1` | FP4 | 0, and none can be given |
+/// | `E4M3`, `E4M3Fnuz` | `float8e4m3fn`, `float8e4m3fnuz` | FP8 | 0, fixed |
+/// | `E5M2`, `E5M2Fnuz` | `float8e5m2`, `float8e5m2fnuz` | FP8 | 0, fixed |
+/// | `E2M1` | `float4e2m1` | FP4 | 0, fixed |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codes {
@@ -28,7 +28,7 @@ pub enum Codes {
     Bits2,
     /// Two codes of four bits in a byte.
     Bits4,
-    /// A code is a byte.
+    /// One code per byte.
     Bits8,
     /// Pairs of the ONNX type UINT4.
     U4,
@@ -50,7 +50,7 @@ pub const ALL;
 }
 
 impl Codes {
-    /// How many codes a byte holds.
+    /// Codes per byte.
     #[must_use]
     pub const fn per_byte(self) -> usize {
         match self {
@@ -60,7 +60,7 @@ impl Codes {
         }
     }
 
-    /// The zero point of data that comes without.
+    /// The default zero point.
     #[must_use]
     pub const fn default_zero_point(self) -> u8 {
         match self {
@@ -71,14 +71,13 @@ impl Codes {
         }
     }
 
-    /// Whether codes are floating-point numbers: they have no zero points, a block may be a whole row, and rows may
-    /// share scales.
+    /// Whether codes are floating-point: without zero points; a block may be a whole row, and rows may share scales.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self, Codes::E4M3 | Codes::E4M3Fnuz | Codes::E5M2 | Codes::E5M2Fnuz | Codes::E2M1)
     }
 
-    /// Whether zero points lie in one list, as the tensors of ONNX's types of four bits do, and not row by row.
+    /// Whether zero points are packed in one list, as in ONNX's 4-bit tensors, and not row by row.
     pub(crate) const fn lists_zero_points(self) -> bool {
         matches!(self, Codes::U4 | Codes::I4)
     }
@@ -88,7 +87,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Floats that quantised data becomes: `f32`, and with the feature `half` `f16` and `bf16`. The scales of blocks are of
+/// Float types of dequantised results: `f32`, and with the feature `half` `f16` and `bf16`. The scales of blocks have
 /// the type of the result. Sealed.
 ///
 /// Values are computed in `f32` and rounded once.
@@ -97,7 +96,6 @@ pub(crate) mod sealed {
     label = "not `f32`, and with the feature `half` not `f16` or `bf16`"
 )]
 pub trait Float: Element + sealed::Sealed {
-    /// The format of rows of this type.
     #[doc(hidden)]
     const FORMAT: FusedFormat;
 
@@ -110,8 +108,7 @@ pub trait Float: Element + sealed::Sealed {
     fn from_f32(value: f32) -> Self;
 }
 
-/// Makes something of the [`Float`] that is known at run time by its data type, of which `$U` is the name; of another
-/// data type `$other`.
+/// Evaluates `$make` with `$U` as the [`Float`] of a run-time data type, or `$other` for any other data type.
 macro_rules! by_scale {
     ($dtype:expr, $U:ident => $make:expr, $other:expr) => {
         $crate::types::codes::by_scale!($dtype, $U => $make, $other;

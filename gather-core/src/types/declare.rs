@@ -1,9 +1,9 @@
-//! Macros that write what is the same for many public types: closed sets and their names, and accessors.
+//! Macros for common code of public types: closed sets and their names, and accessors.
 
 #![forbid(unsafe_code)]
 
-/// Declares an enum with the list of its variants, their names, or both. Tests, fuzzing and bindings walk the list, so
-/// that none lacks a variant. The enum is displayed by the names.
+/// Declares an enum with a list of its variants, their names, or both. Tests, fuzzing and bindings iterate over the
+/// list, so that they skip no variant. `Display` writes the name.
 macro_rules! closed_set {
     ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$of_variant:meta])* $Variant:ident,)* }
         $(#[$of_all:meta])* pub const ALL;) => {
@@ -55,7 +55,7 @@ macro_rules! closed_set {
 }
 pub(crate) use closed_set;
 
-/// Methods that set a field, which take and return what they belong to by value, or that read one.
+/// Getters of fields, and setters that take and return `self` by value.
 macro_rules! accessors {
     ($this:ident: $(
         $(#[$doc:meta])*
@@ -75,7 +75,7 @@ macro_rules! accessors {
 }
 pub(crate) use accessors;
 
-/// `Debug` of a struct by some values, each with its name.
+/// Implements `Debug` of a struct by named values.
 macro_rules! debug_by {
     ($this:ident: [$($generics:tt)*] $Name:ident$(<$($argument:tt),+>)? { $($field:ident: $value:expr),+ }) => {
         impl<$($generics)*> core::fmt::Debug for $Name$(<$($argument),+>)? {

@@ -1,8 +1,7 @@
-//! Operators as the source declares them: what [`specialize!`](crate::specialize!) emits for each function.
+//! Operators as declared in source: emitted by [`specialize!`](crate::specialize!) for each function.
 //!
-//! The macro writes down what stands in the source and no more. What follows from it is found here and in
-//! `kernels::shaped`, in constants. So a declaration that nobody checked cannot make a loop unsound: it fails to
-//! compile.
+//! The macro emits the declaration only. Everything derived from it is computed here and in `kernels::shaped`, in
+//! constants. So an unchecked declaration cannot make a loop unsound: it fails to compile.
 
 #![forbid(unsafe_code)]
 
@@ -10,19 +9,17 @@ use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 use crate::types::text::Text;
 
-/// A compile-time error.
 pub(crate) type Message = Text<256>;
 
-/// A size that the source leaves open: `_`.
+/// An open size: `_` in source.
 pub const ANY: usize = usize::MAX;
 
-/// The most elements of a tensor.
+/// Maximum number of elements of a tensor.
 pub(crate) const MOST: usize = isize::MAX as usize;
 
-/// The most dimensions of a declared tensor.
 pub(crate) const MAX_DIMS: usize = gather_macros::limit!(max_rank);
 
-/// An operator with its attributes, and the shapes that it is for.
+/// An operator with its attributes and shapes.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     pub(crate) op: Op,
@@ -34,11 +31,11 @@ pub struct Declared {
     pub(crate) batch_dims: usize,
     pub(crate) policy: IndexPolicy,
     pub(crate) blocks: Blocks,
-    /// Whether GatherElements takes indices of data's shape only, off the axis.
+    /// Whether GatherElements requires indices of data's shape, except along the axis.
     pub(crate) equal: bool,
 }
 
-/// The attributes of BatchToSpace, with an entry for each dimension.
+/// Attributes of BatchToSpace, one entry per dimension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocks {
     pub(crate) block: &'static [usize],
@@ -46,7 +43,7 @@ pub(crate) struct Blocks {
     pub(crate) end: &'static [usize],
 }
 
-/// A declaration, as a type. The emitted code implements it for a type of its own.
+/// A declaration, as a type. Emitted code implements it for a type of its own.
 pub trait Declaration: 'static {
     /// The operator.
     const DECLARED: Declared;
@@ -55,7 +52,7 @@ pub trait Declaration: 'static {
 /// A size that is a constant of the caller's.
 ///
 /// # Panics
-/// At compile time when no tensor has the size.
+/// At compile time if no tensor can have the size.
 #[must_use]
 #[track_caller]
 pub const fn size(n: usize) -> usize {
@@ -75,10 +72,10 @@ impl Declared {
         Declared { op, data, indices, axis: 0, batch_dims: 0, policy, blocks, equal: false }
     }
 
-    /// Gather along an axis, which counts from the front, as do the batch dimensions.
+    /// Gather along an axis. The axis and the batch dimensions count from the front.
     ///
     /// # Panics
-    /// At compile time when the shapes do not fit, here and in the other constructors.
+    /// At compile time if the shapes do not fit, here and in the other constructors.
     #[must_use]
     #[track_caller]
     pub const fn gather(data: &'static [usize], indices: &'static [usize], axis: usize, batch_dims: usize) -> Self {
@@ -89,7 +86,7 @@ impl Declared {
         Declared { axis, batch_dims, ..this }
     }
 
-    /// GatherElements along an axis, which counts from the front.
+    /// GatherElements along an axis, counted from the front.
     #[must_use]
     #[track_caller]
     pub const fn gather_elements(data: &'static [usize], indices: &'static [usize], axis: usize) -> Self {
@@ -121,7 +118,7 @@ impl Declared {
         Declared { batch_dims, ..this }
     }
 
-    /// BatchToSpace with an entry of each attribute for each dimension.
+    /// BatchToSpace with one entry per dimension in each attribute.
     #[must_use]
     #[track_caller]
     pub const fn batch_to_space(
@@ -160,24 +157,24 @@ impl Declared {
         Declared { blocks: Blocks { block, begin, end }, ..this }
     }
 
-    /// With what an index out of range does.
+    /// Sets the policy for an index out of range.
     #[must_use]
     pub const fn out_of_bounds(mut self, out_of_bounds: OutOfBounds) -> Self {
         self.policy.out_of_bounds = out_of_bounds;
         self
     }
 
-    /// With what a negative index means.
+    /// Sets the meaning of a negative index.
     #[must_use]
     pub const fn negative_index(mut self, negative: NegativeIndex) -> Self {
         self.policy.negative = negative;
         self
     }
 
-    /// With indices of data's shape, off the axis.
+    /// Requires indices of data's shape, except along the axis.
     ///
     /// # Panics
-    /// At compile time when they have another.
+    /// At compile time if their shape differs.
     #[must_use]
     #[track_caller]
     pub const fn equal(mut self) -> Self {
@@ -204,7 +201,7 @@ impl Declared {
         }
     }
 
-    /// How many sizes are left open.
+    /// The number of open sizes.
     pub(crate) const fn open(shape: &[usize]) -> usize {
         let (mut open, mut dim) = (0, 0);
         while dim < shape.len() {
@@ -214,13 +211,12 @@ impl Declared {
         open
     }
 
-    /// How many sizes a call gives as arguments: all that are open but the first of each tensor.
+    /// The number of sizes passed as arguments: all open ones except the first of each tensor.
     pub(crate) const fn arguments(&self) -> usize {
         Self::open(self.data).saturating_sub(1) + Self::open(self.indices).saturating_sub(1)
     }
 }
 
-/// The product of two sizes.
 #[track_caller]
 pub(crate) const fn times(a: usize, b: usize) -> usize {
     match a.checked_mul(b) {

@@ -1,10 +1,10 @@
-//! Data types by the names and codes that file formats and other libraries give them.
+//! Names and codes of data types in file formats and other libraries.
 
 #![forbid(unsafe_code)]
 
 use crate::types::element::{DType, Element};
 
-/// A data type and what others call it; `None` where they have none such.
+/// A data type and its foreign names; `None` if a format lacks it.
 struct NameRow {
     dtype: DType,
     safetensors: Option<&'static str>,
@@ -16,7 +16,6 @@ struct NameRow {
     numpy: Option<(u8, usize)>,
 }
 
-/// The codes of a `DLDataType`.
 mod dlpack {
     pub(super) const INT: u8 = 0;
     pub(super) const UINT: u8 = 1;
@@ -28,7 +27,6 @@ mod dlpack {
     pub(super) const BOOL: u8 = 6;
 }
 
-/// The row of a type.
 const fn row<T: Element>(
     safetensors: Option<&'static str>,
     onnx: Option<(i32, &'static str)>,
@@ -70,8 +68,7 @@ fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {
     ROWS.iter().find(|row| is_it(row)).map(|row| row.dtype)
 }
 
-/// Data types by name or code. A type that belongs to a feature that is off, or that this crate does not have, is
-/// `None`.
+/// Lookup of data types by name or code; `None` for types of disabled features and types that this crate lacks.
 ///
 /// ```
 /// use gather_core::{DType, Element};
@@ -84,45 +81,45 @@ fn find(is_it: impl Fn(&NameRow) -> bool) -> Option<DType> {
 /// assert_eq!(DType::from_numpy("|b1"), Some(bool::DTYPE));
 /// ```
 impl DType {
-    /// The data type by its [`DType::name`]: `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f16`, `bf16`,
-    /// `f32`, `f64`, `complex64` or `complex128`. Arrays and derived types cannot be found by name.
+    /// The data type with this [`DType::name`]: `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f16`, `bf16`, `f32`,
+    /// `f64`, `complex64` or `complex128`. Arrays and derived types cannot be found by name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         find(|row| row.dtype.name() == name)
     }
 
-    /// The data type of a safetensors header, such as `BF16`. GGUF's tools print the same names.
+    /// The data type of a name in a safetensors header, such as `BF16`. GGUF's tools print the same names.
     #[must_use]
     pub fn from_safetensors(name: &str) -> Option<Self> {
         find(|row| row.safetensors == Some(name))
     }
 
-    /// The data type of ONNX's `TensorProto.DataType`, by its number.
+    /// The data type of a number of ONNX's `TensorProto.DataType`.
     #[must_use]
     pub fn from_onnx(code: i32) -> Option<Self> {
         find(|row| row.onnx.is_some_and(|(own, _)| own == code))
     }
 
-    /// The data type of ONNX's `TensorProto.DataType`, by its name, such as `FLOAT`.
+    /// The data type of a name of ONNX's `TensorProto.DataType`, such as `FLOAT`.
     #[must_use]
     pub fn from_onnx_name(name: &str) -> Option<Self> {
         find(|row| row.onnx.is_some_and(|(_, own)| own == name))
     }
 
-    /// The data type of DLPack's `DLDataType`. Vectors, whose `lanes` are not 1, are `None`: view them as a dimension.
+    /// The data type of DLPack's `DLDataType`. Vectors (`lanes != 1`) are `None`: view them as a dimension.
     #[must_use]
     pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Option<Self> {
         find(|row| lanes == 1 && row.dlpack == Some((code, bits)))
     }
 
-    /// The data type of GGUF's `ggml_type`, by its number. Blocks of quantised numbers are `None`: they have types of
-    /// their own, such as arrays of bytes.
+    /// The data type of a number of GGUF's `ggml_type`. Blocks of quantised numbers are `None`: use types of your own
+    /// for them, such as arrays of bytes.
     #[must_use]
     pub fn from_gguf(code: u32) -> Option<Self> {
         find(|row| row.gguf == Some(code))
     }
 
-    /// The data type of NumPy's type strings (`dtype.str`, and `descr` in `.npy` files), such as `<f4` and `|b1`, in
+    /// The data type of a NumPy type string (`dtype.str`, and `descr` in `.npy` files), such as `<f4` and `|b1`, in
     /// the machine's byte order. Types in the other order are `None`.
     #[must_use]
     pub fn from_numpy(text: &str) -> Option<Self> {
@@ -152,7 +149,7 @@ mod tests {
     const HALF: bool = cfg!(feature = "half");
     const COMPLEX: bool = cfg!(feature = "num-complex");
 
-    /// Checks a table of keys with the names of their data types, in order of `ROWS`, and that no other key has one.
+    /// Checks a table of keys and data type names, in the order of `ROWS`, and that no other key has a data type.
     fn check<K: Copy + PartialEq + core::fmt::Debug>(
         expected: &[(K, &str)],
         keys: impl IntoIterator<Item = K>,
@@ -225,7 +222,7 @@ mod tests {
             (16, "bf16"),
         ];
         check(&table, (-2..40).chain([i32::MIN, i32::MAX]), DType::from_onnx);
-        // In the order of their numbers, from 0.
+        // In numeric order, from 0.
         let names = [
             "UNDEFINED",
             "FLOAT",

@@ -1,4 +1,4 @@
-//! Types that can be moved as bytes ([`Element`]), and the name of a data type at run time ([`DType`]).
+//! Types that can be moved as bytes ([`Element`]), and their identity at run time ([`DType`]).
 
 use core::any::TypeId;
 use core::fmt;
@@ -21,9 +21,9 @@ use crate::types::text::Text;
 /// # Safety
 /// - The type has at least one byte, no padding and no uninitialised byte, and every value is moved faithfully by
 ///   copying `size_of::<Self>()` bytes.
-/// - [`Element::DTYPE`] is what [`DType::of`] returns for the type itself.
-/// - [`Element::Number`] is the type itself; or a built-in type, at least as much aligned as which the type is, and any
-///   of whose numbers, as many as have its size, are a value of it.
+/// - [`Element::DTYPE`] is the result of [`DType::of`] for the type itself.
+/// - [`Element::Number`] is the type itself, or a built-in type `N`. For `N`, `align_of::<Self>() >= align_of::<N>()`,
+///   and any `size_of::<Self>() / size_of::<N>()` numbers are a value of the type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element",
     label = "not known to be plain data",
@@ -34,21 +34,21 @@ use crate::types::text::Text;
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The data type's identity.
     const DTYPE: DType;
-    /// The built-in type of the numbers that values are made of, or the type itself: that of what reductions work on,
-    /// and of weights. Of an array it is that of its elements.
+    /// The built-in number type that values consist of, or the type itself. Reductions and weights work on it. For an
+    /// array it is the number type of its elements.
     type Number: Element<Number = Self::Number>;
     /// The value that [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
     const ZERO: Self;
-    /// Where the proofs of the derive begin. No part of the public interface.
+    /// The beginning of the derive's proofs. No part of the public interface.
     #[doc(hidden)]
     const __PROOF: Proof<Self> = Proof::HOLDS;
-    /// A value whose bytes are read at compile time: of an enum a variant that is written down, since a constant could
-    /// be made with initialised padding. No part of the public interface.
+    /// A value whose bytes are read at compile time. For an enum it is a literal variant, since a constant could be
+    /// made with initialised padding. No part of the public interface.
     #[doc(hidden)]
     const __SAMPLE: Self = Self::ZERO;
 }
 
-/// A data type known at run time: name, size and alignment. Two are equal if and only if they stand for one Rust type.
+/// A data type known at run time: name, size and alignment. Two are equal iff they represent the same Rust type.
 #[derive(Clone, Copy)]
 pub struct DType {
     name: &'static str,
@@ -57,27 +57,26 @@ pub struct DType {
     facts: &'static ElementFacts,
 }
 
-/// The constants that follow from a type itself.
 struct ElementFacts {
     size: usize,
     align: usize,
     id: fn() -> TypeId,
-    /// That of [`Element::Number`]. It follows from the type alone, whoever made the [`DType`].
+    /// The data type of [`Element::Number`]. It depends on the type only, not on who made the [`DType`].
     number: fn() -> DType,
     zero: Zero,
-    /// The name of the type that a wrapper of any type holds, which is not known at compile time.
+    /// The name of the type inside a wrapper of any type, which is not known at compile time.
     wraps: Option<fn() -> &'static str>,
 }
 
-/// Where the bytes of [`Element::ZERO`] come from.
+/// The source of the bytes of [`Element::ZERO`].
 #[derive(Clone, Copy)]
 enum Zero {
     Value(fn() -> Result<ElementBytes, Error>),
-    /// The zero of another data type, repeated. A big array does not pass over the stack this way.
+    /// The zero of another data type, repeated. So a big array is never on the stack.
     Repeated(&'static DType, usize),
 }
 
-/// The facts of a type, in a constant of their own.
+/// The facts of a type, as a constant.
 struct FactsOf<T>(PhantomData<T>);
 
 impl<T: Element> FactsOf<T> {
@@ -91,7 +90,7 @@ impl<T: Element> FactsOf<T> {
     };
 }
 
-/// The facts of a wrapper `T` of a type `U`, in a constant of their own.
+/// The facts of a wrapper `T` of a type `U`, as a constant.
 #[cfg(feature = "bytemuck")]
 struct WrapperOf<T, U>(PhantomData<(T, U)>);
 
@@ -101,7 +100,7 @@ impl<T: Element, U> WrapperOf<T, U> {
         &ElementFacts { wraps: Some(core::any::type_name::<U>), ..*FactsOf::<T>::FACTS };
 }
 
-/// An array's facts and name, in constants of their own.
+/// The facts and the name of an array, as constants.
 struct ArrayOf<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> ArrayOf<T, N> {
@@ -120,22 +119,22 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
-/// The data type of [`Element::Number`]. Every [`DType`] points here and to [`bytes_of_zero`]. So the proof of `T` is
-/// led wherever a program has a data type of `T`, whoever made it, as code is made of functions that are pointed to.
-/// The constants of a [`DType`] cannot ask for the proof: it begins at them.
+/// The data type of [`Element::Number`]. Every [`DType`] points to this function and to [`bytes_of_zero`]. So every
+/// program with a data type of `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The
+/// constants of a [`DType`] cannot require the proof: it begins at them.
 fn number_of<T: Element>() -> DType {
     const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE
 }
 
-/// Which bytes are values of a data type.
+/// The bytes that are values of a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
-    /// Any.
+    /// Any bytes.
     AnyBits,
-    /// Those of which each is 0 or 1.
+    /// Bytes that are each 0 or 1.
     Bool,
-    /// It is not known here.
+    /// Unknown to this crate.
     Unknown,
 }
 
@@ -143,14 +142,13 @@ impl DType {
     /// The data type of `T` under a name.
     ///
     /// # Panics
-    /// At compile time when `T` has no bytes, or is a derived type that is not plain with its parameters.
+    /// At compile time if `T` has no bytes, or is a derived type that is not plain with its parameters.
     #[must_use]
     pub const fn of<T: Element>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
         DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }
 
-    /// The data type of a wrapper `T` of a type `U`.
     #[cfg(feature = "bytemuck")]
     pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
@@ -163,8 +161,7 @@ impl DType {
         DType { name, validity: T::DTYPE.validity, built_in: None, facts }
     }
 
-    /// The name, such as `f32`: the type's own for a derived type, and `[u8; 34]` for an array. An array whose name is
-    /// longer than 128 bytes is called `array`.
+    /// The name, such as `f32`, `[u8; 34]`, or a derived type's own; `array` if an array's exceeds 128 bytes.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -186,13 +183,12 @@ impl DType {
         self.validity
     }
 
-    /// The built-in type that it is.
+    /// The built-in type, if the data type is one.
     #[inline(always)]
     pub(crate) const fn built_in(&self) -> Option<BuiltIn> {
         self.built_in
     }
 
-    /// The data type of [`Element::Number`].
     #[inline(always)]
     pub(crate) fn number(&self) -> DType {
         (self.facts.number)()
@@ -204,7 +200,7 @@ impl DType {
     /// [`Error::AllocationFailed`].
     #[inline]
     pub(crate) fn zero(&self) -> Result<ElementBytes, Error> {
-        // Numbers, of few bytes that are zeros.
+        // Numbers have few bytes, all zero.
         if let (Some(_), size @ ..=16) = (self.built_in, self.facts.size) {
             return Ok(ElementBytes::from_buf_and_len([0; 16], size));
         }
@@ -221,10 +217,10 @@ impl DType {
     }
 }
 
-/// One element's worth of bytes. Those of numbers need no memory from the allocator.
+/// The bytes of one element. Numbers fit inline.
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
-/// Bytes repeated, twice as many with each copy.
+/// `count` copies of `bytes`, made by doubling.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -253,15 +249,15 @@ fn bytes_of_zero<T: Element>() -> Result<ElementBytes, Error> {
     let len = size_of::<T>();
     let mut bytes = ElementBytes::new();
     bytes.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes: len })?;
-    // SAFETY: there is capacity for as many bytes.
+    // SAFETY: the capacity is at least `len` bytes.
     unsafe { write_zero(bytes.as_mut_ptr().cast::<T>()) };
     // SAFETY: an element has no padding and no uninitialised byte, so all its bytes have been written.
     unsafe { bytes.set_len(len) };
     Ok(bytes)
 }
 
-/// Writes [`Element::ZERO`], which does not pass over the stack: an element may be too big for it. A constant that is
-/// assigned is copied from where the compiler keeps it; an argument of a function is not.
+/// Writes [`Element::ZERO`] without the stack, for which an element may be too big. A constant is assigned from where
+/// the compiler keeps it; an argument of a function would be copied to the stack first.
 ///
 /// # Safety
 /// `to` may be written for an element, at any alignment.
@@ -277,12 +273,11 @@ pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
 #[repr(C, packed)]
 pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
-/// Bytes of the greatest value that closures of maps and reductions take or give, since those pass over the stack.
+/// Maximum bytes of a value that closures of maps and reductions take or return, since values are passed on the stack.
 pub(crate) const BY_VALUE: usize = 16 << 10;
 
-/// The assertion that every typed method makes of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data
-/// type makes the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for
-/// uninitialised ones.
+/// The assertion that every typed method makes of its elements: `const { IsElement::<T>::CHECK }`. Evaluating the data
+/// type checks the proof of a derived type. Reading the bytes of a value finds uninitialised ones.
 pub(crate) struct IsElement<T>(PhantomData<T>);
 
 impl<T: Element> IsElement<T> {
@@ -291,22 +286,21 @@ impl<T: Element> IsElement<T> {
         let _ = Self::FIRST_BYTES;
     };
 
-    /// The first bytes of [`Element::__SAMPLE`]: all of an enum, whose padding shows nowhere else. Those of a struct
-    /// have been proved by its fields; of great types no value is made.
+    /// The first bytes of [`Element::__SAMPLE`], which are all bytes of an enum: reading them is the only check of its
+    /// padding. The fields of a struct prove its bytes. No value of a large type is made.
     pub(crate) const FIRST_BYTES: [u8; 16] = if size_of::<T>() <= 4096 { Self::first_bytes() } else { [0; 16] };
 
     const fn first_bytes() -> [u8; 16] {
         let sample = T::__SAMPLE;
         let mut bytes = [MaybeUninit::new(0u8); 16];
         let count = if size_of::<T>() < 16 { size_of::<T>() } else { 16 };
-        // SAFETY: both have as many bytes, and one of `MaybeUninit` may be uninitialised.
+        // SAFETY: both have at least `count` bytes, and a byte of `MaybeUninit` may be uninitialised.
         unsafe { core::ptr::copy_nonoverlapping((&raw const sample).cast(), bytes.as_mut_ptr(), count) };
-        // SAFETY: `FIRST_BYTES` alone calls this. It is a constant, and that of an uninitialised byte is an error.
+        // SAFETY: only the constant `FIRST_BYTES` calls this; an uninitialised byte in a constant does not compile.
         unsafe { core::mem::transmute(bytes) }
     }
 }
 
-/// The assertion that every data type makes of its elements.
 pub(crate) struct HasBytes<T>(PhantomData<T>);
 
 impl<T> HasBytes<T> {
@@ -345,7 +339,6 @@ impl fmt::Display for DType {
 
 macro_rules! elements {
     ($($(#[$attr:meta])* $ty:ty => $built_in:ident, $name:literal, $zero:expr, $validity:ident;)*) => {
-        /// The built-in types.
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub(crate) enum BuiltIn {
             $($(#[$attr])* $built_in,)*
@@ -398,7 +391,7 @@ elements! {
     num_complex::Complex<f64> => Complex128, "complex128", num_complex::Complex::new(0.0, 0.0), AnyBits;
 }
 
-// SAFETY: an array is its elements, one after the other, without padding.
+// SAFETY: the elements of an array are contiguous, without padding.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
     const DTYPE: DType = DType::array::<T, N>();
     type Number = T::Number;

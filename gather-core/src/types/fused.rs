@@ -1,4 +1,4 @@
-//! Fused rows: codes of a few bits with a scale and a bias of their own, as tables of PyTorch and FBGEMM have them.
+//! Fused rows: codes of a few bits with the row's own scale and bias, as in tables of PyTorch and FBGEMM.
 
 #![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
@@ -11,12 +11,11 @@ use crate::types::declare::{accessors, closed_set};
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 closed_set! {
-/// How a fused row holds its codes, its scale and its bias.
+/// The format of the codes, the scale and the bias of a fused row.
 ///
-/// A value is `code * scale + bias`. Codes are unsigned, several of them in a byte, the lowest bits first. Numbers are
-/// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are the values themselves, as the machine has them,
-/// so that plain tables stand beside quantised ones: summed in `f32` with weights in `f32`, into a result of any of
-/// these types.
+/// A value is `code * scale + bias`. Codes are unsigned, one or several per byte, the lowest bits first. Numbers are
+/// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are plain values in the machine's byte order. So
+/// plain tables can be summed with quantised ones: in `f32`, with weights in `f32`, into any of the three types.
 ///
 /// | format | a row | made by |
 /// |---|---|---|
@@ -25,21 +24,21 @@ closed_set! {
 /// | `Fbgemm8`, `Fbgemm4`, `Fbgemm2` | `f16` scale, `f16` bias, codes | table-batched embeddings of FBGEMM |
 /// | `F32`, `F16`, `Bf16` | values | anyone |
 ///
-/// Rows that FBGEMM pads are a view whose step from a row to the next is longer than a row.
+/// Rows padded by FBGEMM are a view whose row stride is longer than a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FusedFormat {
-    /// A byte for each code, then scale and bias in single precision.
+    /// One code per byte, then scale and bias in single precision.
     Torch8,
-    /// Two codes in a byte, then scale and bias in half precision.
+    /// Two codes per byte, then scale and bias in half precision.
     Torch4,
-    /// Four codes in a byte, then scale and bias in half precision.
+    /// Four codes per byte, then scale and bias in half precision.
     Torch2,
-    /// Scale and bias in half precision, then a byte for each code.
+    /// Scale and bias in half precision, then one code per byte.
     Fbgemm8,
-    /// Scale and bias in half precision, then two codes in a byte.
+    /// Scale and bias in half precision, then two codes per byte.
     Fbgemm4,
-    /// Scale and bias in half precision, then four codes in a byte.
+    /// Scale and bias in half precision, then four codes per byte.
     Fbgemm2,
     /// Values in single precision.
     F32,
@@ -53,7 +52,7 @@ pub const ALL;
 }
 
 impl FusedFormat {
-    /// Bits of a code, or of a value that stands for itself.
+    /// Bits of a code, or of a plain value.
     #[must_use]
     pub const fn bits(self) -> usize {
         match self {
@@ -65,7 +64,7 @@ impl FusedFormat {
         }
     }
 
-    /// The bytes of a row of `columns` columns; `None` where they exceed `isize::MAX`.
+    /// The bytes of a row of `columns` columns; `None` if they exceed `isize::MAX`.
     ///
     /// ```
     /// use gather_core::FusedFormat;
@@ -84,7 +83,6 @@ impl FusedFormat {
         }
     }
 
-    /// Bytes of scale and bias.
     const fn params(self) -> usize {
         match self {
             FusedFormat::F32 | FusedFormat::F16 | FusedFormat::Bf16 => 0,
@@ -98,22 +96,22 @@ impl FusedFormat {
         matches!(self, FusedFormat::Torch8)
     }
 
-    /// Whether scale and bias stand before the codes.
+    /// Whether scale and bias precede the codes.
     const fn begins_with_params(self) -> bool {
         matches!(self, FusedFormat::Fbgemm8 | FusedFormat::Fbgemm4 | FusedFormat::Fbgemm2)
     }
 }
 
-/// How codes, or values that stand for themselves, lie in a row.
+/// The encoding of codes, or of plain values, in a row.
 pub(crate) trait Coding: 'static {
     /// The bytes of `columns` columns, which are a multiple of four or end a row.
     fn bytes(columns: usize) -> usize;
 
-    /// Decodes as many columns as there is room for, with the scale and the bias that `params` says.
+    /// Decodes `out.len()` columns, with the scale and the bias returned by `params`.
     fn decode<U: Float, S: Slot<U>>(codes: &[u8], out: &mut [S], params: impl FnOnce() -> (f32, f32));
 }
 
-/// Memory for a value, initialised or not.
+/// A destination of a value, initialised or not.
 pub(crate) trait Slot<U> {
     fn put(&mut self, value: U);
 }
@@ -132,7 +130,7 @@ impl<U> Slot<U> for MaybeUninit<U> {
     }
 }
 
-/// Codes, `PER` in a byte.
+/// Codes, `PER` per byte.
 pub(crate) enum Codes<const PER: usize> {}
 
 impl<const PER: usize> Coding for Codes<PER> {
@@ -174,15 +172,12 @@ macro_rules! plain {
 }
 
 plain! {
-    /// Values in single precision.
     Single: 4, f32::from_ne_bytes;
-    /// Values in half precision.
     Half: 2, |bytes| f16_to_f32(u16::from_ne_bytes(bytes));
-    /// The upper halves of values in single precision.
     Upper: 2, |bytes| bf16_to_f32(u16::from_ne_bytes(bytes));
 }
 
-/// Makes something of the [`Coding`] of a format, of which `$coding` is the name.
+/// Evaluates `$make` with `$coding` as the [`Coding`] of a format.
 macro_rules! by_coding {
     ($format:expr, $coding:ident => $make:expr) => {
         $crate::types::fused::by_coding!($format, $coding => $make;
@@ -202,10 +197,10 @@ macro_rules! by_coding {
 
 pub(crate) use by_coding;
 
-/// Where a row has its codes, its scale and its bias. Made by [`FusedRow::new`] alone.
+/// Positions of codes, scale and bias in a row. Made by [`FusedRow::new`] only.
 ///
-/// - **F1** A row has `bytes` bytes, of which the codes take those from `codes` on, enough for all columns, and scale
-///   and bias 8 or, as `f16`, 4 from `params` on.
+/// - **F1** A row has `bytes` bytes. The codes of all columns begin at byte `codes`. Scale and bias take 8 bytes, or 4
+///   as `f16`, from byte `params` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FusedRow {
     format: FusedFormat,
@@ -216,7 +211,7 @@ pub(crate) struct FusedRow {
 }
 
 impl FusedRow {
-    /// A row of `columns` columns; `None` where its bytes exceed `isize::MAX`.
+    /// A row of `columns` columns; `None` if its bytes exceed `isize::MAX`.
     pub(crate) fn new(format: FusedFormat, columns: usize) -> Option<Self> {
         let bytes = format.row_bytes(columns)?;
         let (codes, params) =
@@ -245,8 +240,7 @@ impl FusedRow {
         (self.params, self.format.is_single())
     }
 
-    /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row of a format
-    /// of the coding.
+    /// Decodes `out.len()` columns of a row of format `C`, from column `first` on, which begins a byte.
     #[inline(always)]
     pub(crate) fn decode<C: Coding, U: Float, S: Slot<U>>(&self, row: &[u8], first: usize, out: &mut [S]) {
         let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];
@@ -265,7 +259,7 @@ impl FusedRow {
         }
     }
 
-    /// Makes a row of values, as many as there are columns, as PyTorch and FBGEMM do.
+    /// Encodes `columns` values to a row, as PyTorch and FBGEMM do.
     pub(crate) fn encode(&self, values: &[f32], row: &mut [u8]) {
         match self.format {
             FusedFormat::F32 => return encode_each(values, row, f32::to_ne_bytes),
@@ -303,22 +297,22 @@ impl FusedRow {
     }
 }
 
-/// Writes values as bytes of their own.
+/// Writes each value as its own bytes.
 fn encode_each<const N: usize>(values: &[f32], row: &mut [u8], bytes: impl Fn(f32) -> [u8; N]) {
     row.as_chunks_mut::<N>().0.iter_mut().zip(values).for_each(|(to, &value)| *to = bytes(value));
 }
 
-/// The nearest integer from 0 to `most`, and the even one of two that are as near; 0 for NaN.
+/// The nearest integer in `0..=most`, ties to even; 0 for NaN.
 fn nearest(value: f32, most: f32) -> u8 {
-    // Numbers from 2^23 on are integers. So the sum is rounded to one.
+    // Floats from 2^23 on are integers, so the sum is rounded to an integer.
     const INTEGERS: f32 = 8_388_608.0;
     (value.clamp(0.0, most) + INTEGERS - INTEGERS) as u8
 }
 
-/// Decodes codes of which a byte holds `PER`, `BYTES` at a time, then byte by byte.
+/// Decodes codes, `PER` per byte, `BYTES` bytes at a time, then byte by byte.
 ///
-/// Values of several bytes are a block of their own before they are written: the compiler does not know that codes and
-/// `out` are apart, and would load each code after the value before it is stored.
+/// The values of `BYTES` bytes are computed into a block before they are written. The compiler does not know that
+/// `codes` and `out` are disjoint: without the block it would load each code after the store of the previous value.
 #[inline(always)]
 fn decode<const PER: usize, const BYTES: usize, U: Float, S: Slot<U>>(
     codes: &[u8],
@@ -347,13 +341,13 @@ fn decode<const PER: usize, const BYTES: usize, U: Float, S: Slot<U>>(
     }
 }
 
-/// Writes values, up to the number of slots.
+/// Writes the first `to.len()` values.
 #[inline(always)]
 fn put<U: Copy, S: Slot<U>>(to: &mut [S], values: &[U]) {
     to.iter_mut().zip(values).for_each(|(to, &value)| to.put(value));
 }
 
-/// The values of a byte. Products are rounded before they are added to the bias.
+/// The values of a byte. The product is rounded before the bias is added.
 #[inline(always)]
 fn values<const PER: usize, U: Float>(codes: u8, scale: f32, bias: f32) -> [U; PER] {
     let mut values = [U::ZERO; PER];

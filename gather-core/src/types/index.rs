@@ -38,7 +38,7 @@ pub const ALL;
 }
 
 impl IndexType {
-    /// The index type of a data type; `None` when it cannot index.
+    /// The index type of a data type; `None` if it cannot index.
     #[must_use]
     pub fn from_dtype(dtype: DType) -> Option<Self> {
         Self::ALL.iter().copied().find(|index| index.dtype() == dtype)
@@ -50,7 +50,7 @@ impl IndexType {
         self.dtype().size()
     }
 
-    /// How many values are not negative.
+    /// The number of nonnegative values.
     pub(crate) fn positions(self) -> i128 {
         self.bounds().1 + 1
     }
@@ -66,12 +66,11 @@ impl IndexType {
         (if self.is_signed() { -end } else { 0 }, end - 1)
     }
 
-    /// Whether the type has negative values.
     pub(crate) const fn is_signed(self) -> bool {
         matches!(self, IndexType::I8 | IndexType::I16 | IndexType::I32 | IndexType::I64 | IndexType::Isize)
     }
 
-    /// The type of fixed width that has the same values on this target.
+    /// The fixed-width type with the same values on this target.
     #[must_use]
     pub const fn fixed_width(self) -> Self {
         match self {
@@ -84,8 +83,7 @@ impl IndexType {
     }
 }
 
-/// Makes something of the index type that is known at run time, of which `$I` is the name. Types of the same values
-/// share it.
+/// Evaluates `$make` with `$I` as the integer type of a run-time index type, shared by types with the same values.
 macro_rules! by_index {
     ($index:expr, $I:ident => $make:expr) => {
         $crate::types::index::by_index!($index, $I => $make;
@@ -104,8 +102,8 @@ macro_rules! by_index {
 
 pub(crate) use by_index;
 
-/// As [`by_index`], of the types whose kernels the library holds; `None` for others. Without the feature `registry` these
-/// are the usual ones, and those of others are compiled where a type is named.
+/// As [`by_index`], for the types with compiled kernels; `None` for others. Without the feature `registry` the
+/// compiled types are `i32` and `i64`, and kernels of other types are compiled where a type is named.
 macro_rules! by_compiled_index {
     ($index:expr, $I:ident => $make:expr) => {{
         #[cfg(feature = "registry")]
@@ -128,7 +126,7 @@ pub(crate) use by_compiled_index;
 pub(crate) type Reader = unsafe fn(*const u8) -> i128;
 
 impl IndexType {
-    /// How a value of this type is read.
+    /// The function that reads a value of this type.
     pub(crate) fn reader(self) -> Reader {
         /// # Safety
         /// As for [`Reader`].
@@ -147,22 +145,21 @@ impl fmt::Display for IndexType {
 }
 
 pub(crate) mod sealed {
-    /// The kernels' view of a value of an index type. The methods stand here and not in [`Index`](super::Index)
-    /// so that they are not methods of every integer in the scope of its users.
+    /// The kernels' view of a value of an index type. The methods are not in [`Index`](super::Index), because there
+    /// they would be methods of every integer in its users' scope.
     pub trait Sealed: Copy {
-        /// The value as `i64`; unsigned values above `i64::MAX`, which are in range of no axis, become `i64::MAX`.
+        /// The value as `i64`; unsigned values above `i64::MAX`, out of range of every axis, become `i64::MAX`.
         fn widen(self) -> i64;
 
-        /// The value as 64 bits. Those of a negative one are greater than any position, as an unsigned number.
+        /// The value as 64 bits. As an unsigned number, a negative value exceeds any position.
         fn bits(self) -> u64;
 
-        /// The value modulo `dim`, from 0, for `dim` from 1 to `i64::MAX`.
+        /// The value modulo `dim`, in `0..dim`, for `dim` in `1..=i64::MAX`.
         fn wrap(self, dim: i64) -> i64;
 
-        /// The value itself.
         fn exact(self) -> i128;
 
-        /// The low bits of a number: the number itself, if the type has it.
+        /// The low bits of a number: the number itself if the type can represent it.
         fn truncated(number: i64) -> Self;
     }
 }
@@ -234,7 +231,6 @@ indices! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, usize => Usize
 }
 
-/// Calls a generic function for every index type.
 #[cfg(test)]
 macro_rules! of_every_type {
     ($check:ident) => {
@@ -251,7 +247,7 @@ pub(crate) use of_every_type;
 mod tests {
     use super::*;
 
-    /// Checks what kernels read from the ends of a type, and from values around 0, against the same in `i128`.
+    /// Compares reads of extreme values and of values around 0 with the same in `i128`.
     fn check<I: Index + TryFrom<i128>>() {
         let (least, most) = I::TYPE.bounds();
         assert_eq!(I::TYPE.dtype(), I::DTYPE);

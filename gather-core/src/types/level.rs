@@ -1,4 +1,4 @@
-//! Levels: which instructions a kernel may use, found once at run time, or forced.
+//! Levels: the instruction sets of kernels, detected once at run time, or forced.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::types::declare::closed_set;
 use crate::types::error::Error;
 use crate::types::method::Method;
 
-/// Whether an x86-64 machine has every one of some features; without `std`, whether the target has.
+/// Whether an x86-64 machine has all the given features; without `std`, whether the target has them.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 macro_rules! has {
     ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
@@ -19,32 +19,30 @@ macro_rules! has {
 }
 
 closed_set! {
-/// The instructions that a kernel may use.
+/// The instruction set that a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
-    /// The instructions that every machine of the target has.
+    /// The baseline instructions of the target.
     Scalar = "scalar",
-    /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from
-    /// Excavator and Zen on.
+    /// AVX2 on x86-64, with FMA and F16C, as in x86-64-v3: Intel from Haswell on, AMD from Excavator and Zen on.
     Avx2 = "avx2",
-    /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
-    /// except for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
-    /// from Zen 4 on.
+    /// AVX-512 on x86-64, with F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, AMD's from
+    /// Zen 4 on. Alder Lake and its successors in laptops and desktops have AVX-512 switched off.
     Avx512 = "avx512",
-    /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.
+    /// NEON on aarch64, which every aarch64 machine has. The compiler knows whether the target has it.
     Neon = "neon",
-    /// The vector instructions of WebAssembly, for modules that are compiled with the feature `simd128`.
+    /// The vector instructions of WebAssembly, for modules compiled with the feature `simd128`.
     Simd128 = "simd128",
 }
-/// Every level of every architecture, the least first. A machine has those of its own at most.
+/// Every level of every architecture, the least first. A machine has levels of its own architecture only.
 pub const ALL;
 /// The level's name, as `GATHER_LEVEL` spells it.
 pub const fn name;
 }
 
 impl Level {
-    /// Whether this machine has it.
+    /// Whether this machine has the level.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -56,14 +54,14 @@ impl Level {
         }
     }
 
-    /// Whether it is the fallback of machines without AVX2: on x86-64 the scalar level has one kernel for each index
+    /// Whether the level is the fallback of machines without AVX2. On x86-64 the scalar level has one kernel per index
     /// type, for rows of any length and loop nests of any rank, and two methods. `--cfg gather_whole_scalar` compiles
-    /// all of it there, as everywhere else.
+    /// all kernels there, as on other architectures.
     pub(crate) const fn is_fallback(self) -> bool {
         matches!(self, Level::Scalar) && cfg!(all(target_arch = "x86_64", not(gather_whole_scalar)))
     }
 
-    /// The method that runs in place of another one: the fallback moves rows one by one, or in blocks.
+    /// The method that runs in place of `method`: the fallback moves rows one by one, or in blocks.
     pub(crate) const fn runs_as(self, method: Method) -> Method {
         match method {
             Method::Direct | Method::Panels => method,
@@ -72,7 +70,7 @@ impl Level {
         }
     }
 
-    /// Whether it has [`Method::Gathered`](crate::Method::Gathered).
+    /// Whether the level has [`Method::Gathered`](crate::Method::Gathered).
     pub(crate) const fn gathers(self) -> bool {
         match self {
             Level::Scalar | Level::Neon | Level::Simd128 => false,
@@ -80,22 +78,21 @@ impl Level {
         }
     }
 
-    /// The level that calls use unless one is forced on them: the one that the environment variable `GATHER_LEVEL`
-    /// names (such as `scalar`; read once, with the feature `std`), else the best that this machine has.
+    /// The level of calls without a forced level: the level named by the environment variable `GATHER_LEVEL` (such as
+    /// `scalar`; read once, with the feature `std`), else the best one of this machine.
     ///
-    /// Where the variable names no level, or one that this machine has not, every call without a forced level fails
-    /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This is the best that the machine has then.
+    /// If the variable names no level, or a level that this machine lacks, every call without a forced level fails
+    /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This function then returns the best level.
     #[must_use]
     pub fn preferred() -> Self {
         choice::get().unwrap_or_else(|_| Self::best())
     }
 
-    /// The best that this machine has.
     fn best() -> Self {
         Self::ALL.iter().copied().rfind(|level| level.is_available()).unwrap_or(Level::Scalar)
     }
 
-    /// The forced level if there is one, else the preferred.
+    /// The forced level if there is one, else the preferred level.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`]; without a forced level also [`Error::UnknownLevel`].
@@ -107,14 +104,14 @@ impl Level {
         }
     }
 
-    /// Whether calls that force no level may use AVX2, which every level of x86-64 has but `Scalar`.
+    /// Whether calls without a forced level may use AVX2, which is in every level of x86-64 but `Scalar`.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn has_avx2() -> bool {
         choice::chosen().unwrap_or_else(Self::finds_avx2) != Level::Scalar
     }
 
-    /// The level at the first call, or every time where the environment names none.
+    /// The slow path: the first call, and every call if the environment names no level of this machine.
     #[cfg(target_arch = "x86_64")]
     #[cold]
     #[inline(never)]
@@ -128,7 +125,7 @@ impl Level {
     }
 }
 
-/// A level that this machine has: [`Level::resolve`] alone makes one, out of a level that it has found.
+/// A level that this machine has. Made by [`Level::resolve`] only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Available(Level);
 
@@ -141,7 +138,7 @@ impl Deref for Available {
     }
 }
 
-/// The level of calls that force none, chosen once per process.
+/// The level of calls without a forced level, chosen once per process.
 #[cfg(feature = "std")]
 mod choice {
     use std::sync::OnceLock;
@@ -150,19 +147,19 @@ mod choice {
     use crate::types::error::{Error, echoed};
     use crate::types::level::Level;
 
-    /// 0 before the choice and where it was an error, else 1 more than the level's place in [`Level::ALL`].
+    /// `1 + position` of the level in [`Level::ALL`]; 0 before the choice, and after an error.
     static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
-    /// The choice with its error.
+    /// The choice, or its error.
     static CHOICE: OnceLock<Result<Level, Error>> = OnceLock::new();
 
-    /// One load, and a branch for each level. The number is all that is read, so that no order of memory matters.
+    /// One load, and a branch per level. Only the number is read, so relaxed ordering suffices.
     #[inline]
     pub(super) fn get() -> Result<Level, Error> {
         chosen().map_or_else(choose, Ok)
     }
 
-    /// The choice, once it has been made.
+    /// The choice, or `None` before it.
     #[inline]
     pub(super) fn chosen() -> Option<Level> {
         Level::ALL.get(usize::from(CHOSEN.load(Ordering::Relaxed)).wrapping_sub(1)).copied()
@@ -182,14 +179,14 @@ mod choice {
         choice.clone()
     }
 
-    /// The level that a value of the variable asks for.
+    /// The level named by a value of the variable.
     fn named(name: &str) -> Result<Level, Error> {
         let level = Level::ALL.iter().copied().find(|level| level.name() == name);
         level.ok_or_else(|| Error::UnknownLevel { name: echoed(name) })?.checked()
     }
 }
 
-/// The level of calls that force none, which the target decides.
+/// The level of calls without a forced level, fixed by the target.
 #[cfg(not(feature = "std"))]
 mod choice {
     use crate::types::error::Error;
@@ -213,10 +210,10 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Tells the process that it is started by the test, with what its calls come to.
+    /// Set for child processes of the test, to the expected result of their calls.
     const EXPECTED: &str = "GATHER_CORE_TESTS_LEVEL";
 
-    /// This test, in a process of its own: under the emulator that `GATHER_TESTS_RUNNER` names, if it does.
+    /// A command that runs this test in a new process, under the emulator named by `GATHER_TESTS_RUNNER` if it is set.
     pub(crate) fn this_test() -> Command {
         let test = std::env::current_exe().unwrap();
         let runner = std::env::var("GATHER_TESTS_RUNNER").unwrap_or_default();
@@ -227,7 +224,7 @@ pub(crate) mod tests {
         process
     }
 
-    /// In a fresh process for each value of the variable: it decides, or is refused, and stays so.
+    /// Each value of the variable, in a new process, decides for good or is refused for good.
     #[test]
     #[cfg_attr(target_family = "wasm", ignore = "needs processes")]
     fn the_environment_forces_a_level_or_is_refused() {

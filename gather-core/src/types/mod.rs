@@ -1,5 +1,4 @@
-//! The lowest layer: data types, index types, levels, policies, methods and errors. It knows nothing of what stands
-//! above it.
+//! The lowest layer: data types, index types, levels, policies, methods and errors. It depends on no higher layer.
 
 pub(crate) mod arithmetic;
 pub(crate) mod asserts;

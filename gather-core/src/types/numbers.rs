@@ -1,11 +1,11 @@
-//! Conversions between formats of numbers, one number at a time, by their bits.
+//! Bitwise conversions between number formats, one number at a time.
 //!
-//! None has a branch: a loop around them is vectorised. Where the three kinds of a number (subnormal, normal, special)
-//! need different steps, all are done and one result is chosen.
+//! They have no branches, so that loops around them are vectorised. If the three kinds of a number (subnormal, normal,
+//! special) need different steps, all are computed and one result is selected.
 
 #![forbid(unsafe_code)]
 
-/// The bits of an `f16` (IEEE 754 binary16) to `f32`, exactly.
+/// Converts the bits of an `f16` (IEEE 754 binary16) to `f32`, exactly.
 ///
 /// Signalling NaNs become quiet; payloads and signs stay. Inside a map of your own, `f16_to_f32(value.to_bits())` is
 /// vectorised, and `half::f16::to_f32` is not.
@@ -20,10 +20,10 @@
 pub const fn f16_to_f32(bits: u16) -> f32 {
     let bits = bits as i32;
     let (sign, rest) = (bits << 16 & i32::MIN, bits & 0x7fff);
-    // Exponents move from a bias of 15 to one of 127. Those of infinities and NaNs move twice as far.
+    // The exponent bias changes from 15 to 127. Exponents of infinities and NaNs move twice as far.
     let special = if rest > 0x7bff { 112 << 23 } else { 0 };
     let normal = (rest << 13) + (112 << 23) + special;
-    // The bits make a number that is 2^-14 more than the value. The subtraction is exact.
+    // The bits represent the value plus 2^-14. The subtraction is exact.
     let subnormal = f32::from_bits(((rest << 13) + (113 << 23)) as u32) - f32::from_bits(113 << 23);
     let magnitude = if rest < 0x0400 { subnormal.to_bits() as i32 } else { normal };
     // Signalling NaNs become quiet.
@@ -35,13 +35,12 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
-    // The sign stays where it is extended from, and all else moves by 13 bits. The product moves exponents from a bias
-    // of 15 to one of 127.
+    // The sign extends to the top bit, all other bits move by 13. The product changes the bias from 15 to 127.
     let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
     f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)
 }
 
-/// Whether the bits of an `f16` are those of a number that is subnormal or infinite, or no number: 1, or else 0.
+/// 1 if the bits of an `f16` are a subnormal number, an infinity or a NaN, else 0.
 #[cfg(feature = "half")]
 #[inline(always)]
 pub(crate) const fn f16_is_unusual(bits: u16) -> u16 {
@@ -49,7 +48,7 @@ pub(crate) const fn f16_is_unusual(bits: u16) -> u16 {
     ((magnitude > 0x7bff) | ((magnitude > 0) & (magnitude < 0x0400))) as u16
 }
 
-/// The bits of a `bf16` to `f32`, exactly. Signalling NaNs become quiet.
+/// Converts the bits of a `bf16` to `f32`, exactly. Signalling NaNs become quiet.
 ///
 /// ```
 /// assert_eq!(gather_core::maps::bf16_to_f32(0xc0a0), -5.0);
@@ -62,8 +61,8 @@ pub const fn bf16_to_f32(bits: u16) -> f32 {
     f32::from_bits(bits | quiet)
 }
 
-/// `f32` to the bits of an `f16`: the nearest value, and the even one of two that are as near. Beyond the greatest,
-/// infinity. NaNs become quiet, and keep the bits of their payload that fit.
+/// Converts `f32` to the bits of the nearest `f16`, ties to even; beyond the greatest, to infinity. NaNs become quiet,
+/// and keep the bits of their payload that fit.
 ///
 /// ```
 /// use gather_core::maps::f32_to_f16;
@@ -77,9 +76,9 @@ pub const fn f32_to_f16(value: f32) -> u16 {
     let (sign, rest) = (bits >> 16 & 0x8000, bits & i32::MAX);
     // 2^16 and more become infinity, by the same steps that round other numbers.
     let finite = if rest < 143 << 23 { rest } else { 143 << 23 };
-    // Exponents move from a bias of 127 to one of 15. To round, half a unit is added, to even numbers a bit less.
+    // The exponent bias changes from 127 to 15. Rounding adds half a unit, and a bit less to even numbers.
     let normal = (finite - (112 << 23) + 0x0fff + (finite >> 13 & 1)) >> 13;
-    // Adding 1/2 rounds to multiples of 2^-24, and leaves their number in the low bits.
+    // Adding 1/2 rounds to multiples of 2^-24, and leaves the multiple in the low bits.
     let one_half = 126 << 23;
     let subnormal = (f32::from_bits(finite as u32) + f32::from_bits(one_half as u32)).to_bits() as i32 - one_half;
     let magnitude = if finite < 113 << 23 { subnormal } else { normal };
@@ -87,7 +86,7 @@ pub const fn f32_to_f16(value: f32) -> u16 {
     (sign | magnitude | nan) as u16
 }
 
-/// `f32` to the bits of a `bf16`: the nearest value, and the even one of two that are as near. NaNs become quiet.
+/// Converts `f32` to the bits of the nearest `bf16`, ties to even. NaNs become quiet.
 ///
 /// ```
 /// assert_eq!(gather_core::maps::f32_to_bf16(-5.0), 0xc0a0);
@@ -103,11 +102,11 @@ pub const fn f32_to_bf16(value: f32) -> u16 {
     (if bits & 0x7fff_ffff > 0x7f80_0000 { nan } else { nearest }) as u16
 }
 
-/// An FP8 number with 4 bits of exponent and 3 of mantissa to `f32`, exactly.
+/// Converts an FP8 number with 4 bits of exponent and 3 of mantissa to `f32`, exactly.
 ///
 /// This is `E4M3FN`: the exponent has a bias of 7, there are no infinities, the greatest value is 448, and the codes
-/// 0x7f and 0xff are NaN ([FP8 formats for deep learning](https://arxiv.org/abs/2209.05433), which the OCP 8-bit
-/// floating point specification takes over).
+/// 0x7f and 0xff are NaN ([FP8 formats for deep learning](https://arxiv.org/abs/2209.05433), adopted by the OCP 8-bit
+/// floating point specification).
 ///
 /// ```
 /// use gather_core::maps::e4m3_to_f32;
@@ -122,42 +121,40 @@ pub const fn e4m3_to_f32(code: u8) -> f32 {
     f32::from_bits(sign | magnitude)
 }
 
-/// The seven low bits of an E4M3 number as a magnitude. All 128 are numbers.
+/// The magnitude of the seven low bits of an E4M3 number. All 128 are numbers.
 #[inline(always)]
 pub(crate) const fn e4m3_magnitude(rest: u32) -> f32 {
-    // Exponents move from a bias of 7 to one of 127.
+    // The exponent bias changes from 7 to 127.
     let normal = (rest << 20) + (120 << 23);
-    // The bits make a number that is 2^-6 more than the value. The subtraction is exact.
+    // The bits represent the value plus 2^-6. The subtraction is exact.
     let subnormal = f32::from_bits((rest << 20) + (121 << 23)) - f32::from_bits(121 << 23);
     f32::from_bits(if rest < 8 { subnormal.to_bits() } else { normal })
 }
 
-/// `E4M3FNUZ`: as [`e4m3_to_f32`], but the exponent has a bias of 8, and the one NaN stands where -0.0 would.
+/// Converts `E4M3FNUZ`: as [`e4m3_to_f32`], but the exponent bias is 8, and the code of -0.0 is the only NaN.
 #[inline(always)]
 pub(crate) const fn e4m3fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e4m3_magnitude(code as u32 & 0x7f))
 }
 
-/// `E5M2FNUZ`: as [`e5m2_to_f32`], but the exponent has a bias of 16, all magnitudes are numbers, and the one NaN
-/// stands where -0.0 would.
+/// Converts `E5M2FNUZ`: as [`e5m2_to_f32`] with bias 16, all magnitudes numbers, and the code of -0.0 the only NaN.
 #[inline(always)]
 pub(crate) const fn e5m2fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e5m2_magnitude(code as u32 & 0x7f))
 }
 
-/// An FP8 number without infinities and without -0.0, by twice its magnitude. Halving is exact: nothing is subnormal in
-/// `f32`.
+/// An FP8 number without infinities and -0.0, from twice its magnitude. Halving is exact: no result is subnormal.
 #[inline(always)]
 const fn fnuz(code: u8, doubled: f32) -> f32 {
     let sign = (code as u32 & 0x80) << 24;
     f32::from_bits(if code == 0x80 { 0x7fc0_0000 } else { (doubled * 0.5).to_bits() | sign })
 }
 
-/// An FP8 number with 5 bits of exponent and 2 of mantissa to `f32`, exactly.
+/// Converts an FP8 number with 5 bits of exponent and 2 of mantissa to `f32`, exactly.
 ///
 /// It is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([FP8 formats for deep
-/// learning](https://arxiv.org/abs/2209.05433), which the OCP 8-bit floating point specification takes over).
-/// NaNs keep their sign and lose their payload.
+/// learning](https://arxiv.org/abs/2209.05433), adopted by the OCP 8-bit floating point specification). NaNs keep
+/// their sign and lose their payload.
 ///
 /// ```
 /// use gather_core::maps::e5m2_to_f32;
@@ -173,17 +170,17 @@ pub const fn e5m2_to_f32(code: u8) -> f32 {
     f32::from_bits(sign | if rest < 0x7c { finite } else { special })
 }
 
-/// The seven low bits of an E5M2 number as a magnitude, as if all 128 were numbers.
+/// The magnitude of the seven low bits of an E5M2 number, as if all 128 were numbers.
 #[inline(always)]
 const fn e5m2_magnitude(rest: u32) -> f32 {
-    // Exponents move from a bias of 15 to one of 127.
+    // The exponent bias changes from 15 to 127.
     let normal = (rest << 21) + (112 << 23);
-    // The bits make a number that is 2^-14 more than the value. The subtraction is exact.
+    // The bits represent the value plus 2^-14. The subtraction is exact.
     let subnormal = f32::from_bits((rest << 21) + (113 << 23)) - f32::from_bits(113 << 23);
     f32::from_bits(if rest < 4 { subnormal.to_bits() } else { normal })
 }
 
-/// A scale of microscaling formats: 2^(code - 127), and NaN for 255 ([OCP microscaling formats
+/// Converts a scale of microscaling formats: 2^(code - 127), and NaN for 255 ([OCP microscaling formats
 /// specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
 ///
 /// ```
@@ -199,8 +196,8 @@ pub const fn e8m0_to_f32(code: u8) -> f32 {
     f32::from_bits(if code == 0xff { 0x7fc0_0000 } else { finite })
 }
 
-/// The low four bits as an FP4 number: 0, 0.5, 1, 1.5, 2, 3, 4, 6, and from 8 on the same with a minus, -0.0 too ([OCP
-/// microscaling formats
+/// Converts the low four bits, an FP4 number: 0, 0.5, 1, 1.5, 2, 3, 4, 6, and from 8 on the negatives, including -0.0
+/// ([OCP microscaling formats
 /// specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
 ///
 /// ```
@@ -213,20 +210,20 @@ pub const fn e8m0_to_f32(code: u8) -> f32 {
 #[must_use]
 pub const fn e2m1_to_f32(code: u8) -> f32 {
     let sign = (code as u32 & 8) << 28;
-    // A whole number and one half: exact, also for 0.
+    // Half of an integer: exact, also for 0.
     f32::from_bits((e2m1_doubled(code) as f32 * 0.5).to_bits() | sign)
 }
 
-/// Twice the magnitude of the low four bits as an FP4 number: 0, 1, 2, 3, 4, 6, 8, 12.
+/// Twice the magnitude of the FP4 number in the low four bits: 0, 1, 2, 3, 4, 6, 8, 12.
 #[inline(always)]
 pub(crate) const fn e2m1_doubled(code: u8) -> u8 {
-    // The steps are 1 up to 4, then 2, 2 and 4. Each term adds what a step has more than that before it. Subtractions
-    // that stop at 0 exist for vectors of bytes, and shifts by different numbers do not.
+    // The steps are 1 up to 4, then 2, 2 and 4. Each term adds the increase of the step. Vectors of bytes have
+    // saturating subtraction, but no shift by different counts.
     let magnitude = code & 7;
     magnitude + magnitude.saturating_sub(4) + 2 * magnitude.saturating_sub(6)
 }
 
-/// The low four bits as an FP4 number, doubled, which makes it a whole number. -0.0 is 0.
+/// Twice the FP4 number in the low four bits, an integer. -0.0 becomes 0.
 #[inline(always)]
 pub(crate) const fn e2m1_doubled_signed(code: u8) -> i8 {
     let sign = (code << 4) as i8 >> 7;

@@ -5,7 +5,7 @@
 use crate::types::declare::closed_set;
 
 closed_set! {
-/// Which operator an error, a plan or a kernel belongs to.
+/// The operator of an error, a plan or a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Op {
@@ -30,12 +30,11 @@ pub enum Op {
     /// OpenVINO EmbeddingBagOffsets and EmbeddingBagPacked, `torch.nn.EmbeddingBag`.
     EmbeddingBag = "embedding_bag",
 }
-/// The operator's name in lower case, as kernels, benchmarks and errors spell it.
+/// The operator's name in lower case, as spelled by kernels, benchmarks and errors.
 pub const fn name;
 }
 
 impl Op {
-    /// Whether the operator is a scatter.
     pub(crate) const fn scatters(self) -> bool {
         matches!(self, Op::ScatterElements | Op::ScatterNd)
     }
@@ -48,14 +47,14 @@ impl Op {
         }
     }
 
-    /// Whether the operator rearranges space, and so has no indices.
+    /// Whether the operator rearranges space; then it has no indices.
     pub(crate) const fn rearranges(self) -> bool {
         matches!(self, Op::BatchToSpace | Op::SpaceToBatch | Op::DepthToSpace | Op::SpaceToDepth)
     }
 }
 
 closed_set! {
-/// Which argument an error is about.
+/// The argument that an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Argument {
@@ -81,7 +80,7 @@ pub enum Argument {
     PadsBegin = "pads_begin",
     /// `pads_end` of SpaceToBatch.
     PadsEnd = "pads_end",
-    /// The offsets of EmbeddingBag, where bags begin.
+    /// The offsets of EmbeddingBag: the beginnings of bags.
     Offsets = "offsets",
     /// The weights of EmbeddingBag.
     Weights = "weights",

@@ -1,14 +1,13 @@
-//! A stable sort of the few loops or dimensions of a call. It stands here because each use of the standard library's is
-//! several functions of a program.
+//! A stable sort of a few loops or dimensions: each use of the standard library's adds several functions to a program.
 
 #![forbid(unsafe_code)]
 
 use smallvec::SmallVec;
 
-/// Items up to which an item is moved to its place step by step.
+/// Maximum items for the insertion sort.
 const FEW: usize = 16;
 
-/// Sorts items by a key; those of equal keys keep their order.
+/// Stable sort of items by a key.
 pub(crate) fn sort_by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> usize) {
     if items.len() > FEW {
         let mut order: SmallVec<[(usize, usize); FEW]> = items.iter().map(key).zip(0..).collect();
@@ -25,7 +24,7 @@ pub(crate) fn sort_by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> usize) {
     }
 }
 
-/// Sorts keys with their places, all of which differ. One function for items of every type.
+/// Sorts pairs of key and place, all distinct. One function serves items of every type.
 #[inline(never)]
 fn sort(order: &mut [(usize, usize)]) {
     order.sort_unstable();

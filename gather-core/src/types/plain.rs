@@ -1,4 +1,4 @@
-//! Plain types of other crates as elements, by what `bytemuck` knows of them.
+//! Plain types of other crates as elements, by traits of `bytemuck`.
 
 use alloc::vec::Vec;
 
@@ -10,9 +10,8 @@ use crate::types::element::{DType, Element};
 /// A plain type of another crate as an element: any type that is [`NoUninit`] and [`Zeroable`], such as `glam::Vec3`
 /// or `rgb::Rgb<u8>` with their features for `bytemuck`.
 ///
-/// It has the bytes of what it wraps, so that slices and vectors are wrapped and unwrapped without a copy. A type
-/// without bytes is refused at compile time, where it is used as an element. Types of your own need no wrapper: derive
-/// [`Element`](macro@crate::Element) for them.
+/// It has the bytes of the wrapped value: slices and vectors are wrapped and unwrapped without a copy. Use of a
+/// zero-sized type is refused at compile time. For types of your own derive [`Element`](macro@crate::Element) instead.
 ///
 /// ```
 /// use gather_core::{Gather, Plain, View};
@@ -39,8 +38,8 @@ use crate::types::element::{DType, Element};
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
 
-// SAFETY: `NoUninit` promises a type without padding and uninitialised bytes, whose values are copied as bytes. A type
-// without bytes fails `DType::wrapper` at compile time, as it would `DType::of`.
+// SAFETY: `NoUninit` promises a type without padding and uninitialised bytes, whose values are copied as bytes. A
+// zero-sized type fails `DType::wrapper` at compile time, as it would fail `DType::of`.
 unsafe impl<T: NoUninit + Zeroable + Send + Sync> Element for Plain<T> {
     const DTYPE: DType = DType::wrapper::<Self, T>("Plain");
     type Number = Self;
@@ -48,7 +47,7 @@ unsafe impl<T: NoUninit + Zeroable + Send + Sync> Element for Plain<T> {
     const ZERO: Self = Plain(unsafe { core::mem::zeroed() });
 }
 
-// SAFETY: it is `repr(transparent)` over its one field, and has no invariants of its own.
+// SAFETY: it is `repr(transparent)` over its only field, and has no invariants of its own.
 unsafe impl<T> TransparentWrapper<T> for Plain<T> {}
 
 impl<T> Plain<T> {
@@ -73,21 +72,21 @@ impl<T> Plain<T> {
         TransparentWrapperAlloc::wrap_vec(values)
     }
 
-    /// Elements as what they wrap.
+    /// Elements as the wrapped values.
     #[must_use]
     #[inline]
     pub fn unwrap_slice(elements: &[Self]) -> &[T] {
         TransparentWrapper::peel_slice(elements)
     }
 
-    /// Mutable elements as what they wrap.
+    /// Mutable elements as the wrapped values.
     #[must_use]
     #[inline]
     pub fn unwrap_slice_mut(elements: &mut [Self]) -> &mut [T] {
         TransparentWrapper::peel_slice_mut(elements)
     }
 
-    /// A vector of elements as what they wrap.
+    /// A vector of elements as the wrapped values.
     #[must_use]
     #[inline]
     pub fn unwrap_vec(elements: Vec<Self>) -> Vec<T> {
@@ -99,7 +98,7 @@ impl<T> Plain<T> {
 mod tests {
     use super::*;
 
-    /// Of another crate, with an alignment of its own.
+    /// A type of another crate, with its own alignment.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C, align(16))]
     struct Point([f32; 4]);

@@ -1,4 +1,4 @@
-//! The policies that all index operators share: what an index may be, and how a call runs.
+//! Policies of index operators: the allowed indices, and the execution of a call.
 
 #![forbid(unsafe_code)]
 
@@ -21,19 +21,19 @@ pub const ALL;
 }
 
 closed_set! {
-/// The result of a gather for an index out of range, after [`NegativeIndex`] has been applied.
+/// The policy of a gather for an index out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutOfBounds {
     /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
     #[default]
     Error,
-    /// It yields [`Element::ZERO`](crate::Element::ZERO).
+    /// The result is [`Element::ZERO`](crate::Element::ZERO).
     Zero,
-    /// It names the nearest element: the first when it is below 0, else the last. This and [`Wrap`](Self::Wrap) cost a
-    /// pass over the indices; for tuples of 4 or more components the pass allocates a copy of their axes.
+    /// The nearest element is read: the first if the index is below 0, else the last. `Clamp` and [`Wrap`](Self::Wrap)
+    /// cost a pass over the indices; for tuples of 4 or more components the pass allocates a copy of their axes.
     Clamp,
-    /// It is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
+    /// The index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
 }
 /// Every policy, in the order of declaration.
@@ -41,26 +41,27 @@ pub const ALL;
 }
 
 closed_set! {
-/// The effect of an update whose index is out of range, after [`NegativeIndex`] has been applied.
+/// The policy of a scatter for an update whose index is out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScatterOutOfBounds {
     /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
     #[default]
     Error,
-    /// It is left out.
+    /// The update is skipped.
     Drop,
-    /// It goes to the nearest element: the first when the index is below 0, else the last. This and
+    /// The update goes to the nearest element: the first if the index is below 0, else the last. `Clamp` and
     /// [`Wrap`](Self::Wrap) cost a pass over the indices, as in gathers.
     Clamp,
-    /// Its index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
+    /// The index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
     Wrap,
 }
 /// Every policy, in the order of declaration.
 pub const ALL;
 }
 
-/// How [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) order the depth dimension.
+/// The order of the depth dimension of [`DepthToSpace`](crate::DepthToSpace) and
+/// [`SpaceToDepth`](crate::SpaceToDepth).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
@@ -71,7 +72,7 @@ pub enum Mode {
 }
 
 impl ScatterOutOfBounds {
-    /// The policy of the adjoint of a gather: what was filled is dropped.
+    /// The policy of the adjoint of a gather: updates of filled rows are dropped.
     pub(crate) fn of_gather(out_of_bounds: OutOfBounds) -> Self {
         match out_of_bounds {
             OutOfBounds::Error => ScatterOutOfBounds::Error,
@@ -94,35 +95,35 @@ impl ScatterOutOfBounds {
     }
 }
 
-/// How many threads a call may use. The result is the same for any number.
+/// Parallelism of a call: its maximum threads. The result is the same for any number.
 ///
-/// A call from a rayon thread uses that pool; any other uses the global pool. The first large call starts the global
-/// pool, so configure it before.
+/// A call from a rayon thread uses the pool of that thread; any other uses the global pool. The first large call
+/// starts the global pool, so configure it before.
 ///
-/// The calling thread always works. It offers work to the pool, and threads that are free take a part of it. At the end
-/// the call waits for threads that have begun a part, and for no others. While it waits, its thread runs no other job:
-/// a task may hold a lock or a `RefCell` over a call, whatever other tasks do. However many calls a busy pool leaves
-/// without help, it holds at most one offer for each of its threads, and one more for calls from outside.
+/// The calling thread always works. It offers work to the pool, and free threads take chunks of it. At the end the
+/// call waits for threads that have begun a chunk, and for no others. While it waits, its thread runs no other job: a
+/// task may hold a lock or a `RefCell` across a call, whatever other tasks do. However many calls wait for help, a busy
+/// pool holds at most one offer per pool thread, and one more for calls from outside.
 ///
-/// A map or a reduction of the caller's may run calls of this crate. If it waits in rayon, by `join`, `scope`,
-/// `install` or a parallel iterator, rayon may run any job of the pool while it waits, inside the call and on its
-/// thread. A job that waits in rayon may be given a part of a call to do, and with it the caller's map. So do not hold
-/// a lock over a wait in rayon if another job or a map wants that lock.
+/// A map or a reduction of yours may run calls of this crate. It may wait in rayon, by `join`, `scope`, `install` or a
+/// parallel iterator. Then rayon may run any job of the pool, inside the call and on its thread. A job that waits in
+/// rayon may be given a chunk of a call, and with it your map. So do not hold a lock across a wait in rayon if another
+/// job or a map takes the same lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Par {
     /// The calling thread only.
     Seq,
-    /// As many as pay off, up to the size of the pool. Without the feature `rayon`: `Seq`.
+    /// The number of threads that pays off, up to the size of the pool. Without the feature `rayon`: `Seq`.
     #[default]
     Auto,
-    /// At most this many, the calling thread among them, whatever there is to move. 0 counts as 1, and more than 1,024
-    /// as 1,024. Without the feature `rayon`: `Seq`.
+    /// At most this number, including the calling thread, however little there is to move. 0 counts as 1, and more
+    /// than 1,024 as 1,024. Without the feature `rayon`: `Seq`.
     Threads(usize),
 }
 
 closed_set! {
-/// The unit that values of a parameter are given for, of a map or a row function.
+/// The unit that has its own value of a parameter, of a map or a row function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Per {
@@ -134,13 +135,12 @@ pub enum Per {
     Row = "per row of data",
     /// Each element of data.
     Element = "per element",
-    /// Each slice that is given.
+    /// Each slice.
     Slice = "per slice",
 }
 const fn name;
 }
 
-/// Both policies of an index operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct IndexPolicy {
     pub(crate) negative: NegativeIndex,
@@ -160,10 +160,10 @@ impl IndexPolicy {
     }
 }
 
-/// The effect of an index that names no position of its axis, in a kernel.
+/// The effect in a kernel of a missing index: one that names no position of its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// The run is not complete, and the call fails.
+    /// The result is incomplete, and the call fails.
     Fail,
     /// The row of the output is filled.
     Fill,
@@ -171,23 +171,22 @@ pub(crate) enum Missing {
     Skip,
 }
 
-/// A pass over indices ahead of a kernel: each index that names no position is replaced by one that does.
+/// A pass over indices before a kernel, which replaces each missing index by a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remap {
-    /// By the index of the nearest position.
+    /// The nearest position.
     Clamp,
-    /// By the index modulo the size of the axis.
+    /// The index modulo the size of the axis.
     Wrap,
 }
 
-/// The policies of an operator as plans and kernels know them. [`IndexPolicy::lower`] and [`ScatterOutOfBounds::lower`]
-/// make it, and nothing else compares the public policies.
+/// The policies of an operator in plans and kernels. Made by [`IndexPolicy::lower`] and [`ScatterOutOfBounds::lower`];
+/// nothing else compares the public policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KernelPolicy {
-    /// Whether a negative index counts from the end.
     pub(crate) from_end: bool,
     pub(crate) missing: Missing,
-    /// Behind this pass no index is missing. On an axis of size 0 it does nothing, and every index is missing.
+    /// After this pass no index is missing. On an axis of size 0 it does nothing, and every index is missing.
     pub(crate) remap: Option<Remap>,
     /// The public policy, for messages.
     pub(crate) negative: NegativeIndex,
@@ -199,12 +198,11 @@ impl KernelPolicy {
             NegativeIndex::FromEnd => true,
             NegativeIndex::Reject => false,
         };
-        // An index from `-dim` to -1 is its own remainder from the end.
+        // For an index in `-dim..0`, the remainder is its position from the end.
         let wraps = matches!(remap, Some(Remap::Wrap));
         KernelPolicy { from_end: from_end || wraps, missing, remap, negative }
     }
 
-    /// Whether a missing index is an error.
     #[inline(always)]
     pub(crate) const fn fails(self) -> bool {
         match self.missing {
@@ -213,7 +211,6 @@ impl KernelPolicy {
         }
     }
 
-    /// Whether the row of a missing index is filled.
     #[inline(always)]
     pub(crate) const fn fills(self) -> bool {
         match self.missing {
@@ -222,13 +219,13 @@ impl KernelPolicy {
         }
     }
 
-    /// Whether a call can fail for an index, if its output is `empty` or an axis has size 0 (`nowhere`).
+    /// Whether a call can fail for an index. `empty`: the output is empty; `nowhere`: an axis has size 0.
     pub(crate) const fn refuses(self, empty: bool, nowhere: bool) -> bool {
         self.fails() && (self.remap.is_none() || !empty && nowhere)
     }
 }
 
-/// How a call runs, whatever it computes.
+/// Execution options of a call, whatever it computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Options {
     pub(crate) par: Par,

@@ -1,4 +1,4 @@
-//! The reductions of scatters and bags, and the types that maps make for bags.
+//! Reductions of scatters and bags, and the result types of maps for bags.
 
 #![forbid(unsafe_code)]
 
@@ -6,19 +6,17 @@ use crate::types::declare::closed_set;
 use crate::types::element::Element;
 
 closed_set! {
-/// How a scatter combines an update with its element, or a bag its rows.
+/// The reduction of an element and its updates by a scatter, or of the rows of a bag.
 ///
-/// Updates are taken one after the other, in row-major order of the indices. The result is that of the plain loop, to
-/// the bit, for any number of threads.
+/// Updates are applied in row-major order of the indices, to the bit as in a plain loop, for any number of threads.
 ///
-/// Elements of several numbers, which are arrays and types that derive `Element` with `numbers = TYPE`, are reduced
-/// number by number.
+/// Elements of several numbers (arrays, and types with `Element`'s `numbers = TYPE`) are reduced number by number.
 ///
-/// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16` and
-/// `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
+/// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16`
+/// and `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
 ///
-/// A NaN among floats makes the result NaN, under `Min` and `Max` too, which keep the bits of the last one. Which NaN
-/// arithmetic makes is not specified. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the earlier.
+/// A NaN among floats makes the result NaN, also under `Min` and `Max`, which keep the bits of the last NaN. A NaN
+/// made by arithmetic has unspecified bits. Of equal values, such as 0.0 and -0.0, `Min` and `Max` keep the earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduction {
@@ -35,8 +33,7 @@ pub enum Reduction {
     Min = "min",
     /// The greatest.
     Max = "max",
-    /// The sum of the element and its updates, divided by how many they are. Of integers it is the exact mean, rounded
-    /// down.
+    /// The sum of the element and its updates, divided by their number. Of integers: the exact mean, rounded down.
     Mean = "mean",
 }
 /// Every reduction.
@@ -49,8 +46,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number, or an array of them: what a map makes of an element for an [`EmbeddingBag`](crate::EmbeddingBag) to
-/// reduce. Sealed.
+/// A number or an array of numbers: the result of a map for an [`EmbeddingBag`](crate::EmbeddingBag) to reduce.
+/// Sealed.
 ///
 /// Maps of blocks make arrays, whose numbers are reduced one by one.
 #[diagnostic::on_unimplemented(

@@ -1,8 +1,8 @@
-//! Text put together at compile time.
+//! Text built at compile time.
 
 #![forbid(unsafe_code)]
 
-/// Text of at most `N` bytes, put together at compile time. What does not fit is cut off between characters.
+/// Text of at most `N` bytes. Longer text is cut between characters.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<const N: usize> {
     bytes: [u8; N],
@@ -27,7 +27,7 @@ impl<const N: usize> Text<N> {
         self
     }
 
-    /// A number of bytes in words.
+    /// `1 byte`, `2 bytes` and so on.
     pub(crate) const fn bytes(self, count: usize) -> Self {
         self.number(count).text(if count == 1 { " byte" } else { " bytes" })
     }
@@ -48,7 +48,7 @@ impl<const N: usize> Text<N> {
         }
     }
 
-    /// The text, unless a part of it did not fit.
+    /// The text; `None` if it was cut.
     pub(crate) const fn whole(&self) -> Option<&str> {
         if self.is_cut { None } else { Some(self.as_str()) }
     }

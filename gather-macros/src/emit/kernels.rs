@@ -1,8 +1,7 @@
-//! The kernels: one for each width x representation x rank x level, which the gathers share, one for each
-//! representation x rank x level, which the scatters share, and one for each width x rank x level, which the operators
-//! that rearrange space share.
+//! Kernels by operator family. Gathers share one kernel per width x representation x rank x level, and scatters one
+//! per representation x rank x level. Operators that rearrange space share one per width x rank x level.
 //!
-//! A kernel is named by its types: gather-core has the generic function, which the compiler makes one of for each.
+//! A kernel is named by its types: it is an instance of a generic function of gather-core.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -11,15 +10,15 @@ use crate::emit::Source;
 use crate::grid::{Size, Width};
 use crate::name::{self, Level, readable};
 
-/// The data type of each element, which has the width that it is said to have. The caller's type is named here and
-/// nowhere else: what it means may be another thing each time that it is asked for, where a macro gives it.
+/// The data type of each element, checked against its declared width. This is the only place that names the caller's
+/// type: a type given by a macro may mean another thing at each use.
 pub(crate) fn data_types(source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let data_types = grid.elements.iter().map(|element| {
         let (attrs, name, ty) = (&element.attrs, &element.name, &element.ty);
         let mut dtype = quote!(<#ty as #private::Element>::DTYPE);
         if let Size::Bytes(bytes) = grid.widths[element.width].size {
-            // What is wrong is shown where the width is said.
+            // Errors are shown at the declared width class.
             let span = element.class.as_ref().map_or_else(|| first_span(ty), Ident::span);
             let (text, bytes, moved) = (readable(ty), Literal::usize_unsuffixed(bytes), at(span, private));
             dtype = quote_spanned!(span=> #moved::with_width(#dtype, #text, #bytes));
@@ -29,7 +28,7 @@ pub(crate) fn data_types(source: Source<'_>) -> TokenStream {
     data_types.collect()
 }
 
-/// Tokens that mean what they mean, but are shown in errors at another place.
+/// The same tokens with another location for errors.
 pub(crate) fn at(place: Span, tokens: &TokenStream) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(place.resolved_at(token.span()));
@@ -38,12 +37,11 @@ pub(crate) fn at(place: Span, tokens: &TokenStream) -> TokenStream {
     tokens.clone().into_iter().map(moved).collect()
 }
 
-/// Where tokens begin.
 fn first_span(tokens: &TokenStream) -> Span {
     tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span())
 }
 
-/// The kernels of one level that the gathers share, ordered by width, representation and rank.
+/// The gather kernels of one level, ordered by width, representation and rank.
 pub(crate) fn gathers(source: Source<'_>, level: &Level) -> Vec<TokenStream> {
     let Source { grid, private } = source;
     let mut kernels = Vec::new();
@@ -62,7 +60,7 @@ pub(crate) fn gathers(source: Source<'_>, level: &Level) -> Vec<TokenStream> {
     kernels
 }
 
-/// The kernels of one level that the scatters share, ordered by representation and rank.
+/// The scatter kernels of one level, ordered by representation and rank.
 pub(crate) fn scatters(source: Source<'_>, level: &Level) -> Vec<TokenStream> {
     let Source { grid, private } = source;
     let mut kernels = Vec::new();
@@ -76,7 +74,7 @@ pub(crate) fn scatters(source: Source<'_>, level: &Level) -> Vec<TokenStream> {
     kernels
 }
 
-/// The kernels of one level that the operators that rearrange space share, ordered by width and rank.
+/// The kernels of one level for operators that rearrange space, ordered by width and rank.
 pub(crate) fn rearranges(source: Source<'_>, level: &Level) -> Vec<TokenStream> {
     let Source { grid, private } = source;
     let mut kernels = Vec::new();
@@ -90,7 +88,6 @@ pub(crate) fn rearranges(source: Source<'_>, level: &Level) -> Vec<TokenStream> 
     kernels
 }
 
-/// The type of a level.
 fn level_type(level: &Level) -> Ident {
     format_ident!("{}", level.variant)
 }

@@ -1,7 +1,7 @@
-//! From the grid to tokens: a static whose initialiser holds everything. So nothing leaks, and the types that a caller
-//! names are resolved where they stand.
+//! Emission: from the grid to tokens of a static whose initialiser holds everything. So nothing leaks, and a caller's
+//! types are resolved where they are written.
 //!
-//! None of it is unsafe. gather-core compares what the table says with what its kernels are, in constant evaluation.
+//! Nothing emitted is unsafe. gather-core compares the table with its kernels in constant evaluation.
 //!
 //! Emitted code names items of gather-core by their full paths. An alias inside the initialiser would hide a caller's
 //! item of the same name.
@@ -25,7 +25,6 @@ struct Source<'a> {
     private: &'a TokenStream,
 }
 
-/// The set that a call asks for.
 pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     let private = name::private(&call.krate);
     let source = Source { grid, private: &private };
@@ -33,7 +32,7 @@ pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     wrap(call, &quote!(#data_types #table))
 }
 
-/// A set without kernels, for a call with errors: what uses the static does not fail again.
+/// A set without kernels, for a call with errors: uses of the static do not fail again.
 pub(crate) fn empty_set(call: &Call) -> TokenStream {
     let private = name::private(&call.krate);
     wrap(call, &table::table(&call.name, Source { grid: &Grid::default(), private: &private }))

@@ -1,4 +1,4 @@
-//! The table: what the dispatcher reads.
+//! The table read by the dispatcher.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -10,7 +10,6 @@ use crate::emit::kernels::{gathers, rearranges, scatters, width_bytes};
 use crate::grid::Size;
 use crate::name;
 
-/// The `KernelSet` of a grid.
 pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let name = name.unraw().to_string();
@@ -80,7 +79,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     }
 }
 
-/// The sets that run what this one has no kernel for: rows of other lengths, and loop nests of other ranks.
+/// The fallback sets, for rows of other lengths and for loop nests of other ranks.
 fn rests(source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let has_width =

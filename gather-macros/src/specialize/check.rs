@@ -1,5 +1,5 @@
-//! Checks of declarations: attributes against shapes, as far as the macro knows the numbers. gather-core
-//! checks constants in them when these are evaluated.
+//! Checks of declarations: attributes against shapes, as far as the macro knows the numbers. gather-core checks the
+//! constants among them when it evaluates them.
 
 use proc_macro2::Span;
 use syn::{Error, Expr, ExprArray, GenericParam, Generics, Ident, Path, Type};
@@ -10,13 +10,12 @@ use crate::specialize::known::{self, NEGATIVE_INDEX, Op, OutOfBounds, Preset};
 use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes;
 
-/// A declaration that has been checked.
 pub(crate) struct Checked {
     pub(crate) op: Op,
     pub(crate) data: Tensor,
     pub(crate) indices: Option<Tensor>,
     pub(crate) attributes: Attributes,
-    /// The type of the output, where a map makes another one.
+    /// The type of the output, if a map changes it.
     pub(crate) output: Option<Type>,
 }
 
@@ -28,16 +27,16 @@ pub(crate) struct Attributes {
     pub(crate) out_of_bounds: OutOfBounds,
     pub(crate) rejects: bool,
     pub(crate) map: Option<Path>,
-    /// Of the map.
+    /// Parameters of the map.
     pub(crate) params: Vec<Param>,
-    /// With an entry for each dimension.
+    /// One entry per dimension.
     pub(crate) block: Vec<Number>,
     pub(crate) begin: Vec<Number>,
     pub(crate) end: Vec<Number>,
     pub(crate) preset: Preset,
 }
 
-/// The values of the keys, each with its place, before they are compared with shapes.
+/// The values of the keys, each with its location, before they are compared with shapes.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) axis: Option<(i128, Span)>,
@@ -51,7 +50,7 @@ pub(crate) struct Given {
     pub(crate) end: Option<(Vec<Number>, Span)>,
 }
 
-/// Checks a declaration; `None` after reporting what is wrong.
+/// Checks a declaration; `None` after reporting its mistakes.
 pub(crate) fn function(cx: &mut Ctxt, function: &mut Function) -> Option<Checked> {
     let before = cx.count();
     let op = Op::parse(&function.op.to_string()).map_err(|message| cx.error_on(&function.op, message)).ok();
@@ -99,7 +98,7 @@ pub(crate) fn function(cx: &mut Ctxt, function: &mut Function) -> Option<Checked
     (cx.count() == before).then_some(checked)
 }
 
-/// The types that a slice function cannot be generic over.
+/// Reports generic parameters that a slice function cannot have.
 fn generics(cx: &mut Ctxt, generics: &Generics) {
     for param in &generics.params {
         match param {
@@ -138,7 +137,7 @@ fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// Reports a type that is no element, where that shows.
+/// Reports a type that is evidently no element.
 fn element(cx: &mut Ctxt, ty: &Type) {
     let message = match ty {
         Type::Reference(_) | Type::Ptr(_) => "references and pointers cannot be elements; hold the data itself".into(),
@@ -154,7 +153,7 @@ fn element(cx: &mut Ctxt, ty: &Type) {
     cx.error_on(ty, message);
 }
 
-/// Reports a type that cannot index, where that shows.
+/// Reports a type that evidently cannot index.
 fn index_type(cx: &mut Ctxt, ty: &Type, generics: &Generics) {
     let known = || name::INDICES.map(|(name, _)| name);
     let is_parameter = |name: &Ident| generics.type_params().any(|param| param.ident == *name);
@@ -163,7 +162,7 @@ fn index_type(cx: &mut Ctxt, ty: &Type, generics: &Generics) {
         Some(name) if known::NOT_INDICES.iter().any(|other| name == other) => String::new(),
         Some(name) => {
             let name = name.to_string();
-            // A misspelt index type. Other names may be aliases, which the compiler knows.
+            // A misspelt index type. Other names may be aliases, which only the compiler knows.
             let looks =
                 name.starts_with(['i', 'u']) && name.len() <= 5 && name[1..].chars().all(|c| c.is_ascii_digit());
             match nearest(&name, known()) {
@@ -176,7 +175,7 @@ fn index_type(cx: &mut Ctxt, ty: &Type, generics: &Generics) {
     cx.error_on(ty, format!("`{}` cannot index{near} (use one of {})", readable(ty), known().join(", ")));
 }
 
-/// An output of its own goes with a map.
+/// Checks that an output type is given iff there is a map.
 fn output(cx: &mut Ctxt, function: &Function, map: Option<&Path>) {
     match (&function.output, map) {
         (None, Some(map)) => {
@@ -189,7 +188,6 @@ fn output(cx: &mut Ctxt, function: &Function, map: Option<&Path>) {
     }
 }
 
-/// Reads the keys of a declaration.
 fn keys(cx: &mut Ctxt, op: Op, function: &Function) -> Given {
     let mut given = Given::default();
     let mut seen: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
-//! From a checked declaration to functions: one on slices, and where every size is known, one on arrays.
+//! Emission: from a checked declaration to a function on slices, and one on arrays if every size is known.
 //!
-//! The emitted code only writes down the declaration, in a type inside the function. The loops are gather-core's, and
-//! the declaration is a constant to them.
+//! Emitted code holds only the declaration, in a type inside the function. The loops belong to gather-core, to which
+//! the declaration is a constant.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -17,14 +17,13 @@ use crate::specialize::known::{Op, OutOfBounds};
 use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes::{self, OutputSize};
 
-/// A declaration with everything that its functions are made of.
+/// A declaration and the inputs of its functions.
 pub(crate) struct Source<'a> {
     pub(crate) krate: &'a TokenStream,
     pub(crate) function: &'a Function,
     pub(crate) checked: &'a Checked,
 }
 
-/// The functions of a declaration.
 pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
     let output = shapes::output(source.checked);
     let (slices, arrays) = (source.on_slices(&output), source.on_arrays(&output));
@@ -37,7 +36,6 @@ impl Source<'_> {
         attrs::conditions(&self.function.attrs)
     }
 
-    /// The type of the output's elements.
     fn output_type(&self) -> &Type {
         self.checked.output.as_ref().unwrap_or(&self.checked.data.ty)
     }
@@ -47,7 +45,6 @@ impl Source<'_> {
         self.checked.op.has_indices() && self.checked.attributes.out_of_bounds == OutOfBounds::Error
     }
 
-    /// The parameters of the map.
     fn params(&self) -> &[Param] {
         &self.checked.attributes.params
     }
@@ -67,8 +64,7 @@ impl Source<'_> {
         arguments
     }
 
-    /// The type `__Declaration`, which says what is declared, and a check of its constants. They are checked as soon as
-    /// the function is, and not when it is first called.
+    /// The type `__Declaration`, and a check of its constants with the function, not when it is first called.
     fn checked_declaration(&self) -> TokenStream {
         let (declaration, private) = (self.declaration(), name::private(self.krate));
         let Checked { attributes, .. } = self.checked;
@@ -80,7 +76,7 @@ impl Source<'_> {
         quote!(#declaration #check)
     }
 
-    /// The type `__Declaration`, which says what is declared.
+    /// The type `__Declaration`, which implements the declaration.
     pub(super) fn declaration(&self) -> TokenStream {
         let private = name::private(self.krate);
         let Checked { op, data, indices, attributes, .. } = self.checked;
@@ -97,7 +93,7 @@ impl Source<'_> {
                 quote!(#data, #block, #begin, #end)
             }
         };
-        // What is wrong with constants is shown on the operator.
+        // Errors of constants are shown at the operator.
         let (place, moved) = (self.function.op.span(), at(self.function.op.span(), &private));
         let constructor = quote_spanned!(place=> #moved::Declared::#constructor(#arguments));
         let out_of_bounds = (attributes.out_of_bounds != OutOfBounds::Error).then(|| {
@@ -114,7 +110,7 @@ impl Source<'_> {
         }
     }
 
-    /// The call of gather-core's function, on slices.
+    /// The call of gather-core's function on slices.
     fn call(&self, arguments: &[Ident], [on_data, on_indices, out]: [TokenStream; 3]) -> TokenStream {
         let private = name::private(self.krate);
         let Checked { op, data, indices, attributes, .. } = self.checked;
@@ -141,12 +137,11 @@ impl Source<'_> {
         }
     }
 
-    /// Whether there is a function on arrays: every size is known.
+    /// Whether every size is known, so that there is a function on arrays.
     fn has_arrays(&self) -> bool {
         self.tensors().all(|(_, tensor)| tensor.sizes.iter().all(|size| !matches!(size, Number::Any(_))))
     }
 
-    /// The function on slices.
     fn on_slices(&self, output: &[OutputSize]) -> TokenStream {
         let (krate, private) = (self.krate, name::private(self.krate));
         let Function { attrs, vis, name, generics, .. } = self.function;
@@ -182,7 +177,7 @@ impl Source<'_> {
         }
     }
 
-    /// The function on arrays, where every size is known.
+    /// The function on arrays; `None` unless every size is known.
     fn on_arrays(&self, output: &[OutputSize]) -> Option<TokenStream> {
         if !self.has_arrays() {
             return None;
@@ -202,8 +197,8 @@ impl Source<'_> {
         });
         let mut slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
         let (on_data, on_indices) = (slices.next().unwrap_or_default(), slices.next().unwrap_or_default());
-        // A variable cannot hide a constant around, but a function in the body can, and a variable hides that. The
-        // function on slices is not called, whose path differs where both belong to a type.
+        // A variable cannot hide a constant in scope, but a function in the body can, and a variable hides the
+        // function. The function on slices is not called: its path differs if both belong to a type.
         let out = flat(&private, "__out", output.len(), true);
         let (declaration, call) = (self.declaration(), self.call(&[], [on_data, on_indices, out]));
         let errors = self.array_errors();
@@ -248,7 +243,7 @@ impl Source<'_> {
         })
     }
 
-    /// The causes for which the function on arrays returns errors, where it does.
+    /// The causes of errors of the function on arrays, if it returns any.
     fn array_errors(&self) -> Option<&'static str> {
         match (self.params().is_empty(), self.refuses_indices()) {
             (true, false) => None,
@@ -260,7 +255,7 @@ impl Source<'_> {
         }
     }
 
-    /// The description of the function, below what its author says.
+    /// The description of the function, which follows its author's.
     fn doc(&self, attrs: &[Attribute], output: &[OutputSize], arguments: &[Ident]) -> TokenStream {
         let mut text = Vec::new();
         if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
@@ -292,7 +287,7 @@ impl Source<'_> {
 }
 
 impl Source<'_> {
-    /// The result for an index out of range, where it is no error.
+    /// The result for an index out of range, unless it is an error.
     fn policy_doc(&self) -> Option<&'static str> {
         match self.checked.attributes.out_of_bounds {
             OutOfBounds::Error => None,
@@ -303,7 +298,7 @@ impl Source<'_> {
     }
 }
 
-/// A tensor as its author wrote it, more or less.
+/// A tensor roughly as written by its author.
 pub(super) fn shape_text(tensor: &Tensor) -> String {
     typed(&tensor.ty, tensor.sizes.iter().map(|size| OutputSize::of(size).text))
 }
@@ -312,7 +307,7 @@ fn typed(ty: &Type, sizes: impl Iterator<Item = String>) -> String {
     format!("{}[{}]", readable(ty).replace(" ;", ";"), sizes.collect::<Vec<_>>().join(", "))
 }
 
-/// A shape, with constants and `_` in the words of gather-core.
+/// A shape, with constants and `_` as items of gather-core.
 fn sizes(private: &TokenStream, sizes: &[Number]) -> TokenStream {
     let sizes = sizes.iter().map(|size| match size {
         Number::Any(_) => quote!(#private::ANY),
@@ -325,7 +320,6 @@ fn sizes(private: &TokenStream, sizes: &[Number]) -> TokenStream {
     quote!(&[#(#sizes),*])
 }
 
-/// The entries of an attribute.
 fn entries(list: &[Number]) -> TokenStream {
     let entries = list.iter().map(|entry| match entry {
         Number::Constant(expr) => expr.to_token_stream(),

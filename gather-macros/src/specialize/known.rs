@@ -1,4 +1,4 @@
-//! The names that `specialize!` knows: operators, presets, attributes and policies.
+//! Names known to `specialize!`: operators, presets, attributes and policies.
 
 use crate::name::{INDEX_OPS, SPACE_OPS, primitive_bytes, suggestion};
 
@@ -14,7 +14,7 @@ pub(crate) enum Op {
 impl Op {
     const ALL: [Op; 4] = [Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace];
 
-    /// The names in the lists of all operators, in the order of the variants.
+    /// Names from the lists of all operators, in the order of the variants.
     const NAMES: [(&str, &str); 4] = {
         let ([gather, gather_elements, gather_nd], [batch_to_space, ..]) = (INDEX_OPS, SPACE_OPS);
         [gather, gather_elements, gather_nd, batch_to_space]
@@ -25,7 +25,7 @@ impl Op {
     }
 
     /// # Errors
-    /// The message about a name that is none.
+    /// The message about an unknown name.
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         let names = Self::ALL.map(Op::name);
         Self::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| {
@@ -38,7 +38,7 @@ impl Op {
         self != Op::BatchToSpace
     }
 
-    /// The attributes that it takes, with an example of each; those that it needs come first.
+    /// The accepted attributes, with an example of each; required ones come first.
     pub(crate) fn keys(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Op::Gather => &[
@@ -61,7 +61,7 @@ impl Op {
         }
     }
 
-    /// How many of the attributes it needs.
+    /// The number of required attributes.
     pub(crate) fn needed(self) -> usize {
         usize::from(self != Op::GatherNd)
     }
@@ -96,7 +96,7 @@ impl Op {
     }
 
     /// # Errors
-    /// The message about a name that is none.
+    /// The message about an unknown name.
     pub(crate) fn preset(self, name: &str) -> Result<Preset, String> {
         let presets = self.presets();
         presets.iter().find(|(preset, _)| *preset == name).map(|(_, preset)| *preset).ok_or_else(|| {
@@ -107,20 +107,20 @@ impl Op {
     }
 }
 
-/// The attributes that a preset sets.
+/// Attributes set by a preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Preset {
     /// Negative indices are out of range.
     pub(crate) rejects: bool,
     /// Indices out of range yield zeros.
     pub(crate) zeros: bool,
-    /// Indices are of rank 0 or 1.
+    /// Indices have rank 0 or 1.
     pub(crate) lists: bool,
-    /// Off the axis, indices have the shape of data.
+    /// Except along the axis, indices have the shape of data.
     pub(crate) equal: bool,
     /// There are no batch dimensions.
     pub(crate) no_batch: bool,
-    /// Batch dimensions come out as one.
+    /// Batch dimensions are flattened to one in the output.
     pub(crate) flattens: bool,
 }
 
@@ -129,7 +129,7 @@ impl Preset {
         Preset { rejects: false, zeros: false, lists: false, equal: false, no_batch: false, flattens: false };
 }
 
-/// The result for an index out of range.
+/// The policy for an index out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutOfBounds {
     Error,
@@ -139,7 +139,7 @@ pub(crate) enum OutOfBounds {
 }
 
 impl OutOfBounds {
-    /// The values of `out_of_bounds`, and the names of its variants.
+    /// The values of `out_of_bounds`, and the names of their variants.
     pub(crate) const ALL: [(&str, &str, OutOfBounds); 4] = [
         ("error", "Error", OutOfBounds::Error),
         ("zero", "Zero", OutOfBounds::Zero),
@@ -152,16 +152,16 @@ impl OutOfBounds {
     }
 }
 
-/// The values of `negative_index`, and whether negative indices are then out of range.
+/// The values of `negative_index`, and whether they make negative indices out of range.
 pub(crate) const NEGATIVE_INDEX: [(&str, bool); 2] = [("from_end", false), ("reject", true)];
 
-/// Types that the compiler knows by a name, and that are no elements.
+/// Types that the compiler knows by name and that are no elements.
 pub(crate) const NOT_ELEMENTS: [&str; 7] = ["char", "str", "String", "i128", "u128", "Vec", "Box"];
 
 /// Elements that cannot index.
 pub(crate) const NOT_INDICES: [&str; 9] = ["bool", "f16", "bf16", "f32", "f64", "char", "i128", "u128", "String"];
 
-/// Bytes of the elements that are known by a name; at least 1 of others.
+/// The bytes of element types known by name; at least 1 for others.
 pub(crate) fn bytes(name: &str) -> u128 {
     let halves = if matches!(name, "f16" | "bf16") { 2 } else { 1 };
     primitive_bytes(name).unwrap_or(halves) as u128

@@ -20,7 +20,6 @@ use check::Checked;
 use emit::Source;
 use parse::Function;
 
-/// The functions of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut cx = Ctxt::default();
     let Some(call) = parse::call(&mut cx, input) else {

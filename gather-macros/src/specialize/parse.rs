@@ -1,6 +1,6 @@
-//! From tokens to declarations; what they mean is `check`'s.
+//! Parsing: from tokens to declarations; `check` interprets them.
 //!
-//! A mistake does not hide the next: the parser reports it and goes on behind it, at the next function.
+//! The parser reports a mistake and continues at the next function, so that one mistake does not hide the next.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -17,12 +17,11 @@ use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::parse::{krate, skip_until};
 
-/// A declaration as it should stand.
+/// A well-formed declaration.
 pub(crate) const EXAMPLE: &str = "pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);";
 
 /// A call of `specialize!`.
 pub(crate) struct Call {
-    /// The path of gather-core.
     pub(crate) krate: TokenStream,
     pub(crate) set: Option<Set>,
     pub(crate) functions: Vec<Function>,
@@ -36,7 +35,7 @@ pub(crate) struct Set {
     pub(crate) instances: Vec<Instance>,
 }
 
-/// `NAME::<TYPE, ..>`: a generic function for types.
+/// `NAME::<TYPE, ..>`: an instance of a generic function.
 pub(crate) struct Instance {
     pub(crate) name: Ident,
     pub(crate) types: Vec<Type>,
@@ -93,15 +92,15 @@ impl Number {
         }
     }
 
-    /// The value, where the macro knows it.
+    /// The value, if the macro knows it.
     pub(crate) fn value(&self) -> Option<i128> {
         if let Number::Literal(value, _) = self { Some(*value) } else { None }
     }
 
-    /// The size that an expression stands for.
+    /// The size denoted by an expression.
     ///
     /// # Errors
-    /// On the expression, when it is neither a number nor a constant nor `_`.
+    /// On the expression, if it is neither a number nor a constant nor `_`.
     pub(crate) fn of(expr: Expr, what: &str) -> Result<Self> {
         let span = expr.span();
         let literal = |expr: &Expr| match expr {
@@ -134,8 +133,7 @@ impl Number {
     }
 }
 
-/// Whether `crate` or `super` stands alone somewhere. That names no constant, and the compiler would ask for a macro's
-/// `!` after it.
+/// Whether a `crate` or `super` has no path after it: it is no constant, and the compiler would require a `!`.
 fn has_lone_keyword(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -153,7 +151,7 @@ fn has_lone_keyword(tokens: TokenStream) -> bool {
     false
 }
 
-/// Parses a call; `None` after reporting why there is none.
+/// Parses a call; `None` after reporting the reason.
 pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
     let parse = |input: ParseStream<'_>| {
         let krate = krate(input)?;
@@ -243,7 +241,7 @@ fn semicolon(input: ParseStream<'_>, what: &str, end: Span) -> Result<()> {
     Err(if input.is_empty() { Error::new(end, message) } else { input.error(message) })
 }
 
-/// The tokens after `fn`; `None` after reporting what is wrong in it.
+/// The tokens after `fn`; `None` after reporting mistakes in them.
 fn function(cx: &mut Ctxt, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> Result<Option<Function>> {
     let name: Ident = input.parse()?;
     let mut generics: Generics = input.parse()?;
@@ -316,7 +314,7 @@ impl Parse for Param {
     }
 }
 
-/// The tensors; `None` after reporting what is wrong in them.
+/// The tensors; `None` after reporting mistakes in them.
 fn tensors_of(cx: &mut Ctxt, input: ParseStream<'_>) -> Option<Vec<Tensor>> {
     let (mut tensors, mut all_good) = (Vec::new(), true);
     while !input.is_empty() {
@@ -363,7 +361,7 @@ fn tensor(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Tensor>> {
     Ok(all_good.then_some(Tensor { ty, sizes, bracket }))
 }
 
-/// A type, out of the invisible group that it stands in when another macro hands it over.
+/// A type, unwrapped from the invisible group of another macro.
 fn ty(input: ParseStream<'_>) -> Result<Type> {
     let start = input.fork();
     let mut ty = input.parse().map_err(|_| start.error("expected a type, such as `f32`"))?;

@@ -1,7 +1,7 @@
-//! The set of a call: a row for each function whose kernel the dispatcher can know.
+//! The set of a call: a row for each function whose kernel the dispatcher can use.
 //!
-//! A function without type parameters has a row of its own, and a generic one a row for each of its instances in the
-//! set's list. Functions with a map have none: calls with maps name their types, so that no registry is asked.
+//! A function without type parameters has one row, and a generic function one for each of its instances in the set's
+//! list. Functions with a map have none: calls with maps name their types, and use no registry.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use crate::name::{self, readable, suggestion};
 use crate::specialize::emit::{Source, number, shape_text};
 use crate::specialize::parse::{Function, Instance, Set, Tensor};
 
-/// Reports instances that are none of the declared functions.
+/// Reports instances of undeclared functions.
 pub(super) fn check(cx: &mut Ctxt, set: &Set, functions: &[Function]) {
     let mut seen: Vec<String> = Vec::new();
     for Instance { name, types } in &set.instances {
@@ -39,7 +39,6 @@ pub(super) fn check(cx: &mut Ctxt, set: &Set, functions: &[Function]) {
     }
 }
 
-/// The static with the kernels of a call.
 pub(super) fn emit(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> TokenStream {
     let Set { attrs, vis, name, instances } = set;
     let (private, text) = (name::private(krate), name.unraw().to_string());
@@ -55,7 +54,7 @@ pub(super) fn emit(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> To
     }
 }
 
-/// The row of a function, for types in place of its parameters.
+/// The row of a function, with types in place of its parameters.
 fn row(source: &Source<'_>, types: &[Type]) -> TokenStream {
     let Function { name, generics, .. } = source.function;
     let private = name::private(source.krate);
@@ -70,7 +69,7 @@ fn row(source: &Source<'_>, types: &[Type]) -> TokenStream {
     })
 }
 
-/// The type of a tensor, and its shape in words, for types in place of parameters.
+/// The type of a tensor, and its shape in words, with types in place of parameters.
 fn instance(tensor: &Tensor, generics: &Generics, types: &[Type]) -> (TokenStream, String) {
     let params: Vec<_> = generics.type_params().map(|param| param.ident.to_string()).zip(types).collect();
     let ty = replaced(tensor.ty.to_token_stream(), &params);
@@ -78,7 +77,7 @@ fn instance(tensor: &Tensor, generics: &Generics, types: &[Type]) -> (TokenStrea
     (ty, shape_text(&text))
 }
 
-/// The tokens of a type, with types in place of the names of parameters. A name behind `::` is another one's.
+/// The tokens of a type, with types in place of parameter names. A name after `::` is not a parameter.
 fn replaced(tokens: TokenStream, params: &[(String, &Type)]) -> TokenStream {
     let mut is_inside = false;
     tokens

@@ -10,7 +10,7 @@ use crate::specialize::check::{Attributes, Checked, Given};
 use crate::specialize::known::{self, Op, OutOfBounds, Preset};
 use crate::specialize::parse::{Number, Tensor};
 
-/// The attributes of an operator; `None` after reporting those that do not fit.
+/// The attributes of an operator; `None` after reporting mismatches.
 pub(crate) fn attributes(
     cx: &mut Ctxt,
     op: Op,
@@ -60,7 +60,7 @@ fn normalized_axis(cx: &mut Ctxt, axis: i128, span: Span, rank: usize) -> usize 
     axis.rem_euclid(signed) as usize
 }
 
-/// The batch dimensions, from 0 to `max`; negative ones count from `rank`.
+/// The batch dimensions, in `0..=max`; negative ones count from `rank`.
 fn batch_dims(cx: &mut Ctxt, given: &Given, rank: usize, max: usize, why: &str) -> usize {
     let Some((batch_dims, span)) = given.batch_dims else { return 0 };
     let from_front = if batch_dims < 0 { batch_dims + rank as i128 } else { batch_dims };
@@ -207,10 +207,10 @@ fn crops_leave(cx: &mut Ctxt, [block, begin, end]: [&[Number]; 3], data: &Tensor
     }
 }
 
-/// A size of the output: as an expression, and its value, if the macro knows it.
+/// A size of the output: an expression, and its value if the macro knows it.
 pub(crate) struct OutputSize {
     pub(crate) tokens: proc_macro2::TokenStream,
-    /// As it stands in the documentation.
+    /// The size in the documentation.
     pub(crate) text: String,
     pub(crate) value: Option<i128>,
     pub(crate) is_open: bool,
@@ -227,7 +227,7 @@ impl OutputSize {
         }
     }
 
-    /// As it stands where an expression in braces begins: another one in braces would be a statement there.
+    /// The expression at the beginning of a block, where one in braces would be a statement.
     fn first(&self) -> proc_macro2::TokenStream {
         let tokens = &self.tokens;
         if self.value.is_some() { quote!(#tokens) } else { quote!((#tokens)) }
@@ -239,12 +239,11 @@ impl OutputSize {
     }
 }
 
-/// The shape of the output.
 pub(crate) fn output(checked: &Checked) -> Vec<OutputSize> {
     let Checked { op, data, indices, attributes, .. } = checked;
     let indices: &[Number] = indices.as_ref().map_or(&[], |indices| &indices.sizes);
     let Attributes { axis, batch_dims, .. } = attributes;
-    // A dimension that both tensors have may be open in one.
+    // A dimension common to both tensors may be open in one.
     let shared = |dim: usize| if matches!(data.sizes[dim], Number::Any(_)) { &indices[dim] } else { &data.sizes[dim] };
     let sizes: Vec<&Number> = match op {
         Op::Gather => {
@@ -264,7 +263,7 @@ pub(crate) fn output(checked: &Checked) -> Vec<OutputSize> {
     if attributes.preset.flattens && *batch_dims > 1 { flattened(sizes, *batch_dims) } else { sizes }
 }
 
-/// The first dimensions as one.
+/// The first `count` dimensions, flattened to one.
 fn flattened(mut sizes: Vec<OutputSize>, count: usize) -> Vec<OutputSize> {
     let rest = sizes.split_off(count);
     let value = sizes.iter().try_fold(1i128, |product, size| product.checked_mul(size.value?));
@@ -323,7 +322,7 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
     [first].into_iter().chain((1..data.sizes.len()).map(size)).collect()
 }
 
-/// Reports a tensor with more elements, or bytes, than there can be. Sizes that the macro does not know count once.
+/// Reports a tensor with more elements or bytes than a tensor can have. Sizes unknown to the macro count as 1.
 pub(crate) fn output_len(cx: &mut Ctxt, checked: &Checked) {
     const MOST: u128 = i64::MAX as u128;
     let bytes = |ty: &Type| match ty {

@@ -1,4 +1,4 @@
-//! Bags: which indices belong to which bag, and with which weights.
+//! Bags: the indices and weights of each bag.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -16,11 +16,11 @@ use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 
-/// Indices of rows, the bag that each belongs to, and weights if there are any.
+/// Indices of rows, their division into bags, and optional weights.
 ///
-/// Indices, offsets and weights are [`Source`]s: views, lists, or tensors whose types are known at run time, each as it
-/// is. Weights are of the type of the table's numbers ([`Element::Number`]): that of its elements or of what a map
-/// makes of them, `f32` of fused rows.
+/// Indices, offsets and weights are [`Source`]s of independent kinds: views, lists, or tensors whose types are known
+/// at run time. Weights have the number type of the reduced elements ([`Element::Number`]): the table's elements, the
+/// results of its map, or `f32` for fused rows.
 ///
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -49,11 +49,11 @@ impl<X: ?Sized, O: ?Sized, W: ?Sized> Clone for Bags<'_, X, O, W> {
 
 impl<X: ?Sized, O: ?Sized, W: ?Sized> Copy for Bags<'_, X, O, W> {}
 
-/// Bags without weights have this in the place of their type.
+/// The type of weights of bags without weights.
 #[derive(Clone, Copy, Debug)]
 pub enum Unweighted {}
 
-/// Bags that were planned have this in the place of the type of offsets: [`Bags::planned`].
+/// The type of offsets of planned bags: [`Bags::planned`].
 #[derive(Clone, Copy, Debug)]
 pub enum AsPlanned {}
 
@@ -62,10 +62,10 @@ pub enum AsPlanned {}
 pub struct PerTable<W>(PhantomData<fn() -> W>);
 
 impl<'a, X: Source + ?Sized, O: Source + ?Sized> Bags<'a, X, O> {
-    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the
-    /// next one begins; the last bag ends with the indices. The first offset is 0, and offsets ascend; where two are
-    /// equal, the first of the two bags is empty. With
-    /// [`include_last_offset`](crate::BagOperator::include_last_offset), the last offset is the end of the last bag.
+    /// Bags of any lengths, from lists of indices and offsets. Bag `b` is `indices[offsets[b]..offsets[b + 1]]`; the
+    /// last bag ends at `indices.len()`. The first offset is 0, and offsets ascend; a bag with
+    /// `offsets[b] == offsets[b + 1]` is empty. With [`include_last_offset`](crate::BagOperator::include_last_offset),
+    /// the last offset is the end of the last bag.
     #[must_use]
     pub fn new(indices: &'a X, offsets: &'a O) -> Self {
         Bags { indices, offsets: Some(offsets), weights: None }
@@ -73,7 +73,7 @@ impl<'a, X: Source + ?Sized, O: Source + ?Sized> Bags<'a, X, O> {
 }
 
 impl<'a, X: Source + ?Sized> Bags<'a, X> {
-    /// Bags of one length: each row of indices of rank 2 is a bag.
+    /// Bags of equal length: each row of rank-2 indices is a bag.
     #[must_use]
     pub fn packed(indices: &'a X) -> Self {
         Bags { indices, offsets: None, weights: None }
@@ -81,8 +81,8 @@ impl<'a, X: Source + ?Sized> Bags<'a, X> {
 }
 
 impl<'a, X: Source + ?Sized> Bags<'a, X, AsPlanned> {
-    /// The bags that a [`BagPlan`](crate::BagPlan) was made with, of other indices of the same layout. No offsets are
-    /// read again. Plans alone run them.
+    /// The bags of a [`BagPlan`](crate::BagPlan), with other indices of the same layout. Offsets are not read again.
+    /// Only plans run these bags.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction};
@@ -102,14 +102,14 @@ impl<'a, X: Source + ?Sized> Bags<'a, X, AsPlanned> {
 }
 
 impl<'a, X: ?Sized, O: ?Sized, W: ?Sized> Bags<'a, X, O, W> {
-    /// The same bags, with a weight for each index: a reference to weights, or an `Option` of one.
+    /// Sets a weight for each index: a reference to weights, or an `Option` of one.
     #[must_use]
     pub fn weights<V: OptionalWeights<'a>>(self, weights: V) -> Bags<'a, X, O, V::Weights> {
         Bags { indices: self.indices, offsets: self.offsets, weights: weights.optional() }
     }
 }
 
-/// Weights that bags may have: a reference to a [`Source`], or an `Option` of one. Sealed.
+/// Optional weights of bags: a reference to a [`Source`], or an `Option` of one. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no weights of bags",
     label = "no weights",
@@ -143,13 +143,12 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
     }
 }
 
-/// Bags that a [`BagPlan`](crate::BagPlan) runs: those that are [`BagsOf<W>`](BagsOf), and those that were planned
-/// ([`Bags::planned`]). Sealed.
+/// Bags that a [`BagPlan`](crate::BagPlan) runs: [`BagsOf<W>`](BagsOf), and planned bags ([`Bags::planned`]). Sealed.
 ///
 /// # Safety
-/// Indices, offsets and weights that [`PlanBags::with`] passes on may be read along their layouts as values of their
-/// index types, and weights as values `W`, or of the data type that is asked for where `W` is [`Any`], for as long as
-/// the bags are borrowed (V1, V3). For [`PerTable`] there are some, else one.
+/// Indices and offsets that [`PlanBags::with`] passes on may be read along their layouts as values of their index
+/// types, for as long as the bags are borrowed (V1, V3). Weights may be read likewise as values `W`, or of data type
+/// `weight` if `W` is [`Any`]. The slice has one entry, or for [`PerTable`] one for each table.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -161,13 +160,13 @@ pub unsafe trait PlanBags<W>: Sealed {
     /// The kind of indices.
     type Index: IndexKind;
 
-    /// Calls `run` with the bags without their types. `weight` is the data type of weights, and `planned` says of which
-    /// type the indices of a table must be.
+    /// Calls `run` with the bags without their types. `weight` is the data type of weights; `planned(table)` is the
+    /// required type of the indices of a table.
     ///
     /// # Errors
-    /// Of types that are known at run time: [`Error::DTypeMismatch`] for indices that were planned otherwise,
+    /// For types that are known at run time: [`Error::DTypeMismatch`] for indices of a type other than planned,
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, each in
-    /// [`Error::InTable`] where there are several tables; then those of `run`.
+    /// [`Error::InTable`] if there are several tables; then errors of `run`.
     #[doc(hidden)]
     fn with<Y>(
         &self,
@@ -177,7 +176,7 @@ pub unsafe trait PlanBags<W>: Sealed {
     ) -> Result<Y, Error>;
 }
 
-/// Bags of rows with weights `W`, or without weights: [`Bags`], and for several tables a list of them. Sealed.
+/// Bags of rows with weights `W`, or without weights: [`Bags`], or a list of bags for several tables. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
     label = "no bags with weights `{W}`",
@@ -193,7 +192,7 @@ pub trait SaysStarts {
     where
         Self: 's;
 
-    /// Where bags without offsets begin.
+    /// The starts of bags without offsets.
     const WITHOUT: BagStarts<'static>;
 
     fn held(&self) -> Self::Held<'_>;
@@ -240,7 +239,7 @@ impl SaysStarts for AsPlanned {
 
 /// Kinds of weights for numbers `W`.
 pub trait Weighs<W>: Kind {
-    /// Whether the compiler knows both types, so that they need not be compared.
+    /// Whether both types are known at compile time, so that they need not be compared.
     const IS_KNOWN: bool = false;
 }
 
@@ -255,8 +254,8 @@ impl<W> Weighs<W> for Any {}
 /// Weights of numbers `W`, or [`Unweighted`].
 ///
 /// # Safety
-/// Weights that [`WeightsOf::read`] returns may be read along their layout as values `W`, or of the data type that is
-/// asked for where `W` is [`Any`] (V1, V3).
+/// Weights that [`WeightsOf::read`] returns may be read along their layout as values `W`, or of data type `expected`
+/// if `W` is [`Any`] (V1, V3).
 pub unsafe trait WeightsOf<W> {
     type Held<'s>: Borrow<Layout>
     where
@@ -269,7 +268,7 @@ pub unsafe trait WeightsOf<W> {
     fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error>;
 }
 
-// SAFETY: those of a source, whose kind is `W`, or whose data type is compared.
+// SAFETY: V1, V3 of a source; its kind is `W`, or its data type is compared.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
     type Held<'s>
@@ -291,7 +290,7 @@ unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
     }
 }
 
-// SAFETY: there are none.
+// SAFETY: no weights are returned.
 unsafe impl<W> WeightsOf<W> for Unweighted {
     type Held<'s> = &'s Layout;
 
@@ -304,7 +303,6 @@ unsafe impl<W> WeightsOf<W> for Unweighted {
     }
 }
 
-/// The layouts of bags: of indices, offsets and weights.
 type Layouts<'s, W, X, O, V> =
     (<X as Source>::Held<'s>, Option<<O as SaysStarts>::Held<'s>>, Option<<V as WeightsOf<W>>::Held<'s>>);
 
@@ -322,10 +320,8 @@ where
         (self.indices.held(), self.offsets.map(SaysStarts::held), self.weights.map(WeightsOf::held))
     }
 
-    /// The bags without their types.
-    ///
     /// # Errors
-    /// Those of [`PlanBags::with`].
+    /// As for [`PlanBags::with`].
     #[inline(always)]
     fn read<'s, W>(
         &self,
@@ -356,8 +352,8 @@ where
 
 impl<X: ?Sized, O: ?Sized, V: ?Sized> Sealed for Bags<'_, X, O, V> {}
 
-// SAFETY: V1 and V3 of sources (`Source`, `WeightsOf`): of indices and offsets whose kinds are index types, or whose
-// data types are. There is one.
+// SAFETY: V1, V3 of `Source` and `WeightsOf`; kinds or data types of indices and offsets are index types. The
+// slice has one entry.
 #[diagnostic::do_not_recommend]
 unsafe impl<W, X, O, V> PlanBags<W> for Bags<'_, X, O, V>
 where

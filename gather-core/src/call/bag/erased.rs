@@ -1,4 +1,4 @@
-//! An EmbeddingBag without its types: what every door makes, and the one pipeline behind it.
+//! An EmbeddingBag without its types, which every public method builds, and its pipeline.
 //!
 //! ```text
 //! check attributes against shapes  ->  read the offsets  ->  plan (loops, level, kernel)  ->  run
@@ -25,10 +25,10 @@ use crate::types::reduction::Reduction;
 const OP: Op = Op::EmbeddingBag;
 
 impl BagKernels {
-    /// Those of a built-in reduction of elements of a data type.
+    /// The kernels of a built-in reduction of elements of a data type.
     ///
     /// # Errors
-    /// [`Error::ReductionUnavailable`] where there are none.
+    /// [`Error::ReductionUnavailable`] if `found` is `None`.
     #[inline(always)]
     pub(super) fn built_in(
         found: Option<(&'static BagFns, usize)>,
@@ -51,7 +51,7 @@ pub struct Erased<'a> {
 
 /// Bags without their types.
 ///
-/// Invariant: what [`PlanBags`](crate::PlanBags) promises, whose implementations alone make them.
+/// Invariant: the contract of [`PlanBags`](crate::PlanBags), whose implementations alone make them.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
     pub(super) indices: Erased<'a>,
@@ -60,20 +60,19 @@ pub struct ErasedBags<'a> {
     pub(super) weights: Option<Erased<'a>>,
 }
 
-/// Where bags begin.
 #[derive(Clone, Copy)]
 pub enum BagStarts<'a> {
-    /// With each row of indices.
+    /// Each row of indices is a bag.
     EachRow,
-    /// At offsets.
+    /// Bags start at offsets.
     At(Offsets<'a>),
-    /// Where those began that a plan was made with.
+    /// Bags start as planned.
     AsPlanned,
 }
 
-/// The tensors of a call, and where its result goes.
+/// The tensors of a call, and its output.
 ///
-/// Invariant: what [`BagTensors::new`] asks for.
+/// Invariant: the contract of [`BagTensors::new`].
 pub(super) struct BagTensors<'a, 'o> {
     data: Erased<'a>,
     bags: &'a [ErasedBags<'a>],
@@ -82,7 +81,7 @@ pub(super) struct BagTensors<'a, 'o> {
 
 /// The offsets of bags.
 ///
-/// Invariant V1: they may be read along the layout as values of the index type, as long as they are borrowed.
+/// Invariant V1: offsets may be read along the layout as values of the index type, as long as they are borrowed.
 #[derive(Clone, Copy)]
 pub struct Offsets<'a> {
     pub(super) of: Erased<'a>,
@@ -90,16 +89,14 @@ pub struct Offsets<'a> {
 }
 
 impl Offsets<'_> {
-    /// Reads a list of offsets.
-    ///
     /// # Errors
-    /// Those of [`Bounds::at`].
+    /// As for [`Bounds::at`].
     #[inline(never)]
     fn read(&self, indices: usize, last_is_end: bool) -> Result<Bounds, Error> {
-        /// Reads offsets that follow one another.
+        /// Reads contiguous offsets.
         ///
         /// # Safety
-        /// There are values `O`, at any alignment.
+        /// `origin[..n]` are values `O`, at any alignment.
         unsafe fn typed<O: Copy + Into<i128> + TryInto<usize>>(
             origin: *const u8,
             n: usize,
@@ -119,7 +116,7 @@ impl Offsets<'_> {
             _ => None,
         };
         if let (Some(typed), true) = (typed, n > 0 && stride == 1) {
-            // SAFETY: V1: a list of offsets of the type, one after the other.
+            // SAFETY: V1: `n` contiguous offsets of the type.
             return unsafe { typed(origin, n, (indices, last_is_end)) };
         }
         let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
@@ -133,12 +130,10 @@ impl Offsets<'_> {
 }
 
 impl<'a, 'o> BagTensors<'a, 'o> {
-    /// Those of a call.
-    ///
     /// # Safety
-    /// V1, V3: data may be read along its layout as elements of the type that the call reads, and bags are those that
-    /// [`PlanBags`](crate::PlanBags) passes on for it, as long as they are borrowed. O1: the output takes elements of
-    /// the type of results, and overlaps none of them.
+    /// V1, V3: data may be read along its layout as elements of the type that the call reads, as long as it is
+    /// borrowed; bags are passed on by [`PlanBags`](crate::PlanBags) for this data. O1: the output takes elements of
+    /// the type of results, and overlaps no input.
     #[inline(always)]
     pub(super) unsafe fn new(
         (origin, layout): (*const u8, &'a Layout),
@@ -148,7 +143,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         BagTensors { data: Erased { origin, layout }, bags, out }
     }
 
-    /// The same on the rows of a table with its columns, each of which counts as a byte.
+    /// Replaces data by a table, whose layout counts each column as one byte.
     #[inline(always)]
     pub(super) fn of_table<'t>(self, table: &'t FusedRows<'_>) -> BagTensors<'t, 'o>
     where
@@ -161,11 +156,9 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         pub(super) fn data() -> Erased<'a> => self.data;
         /// The bags of each table.
         pub(super) fn bags() -> &'a [ErasedBags<'a>] => self.bags;
-        /// Where the result goes.
         pub(super) fn out() -> &Target<'o> => &self.out;
     }
 
-    /// Where the result goes, of tensors that are run otherwise.
     #[inline(always)]
     pub(super) fn into_out(self) -> Target<'o> {
         self.out
@@ -180,7 +173,7 @@ pub(super) fn one<'a, 's>(bags: &'a [ErasedBags<'s>]) -> &'a ErasedBags<'s> {
 }
 
 impl<'a> ErasedBags<'a> {
-    /// A call of a plan on these bags and the rows of a table, into the memory of the output.
+    /// A call of a plan on these bags and the rows of `data`, into the memory `out`.
     ///
     /// # Safety
     /// X1, as for [`BagCall::new`].
@@ -198,10 +191,10 @@ impl<'a> ErasedBags<'a> {
         unsafe { BagCall::new(plan, data.origin, (indices.origin, indices.layout), weights, map, out) }
     }
 
-    /// Checks the ranks of the tensors of a call, and reads where bags begin and end.
+    /// Checks the ranks of data, indices and offsets, and reads the bounds of bags.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], then those of offsets.
+    /// [`Error::RankOutOfRange`], then errors of offsets.
     #[inline(always)]
     pub(super) fn bounds(&self, data: &Layout, include_last_offset: bool) -> Result<Bounds, Error> {
         let indices = self.indices.layout;
@@ -218,8 +211,7 @@ impl<'a> ErasedBags<'a> {
         }
     }
 
-    /// Checks that weights are taken, and have the shape of indices. `taken` is an error with the name of the reduction
-    /// where they are not.
+    /// Checks that weights have the shape of indices. If the reduction takes no weights, `taken` is `Err(its name)`.
     ///
     /// # Errors
     /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
@@ -239,7 +231,6 @@ impl<'a> ErasedBags<'a> {
 }
 
 impl<'a> BagRequest<'a> {
-    /// A request for the functions that were found, for elements of a data type.
     #[inline(always)]
     pub(super) fn new<R>(
         op: &'a BagOperator<R>,
@@ -254,7 +245,7 @@ impl<'a> BagRequest<'a> {
     /// A request for fused rows, whose values are reduced as `f32`.
     ///
     /// # Errors
-    /// [`Error::ReductionUnavailable`], also where there is no output of the data type.
+    /// [`Error::ReductionUnavailable`], also if the data type has no output.
     #[cfg_attr(not(feature = "registry"), inline)]
     pub(super) fn fused(
         op: &'a BagOperator<Reduction>,
@@ -270,7 +261,7 @@ impl<'a> BagRequest<'a> {
         Ok(BagRequest { fused, ..Self::new(op, found, dtype, index) })
     }
 
-    /// The rows of data that attributes name: that of padding, and the default row.
+    /// The padding row and the default row in data.
     ///
     /// # Errors
     /// [`Error::RowOutOfRange`].
@@ -282,12 +273,11 @@ impl<'a> BagRequest<'a> {
         Ok([padding, default])
     }
 
-    /// Plans for an output: for one that is not fixed, of the row-major layout. Calls `then` with the plan, the bags,
-    /// and that layout.
+    /// Plans for an output layout, or for the row-major one. Calls `then` with plan, bags, and row-major layout.
     ///
     /// # Errors
-    /// Those of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output, those
-    /// of [`BagPlan::new`], and those of `then`.
+    /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output,
+    /// errors of [`BagPlan::new`], and of `then`.
     #[inline(always)]
     pub(super) fn plan<Y>(
         &self,
@@ -308,35 +298,35 @@ impl<'a> BagRequest<'a> {
                 fresh
             }
         };
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        // Not moved out of the result: a move of hundreds of bytes takes as long as a short call.
         match &BagPlan::new(self, rows, data, out) {
             Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
             Err(error) => Err(error.clone()),
         }
     }
 
-    /// Runs on the tensors of a call of its types, or of its fused rows.
+    /// Runs the request on tensors of its types, or on its fused rows.
     ///
     /// # Errors
-    /// Those of [`BagRequest::plan`] and of the run.
+    /// As for [`BagRequest::plan`], then errors of the run.
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let (data, bags) = (tensors.data, one(tensors.bags));
-        // SAFETY: X1: the plan is made for the layouts of these tensors; no map converts.
+        // SAFETY: X1: the plan is made for the layouts of these tensors, without a map.
         self.plan(data.layout, bags, tensors.out.layout(), |plan, bags, fresh| unsafe {
             run((plan, &bags), None, fresh, tensors)
         })
     }
 }
 
-/// Runs a plan with the bags of a call, whose result has a row-major layout unless the output is fixed.
+/// Runs a plan with the bags of a call. `fresh` is the row-major layout of an output that is not fixed.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
+/// [`Error::AllocationFailed`], and errors of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the plan is one of the types of the tensors, and was made for their layouts and that of their output; their
-/// bags have been prepared for it (P2); where the output is not fixed, for the row-major layout. Weights have been
-/// checked. The map is of the plan's types, and its parameters have been checked (K8).
+/// X1: the plan has the types of the tensors, and was made for their layouts and the output's, or the row-major layout
+/// if the output is not fixed. The bags have been prepared for it (P2); weights have been checked. The map has the
+/// plan's types, and its parameters have been checked (K8).
 #[inline(always)]
 pub(super) unsafe fn run(
     plan: (&BagPlan, &PreparedBags),
@@ -364,14 +354,13 @@ pub(super) unsafe fn run(
     Ok(())
 }
 
-/// Whether a shape is that of the result.
+/// Whether `shape == [bags] + data.shape[1..]`.
 #[inline(always)]
 fn is_output(shape: &[usize], data: &Layout, bags: usize) -> bool {
     let row = &data.shape()[1..];
     matches!(shape, [n, own @ ..] if *n == bags && own.iter().eq(row))
 }
 
-/// Checks the ranks of data, indices and offsets.
 pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -> Result<(), Error> {
     let check = |argument, rank, min, max| {
         let fits = (min..=max).contains(&rank);

@@ -20,8 +20,7 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// Implements both traits for fused rows and for several tables of them, whose sums an output rounds to a data type:
-/// `None` where it is no [`Float`].
+/// Implements both traits for fused rows and for tables. The output rounds sums; `None` if the type is no [`Float`].
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
         impl<$($generics)*> Bagged for Fused<$U> {
@@ -68,7 +67,7 @@ fused! {
     [] Any: |dtype| FusedOutput::of_dtype(dtype);
 }
 
-/// The rows with their columns, each of which counts as a byte.
+/// A table whose layout counts each column as one byte.
 impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
     fn from(table: &'a FusedRows<'_>) -> Self {
         Erased { origin: table.data().origin(), layout: table.layout() }

@@ -1,4 +1,4 @@
-//! Bags by the kind of their rows. Calls of typed kinds name neither what is known at run time nor what converts.
+//! Bags by the kind of their rows. Calls of typed kinds link neither code for run-time types nor conversions.
 
 use core::borrow::Borrow;
 
@@ -35,14 +35,14 @@ use crate::types::reduction::Reduction;
             numbers, `bool`, or arrays of them"
 )]
 pub trait Bagged: Kind {
-    /// The type of weights: numbers, or [`Any`] where they are known at run time.
+    /// The type of weights: numbers, or [`Any`] if it is known at run time.
     type Weight;
 
-    /// The data type of weights; `None` where it is that of the numbers of results.
+    /// The data type of weights; `None` if it is the number type of results.
     #[doc(hidden)]
     const WEIGHT: Option<DType> = None;
 
-    /// The data type of weights, where results are of a data type.
+    /// The data type of weights, for results of a data type.
     #[doc(hidden)]
     #[inline(always)]
     fn weight(dtype: DType) -> DType {
@@ -50,7 +50,7 @@ pub trait Bagged: Kind {
     }
 }
 
-/// A call without its tensors: of one table, or of several.
+/// A call without its tensors, of one table or of several.
 #[allow(clippy::large_enum_variant, reason = "most calls are of one table")]
 pub enum Request<'a> {
     Rows(BagRequest<'a>),
@@ -66,7 +66,7 @@ pub enum Request<'a> {
     note = "a `Reducer<T>` takes elements `T` alone"
 )]
 pub trait BaggedBy<R>: Bagged {
-    /// The request of an operator, for indices of a kind.
+    /// The request of an operator, for indices of kind `I`.
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
@@ -78,9 +78,8 @@ pub trait BaggedBy<R>: Bagged {
     ) -> Result<Request<'a>, Error>;
 }
 
-/// A source of which bags make elements `U`, with weights `W`: what a function of your own takes, to reduce elements,
-/// what a map makes of them, or fused rows. Every such source is one. Weights of numbers are such numbers, those of
-/// arrays are their numbers: `BagTableOf<[f32; 32], f32>`.
+/// A source whose rows bags reduce to elements `U` with weights `W`, for functions of your own: elements, mapped
+/// elements or fused rows. Weights are the numbers of `U`, also for arrays: `BagTableOf<[f32; 32], f32>`.
 ///
 /// ```
 /// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};
@@ -102,12 +101,12 @@ pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + K
 
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
-/// Calls `request` with the reader of data and the bags, then `run` with what it returned, the reader and the tensors of
-/// the call. `planned` says of which type the indices of a table must be.
+/// Calls `request` with the reader of data and the bags, then `run` with the returned request, the reader and the
+/// tensors of the call. `planned(table)` is the required type of the indices of a table.
 ///
 /// # Errors
-/// Those of [`PlanBags::with`], of `request`, [`Error::DTypeMismatch`] of an output whose type is known at run time, then
-/// those of `run`.
+/// As for [`PlanBags::with`], errors of `request`, [`Error::DTypeMismatch`] for an output whose type is known at run
+/// time, then errors of `run`.
 #[inline(always)]
 pub(super) fn with_tensors<S, B, O, Q>(
     (data, bags, out): (&S, &B, &mut O),
@@ -125,17 +124,16 @@ where
     bags.with(S::Kind::weight(reader.dtype), planned, |bags| {
         let request = request(&reader, bags)?;
         let out = out.target_of(reader.dtype)?;
-        // SAFETY: V1, V3: data is a source, with its own layout, and bags are made by `PlanBags` alone. O1: the output
-        // takes the elements of data's kind, or of its data type, and is borrowed mutably, so that it overlaps none of
-        // them.
+        // SAFETY: V1, V3: data is a source with its own layout, and bags are made by `PlanBags` alone. O1: the output
+        // takes elements of data's kind or data type, and is borrowed mutably, so that it overlaps no input.
         run(request, &reader, unsafe { BagTensors::new(reader.parts(), bags, out) })
     })
 }
 
-/// Runs a call by the request for its tensors: data of a reader, and bags of [`Bagged::Weight`].
+/// Runs the request on its tensors: data of a reader, and bags of [`Bagged::Weight`].
 ///
 /// # Errors
-/// Those of [`run_into`](BagOperator::run_into) behind [`Error::DTypeMismatch`] of the output.
+/// As for [`run_into`](BagOperator::run_into), after [`Error::DTypeMismatch`] for the output.
 #[inline(always)]
 pub(super) fn run<K: Bagged>(
     request: Request<'_>,
@@ -155,10 +153,10 @@ pub(super) fn run<K: Bagged>(
     }
 }
 
-/// Makes a plan. Offsets are read; of other tensors, their layouts.
+/// Makes a plan. Reads the offsets, and the layouts of the other tensors.
 ///
 /// # Errors
-/// Those of [`plan`](BagOperator::plan) behind those of types.
+/// As for [`plan`](BagOperator::plan), after errors of types.
 #[inline(always)]
 pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
     let (request, reads, layout) = match (request, reader.format) {
@@ -173,10 +171,8 @@ pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags
     Ok(PlannedBags::Rows(PlannedBag::new(&request, layout, one(bags))?, reads))
 }
 
-/// Runs a plan of a kind on the tensors of a call of its types.
-///
 /// # Errors
-/// Those of [`BagPlan::run_into`](crate::BagPlan::run_into) behind those of types.
+/// As for [`BagPlan::run_into`](crate::BagPlan::run_into), after errors of types.
 #[inline(always)]
 pub(super) fn run_plan<K: Bagged>(
     plan: &PlannedBags,
@@ -190,7 +186,7 @@ pub(super) fn run_plan<K: Bagged>(
         }
         (PlannedBags::Rows(planned, Reads::Fused(format)), Format::Fused(table)) => {
             check_format(*format, table)?;
-            // B7: the format has just been checked, and the columns are those of the layout, which the plan compares.
+            // B7: the format has just been checked, and the layout, which the plan compares, has these columns.
             planned.run(tensors.of_table(table))
         }
         (PlannedBags::Tables(planned), Format::Tables(tables)) => planned.run(tables, tensors),
@@ -198,7 +194,7 @@ pub(super) fn run_plan<K: Bagged>(
     }
 }
 
-/// Implements the trait for elements that are reduced as they are, by a [`Reduction`].
+/// Implements the traits for elements reduced as they are, by a [`Reduction`].
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty: $Weight:ty, $weight:expr, |$dtype:ident| $reductions:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -228,8 +224,6 @@ plain! {
     [] Any: Any, None, |dtype| of_dtype(dtype)?;
 }
 
-/// The built-in reductions of elements whose type is known at run time.
-///
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
@@ -237,8 +231,6 @@ fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
     found.ok_or(Error::KernelsNotCompiled { op: Op::EmbeddingBag, dtype, index: None })
 }
 
-/// The functions that resolve indices, and their type.
-///
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 #[inline(always)]
@@ -250,7 +242,6 @@ pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<
 /// An index type, and the functions that resolve its indices.
 pub(super) type Positions = (IndexType, &'static PositionsFns);
 
-/// The built-in reductions of elements.
 #[inline(always)]
 fn of_elements<T: Element>() -> Reductions<BagFns> {
     const { IsElement::<T>::CHECK };

@@ -20,7 +20,7 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::reduction::{Reducible, Reduction};
 
-// Bounded by `Reducible` where a request is made: so a map to other elements is one error.
+// `Reducible` bounds the request only, so that a map to other elements gives one error.
 impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     type Weight = U::Number;
 
@@ -46,10 +46,10 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     }
 }
 
-/// Runs a call with a map, and the arguments of its parameters, by a request of the map's types.
+/// Runs a request on tensors of its types, with a map and its arguments.
 ///
 /// # Errors
-/// Those of [`BagRequest::plan`], those of [`given`], [`Error::AllocationFailed`], then those of the run.
+/// As for [`BagRequest::plan`], then for [`given`], [`Error::AllocationFailed`], then errors of the run.
 #[inline(never)]
 pub(super) fn run(
     request: &BagRequest<'_>,
@@ -59,17 +59,15 @@ pub(super) fn run(
     let data = tensors.data();
     request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
         let map = given(plan, &bags, map, data.layout)?;
-        // SAFETY: X1: the plan was made for the layouts of these tensors; what is given is of the map's parameters,
-        // and has just been checked (K8).
+        // SAFETY: X1: the plan was made for these tensors' layouts; the map's params have just been checked (K8).
         unsafe { erased::run((plan, &bags), Some(&map), fresh, tensors) }
     })
 }
 
-/// Runs a plan with a map of the planned types, and the arguments of its parameters.
+/// Runs a plan on tensors of its types, with a map and its arguments.
 ///
 /// # Errors
-/// [`Error::PlanParametersMismatch`], those of [`PlannedBag::check`], those of [`given`], then those of
-/// [`PlannedBag::run_checked`].
+/// [`Error::PlanParametersMismatch`], then as for [`PlannedBag::check`], [`given`] and [`PlannedBag::run_checked`].
 #[inline(never)]
 pub(super) fn run_plan(
     (planned, expected): (&PlannedBag, Params),
@@ -80,15 +78,14 @@ pub(super) fn run_plan(
     let mut read = None;
     let bags = planned.check(&tensors, &mut read)?;
     let map = given(&planned.plan, bags, map, tensors.data().layout)?;
-    // SAFETY: these are the bags of the tensors. The map is of the plan's types, and what is given is of its
-    // parameters, and has just been checked (K8).
+    // SAFETY: `check` returned these bags for the tensors. The map has the plan's types and checked params (K8).
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 
-/// A map with the arguments of its parameters, which have a value for every row, or for every element.
+/// A map with checked arguments, each with a value for every row, or for every element.
 ///
 /// # Errors
-/// Those of [`maps::given`].
+/// As for [`maps::given`].
 fn given<'a>(
     plan: &BagPlan,
     bags: &PreparedBags,

@@ -33,37 +33,34 @@ use crate::types::error::Error;
 use crate::types::policy::{Options, OutOfBounds};
 use crate::types::reduction::Reduction;
 
-/// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
-/// bag `b`, element by element, without storing the gathered rows.
+/// Reduces bags of rows: `out[b]` is the sum, mean, maximum or minimum of `weights[i] * data[indices[i]]` over all `i`
+/// in bag `b`, elementwise, without storing the gathered rows.
 ///
-/// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`](crate::Bags) say which
-/// indices belong to which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
+/// Data has rank 1 or more; its rows are `data[r]`, of shape `data.shape[1..]`. [`Bags`](crate::Bags) hold the indices
+/// of each bag, and the weights. The result has the shape `[bags] + data.shape[1..]`.
 ///
-/// What is read is a [`Source`]: a tensor, or what [`View::map`](crate::View::map),
-/// [`FusedRows::to`](crate::FusedRows::to) and [`tables`](crate::tables()) make of tensors. [`run`](BagOperator::run),
-/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take all of them.
-/// [`reduce_by`](BagOperator::reduce_by) puts a reduction of your own in the place of the [`Reduction`].
+/// Data is a [`Source`]: a tensor, or a tensor adapted by [`View::map`](crate::View::map),
+/// [`FusedRows::to`](crate::FusedRows::to) or [`tables`](crate::tables()). [`run`](BagOperator::run),
+/// [`run_into`](BagOperator::run_into) and [`plan`](BagOperator::plan) take every source.
+/// [`reduce_by`](BagOperator::reduce_by) replaces the [`Reduction`] by a reduction of your own.
 ///
-/// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit,
-/// for any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is
-/// added. For the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
+/// Rows of a bag are reduced in the order of its indices. The result equals the plain loop to the bit, for any number
+/// of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is added. For
+/// the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
 /// [`Max`](Reduction::Max) and [`Min`](Reduction::Min). A bag in which no row counts yields zeros, or the row that
 /// [`default_index`](BagOperator::default_index) names.
 ///
-/// The presets set what negative and out-of-range indices do. Under [`OutOfBounds::Zero`], an index out of range stands
-/// for a row of zeros, which counts.
+/// The presets set the policies for negative and out-of-range indices. Under [`OutOfBounds::Zero`], an index out of
+/// range selects a row of zeros, which counts.
 ///
 /// # Errors
-/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`](crate::Error::RankOutOfRange) for data, indices
-/// and offsets, [`Error::NoOffsets`](crate::Error::NoOffsets),
-/// [`Error::AllocationFailed`](crate::Error::AllocationFailed) for a copy of the offsets,
-/// [`Error::BagOffsetOutOfRange`](crate::Error::BagOffsetOutOfRange),
-/// [`Error::RowOutOfRange`](crate::Error::RowOutOfRange) for `padding_index` and `default_index`,
-/// [`Error::WeightsUnavailable`](crate::Error::WeightsUnavailable) and
-/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
+/// [`Error::NoOffsets`], [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`],
+/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and
+/// [`Error::ShapeMismatch`].
 ///
 /// # Examples
-/// Two bags, of rows 0, 2 and of row 2, added with weights:
+/// Bag 0 has rows 0 and 2, bag 1 has row 2; both are weighted sums:
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
 ///
@@ -77,7 +74,7 @@ use crate::types::reduction::Reduction;
 ///     Ok(())
 /// }
 /// ```
-/// Bags of one length, with row 0 as padding:
+/// Bags of equal length, with row 0 as padding:
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
 ///
@@ -103,7 +100,7 @@ pub type EmbeddingBag = BagOperator<Reduction>;
 
 /// An [`EmbeddingBag`] by a reduction `R`: a [`Reduction`], or a `&Reducer` of your own.
 ///
-/// A small value: a reduction, policies, and how a call runs. Nothing is checked before the operator is used.
+/// A small `Copy` value: the reduction, policies and options. Nothing is checked before the operator is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BagOperator<R> {
     reduction: R,
@@ -112,11 +109,11 @@ pub struct BagOperator<R> {
 }
 
 impl EmbeddingBag {
-    /// The operator with a [`Reducer`] of your own in the place of its [`Reduction`]. It takes elements `T`.
+    /// Replaces the [`Reduction`] by a [`Reducer`] of your own, for elements `T`.
     ///
-    /// A bag begins with its first row that counts, and takes the others in their order. There are no weights: bags
-    /// that have some give [`Error::WeightsUnavailable`]. A call panics when the reduction does; a view then holds a
-    /// mix of results and what it held before, and a tensor no elements.
+    /// A bag begins with its first row that counts, and takes the others in their order. Bags with weights give
+    /// [`Error::WeightsUnavailable`]. A call panics if the reduction does; a view then holds a mix of old and new
+    /// elements, and a tensor is empty.
     ///
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -141,26 +138,25 @@ impl EmbeddingBag {
 }
 
 impl<R> BagOperator<R> {
-    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
+    /// Runs the operator into a fresh tensor. [`Source`] lists the kinds of data and of results.
     ///
-    /// Cost: one pass over the rows in bags, and one over the indices; where one bag has more than a thread's share of
-    /// the indices, every thread makes such a pass. One allocation for the result, one for the bounds of bags with
-    /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
-    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero). With a map, rows are converted a few at a time into a scratch
-    /// of 16 KiB for each thread, or of one element where that is longer. Where a bag has more rows than are converted
-    /// at a time, there is room for a row of sums as well.
+    /// Cost: one pass over the rows in bags, and one over the indices; if one bag has more than a thread's share of
+    /// the indices, every thread makes such a pass over them. One allocation for the result, one for the bounds of
+    /// bags with offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
+    /// [`OutOfBounds::Zero`]. With a map, rows are converted in batches into a scratch of `max(16 KiB, one element)`
+    /// for each thread, and of a row of sums if a bag has more rows than a batch.
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::NotAnIndexType`] for indices and for offsets, then
     /// [`Error::DTypeMismatch`] for weights; without the feature `registry`, [`Error::KernelsNotCompiled`].
-    /// [`Error::ReductionUnavailable`], errors of attributes and shapes,
-    /// [`Error::TooManyElements`], [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
-    /// those of what the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for
-    /// the first such index of a bag in row-major order. Under [`OutOfBounds::Error`](crate::OutOfBounds::Error)
-    /// indices are checked even when the result has no elements. For several tables see [`tables`](crate::tables()).
+    /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the parameters of
+    /// the source's adaptor, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index of
+    /// a bag in row-major order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty. For
+    /// several tables see [`tables`](crate::tables()).
     ///
     /// # Panics
-    /// When a map or a reduction does.
+    /// If a map or a reduction does.
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<TensorOf<S>, Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
@@ -169,18 +165,17 @@ impl<R> BagOperator<R> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, bags, out))
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Of fused rows, the rows of a view are contiguous. Allocates what [`Self::run`] does, except for the
-    /// result.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. For
+    /// fused rows, the rows of a view must be contiguous. Allocates as [`Self::run`] does, except for the result.
     ///
     /// # Errors
-    /// As for [`Self::run`], and for a view [`Error::DTypeMismatch`] and, of fused rows, [`Error::RowsNotContiguous`]
-    /// after [`Error::ReductionUnavailable`], and [`Error::ShapeMismatch`] after errors of shapes. The output is
-    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// As for [`Self::run`]. For a view also [`Error::DTypeMismatch`] and, for fused rows,
+    /// [`Error::RowsNotContiguous`], both after [`Error::ReductionUnavailable`], and [`Error::ShapeMismatch`] after
+    /// errors of shapes. The output is untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of
+    /// results and its previous contents.
     ///
     /// # Panics
-    /// When a map or a reduction does; a view then holds a mix of results and what it held before, and a tensor no
-    /// elements.
+    /// If a map or a reduction does; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
@@ -195,11 +190,10 @@ impl<R> BagOperator<R> {
         )
     }
 
-    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
+    /// The shape of the result for data and indices of these shapes and a number of offsets, `None` for packed bags.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
-    /// result.
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or result.
     pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
         erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);

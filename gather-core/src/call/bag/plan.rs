@@ -1,4 +1,4 @@
-//! Plans of bags, by kinds: what a caller holds.
+//! Plans of bags, by kinds.
 
 #![forbid(unsafe_code)]
 
@@ -21,13 +21,13 @@ use crate::types::error::Error;
 use crate::types::fused::FusedFormat;
 use crate::types::index::IndexType;
 
-/// Everything about an [`EmbeddingBag`](crate::EmbeddingBag) that depends on shapes, types and the bounds of its bags:
+/// The part of an [`EmbeddingBag`](crate::EmbeddingBag) call that depends on shapes, types and the bounds of its bags:
 /// made once, run many times, from any thread.
 ///
-/// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, as a [`Plan`](crate::Plan) is.
-/// It runs on any [`Source`] of the kind and of the planned layout, with any bags, or with other indices and weights in
-/// the bags that were planned ([`Bags::planned`](crate::Bags::planned)). To plan before there are any, plan on bags
-/// without indices: `Bags::new(&[0i64; 0], &[0i64])`. How many bags there are makes no difference to other bags.
+/// As for a [`Plan`](crate::Plan), `K` is the [`Kind`](crate::Kind) of data and `I` the kind of indices. The plan runs
+/// on any [`Source`] of that kind and of the planned layout. It runs with any bags, or with other indices and weights
+/// in the planned bags ([`Bags::planned`](crate::Bags::planned)). To plan before any bags exist, plan on bags without
+/// indices: `Bags::new(&[0i64; 0], &[0i64])`. The number of planned bags does not restrict other bags.
 ///
 /// ```
 /// use gather_core::{BagPlan, Bags, EmbeddingBag, Reduction, Spec, View};
@@ -60,19 +60,16 @@ pub(super) enum PlannedBags {
     Tables(PlannedTables),
 }
 
-/// How a plan reads rows: what the kind of its data says.
+/// How a plan reads rows, by the kind of its data.
 #[derive(Clone, Copy)]
 pub(super) enum Reads {
-    /// Elements as they are.
     Elements,
-    /// Elements by a map with these parameters.
+    /// Elements by a map with parameters of these names.
     Mapped(&'static [&'static str]),
-    /// Fused rows.
     Fused(FusedFormat),
 }
 
 impl PlannedBags {
-    /// The data type of results.
     #[inline]
     fn dtype(&self) -> DType {
         match self {
@@ -81,7 +78,6 @@ impl PlannedBags {
         }
     }
 
-    /// The type of the indices of a table.
     #[inline]
     fn index(&self, table: usize) -> Option<IndexType> {
         match self {
@@ -106,12 +102,12 @@ impl PlannedBags {
 }
 
 impl<R> BagOperator<R> {
-    /// Makes a plan: it does the work that depends on shapes and on the bounds of bags once. It runs on any data of
-    /// this layout, with any bags, into row-major outputs. Of the bags it reads the offsets, and the layouts of indices
-    /// and weights. Data may be a [`Spec`](crate::Spec).
+    /// Makes a plan, which does the work that depends on shapes and on the bounds of bags once. The plan runs on any
+    /// data of this layout, with any bags, into row-major outputs. Planning reads the offsets, and the layouts of
+    /// indices and weights. Data may be a [`Spec`](crate::Spec).
     ///
     /// # Errors
-    /// As for [`Self::run`], without those of parameters, fresh memory and index values.
+    /// As for [`Self::run`], without errors of parameters, fresh memory and index values.
     pub fn plan<S, B>(&self, data: &S, bags: &B) -> Result<BagPlan<S::Kind, B::Index>, Error>
     where
         S: Describe<Kind: BaggedBy<R>> + ?Sized,
@@ -136,15 +132,15 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     ///
     /// # Errors
     /// For types that are known at run time, [`Error::DTypeMismatch`] for data and indices, [`Error::NotAnIndexType`]
-    /// for offsets, and [`Error::DTypeMismatch`] for weights. Then [`Error::PlanParametersMismatch`] of a map and
-    /// [`Error::FusedFormatMismatch`] of fused rows; [`Error::PlanMismatch`] for data, and for the indices of planned
-    /// bags; of other bags [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`] and
-    /// [`Error::BagOffsetOutOfRange`]. Then [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`] for weights, those
-    /// of what the source's adaptor is given, [`Error::TooManyElements`], [`Error::AllocationFailed`], and last
-    /// [`Error::IndexOutOfRange`].
+    /// for offsets, and [`Error::DTypeMismatch`] for weights. Then [`Error::PlanParametersMismatch`] for a map and
+    /// [`Error::FusedFormatMismatch`] for fused rows; [`Error::PlanMismatch`] for data, and for the indices of planned
+    /// bags; for other bags [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`] and
+    /// [`Error::BagOffsetOutOfRange`]. Then [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`] for weights,
+    /// errors of the parameters of the source's adaptor, [`Error::TooManyElements`], [`Error::AllocationFailed`], and
+    /// last [`Error::IndexOutOfRange`].
     ///
     /// # Panics
-    /// When a map or a reduction does.
+    /// If a map or a reduction does.
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -153,19 +149,19 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
         written(K::Out::empty(self.plan.dtype()), |out| self.run_into(data, bags, out))
     }
 
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a reused tensor.
     ///
-    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds
-    /// of bags with offsets, and the memory of a tensor that is too small. With a map every call allocates its scratch,
-    /// as [`BagOperator::run`] does.
+    /// Allocates only sums of bags of more than 512 rows, counters for rows of more than six loops, the bounds of bags
+    /// with offsets, and the memory of a tensor that is too small. With a map every call allocates its scratch, as
+    /// [`BagOperator::run`] does.
     ///
     /// # Errors
     /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and
-    /// [`Error::PlanMismatch`] for it after [`Error::TooManyElements`]. The output is then as after
+    /// [`Error::PlanMismatch`] for the output after [`Error::TooManyElements`]. The output is then as after
     /// [`EmbeddingBag::run_into`](BagOperator::run_into).
     ///
     /// # Panics
-    /// When a map or a reduction does.
+    /// If a map or a reduction does.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,

@@ -1,4 +1,4 @@
-//! A plan of the bags of one table with the layouts that it was made for, whatever the types.
+//! A plan of the bags of one table, with the planned layouts, of any types.
 
 use crate::call::bag::erased::{self, BagStarts, BagTensors, ErasedBags, one};
 use crate::call::checks::{check_layout, check_target};
@@ -14,7 +14,7 @@ use crate::types::op::Argument;
 #[derive(Clone)]
 pub(super) struct PlannedBag {
     pub(super) plan: BagPlan,
-    /// That were planned for, whose indices have this layout, and whether it says where they begin.
+    /// The planned bags. Their indices have the layout `indices`; `is_packed` if each row of indices is a bag.
     pub(super) bags: PreparedBags,
     is_packed: bool,
     indices: Layout,
@@ -23,10 +23,10 @@ pub(super) struct PlannedBag {
 }
 
 impl PlannedBag {
-    /// A plan into a row-major output, for data of a layout. Of bags the offsets are read.
+    /// A plan into a row-major output, for data of a layout. Reads the offsets of `bags`.
     ///
     /// # Errors
-    /// Those of [`BagRequest::plan`].
+    /// As for [`BagRequest::plan`].
     pub(super) fn new(request: &BagRequest<'_>, data: &Layout, bags: &ErasedBags<'_>) -> Result<Self, Error> {
         let (layout, indices) = (data.clone(), bags.indices.layout.clone());
         let is_packed = matches!(bags.starts, BagStarts::EachRow);
@@ -43,12 +43,11 @@ impl PlannedBag {
         pub(super) fn explain() -> Explain<'_> => Explain::bag(&self.plan, &self.bags.bounds, &self.out, pool_threads);
     }
 
-    /// Checks the tensors of a call, and reads where bags begin and end, unless they are those that
-    /// were planned.
+    /// Checks the tensors of a call, and reads the bounds of bags, unless the bags are planned.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] for data, those of [`ErasedBags::bounds`] or [`Error::PlanMismatch`] for indices in
-    /// planned bags, then those of weights.
+    /// [`Error::PlanMismatch`] for data, as for [`ErasedBags::bounds`] or [`Error::PlanMismatch`] for indices in
+    /// planned bags, then errors of weights.
     #[inline(always)]
     pub(super) fn check<'a>(
         &'a self,
@@ -80,25 +79,25 @@ impl PlannedBag {
         Ok(read.insert(self.plan.prepare(bounds, bags.indices.layout)))
     }
 
-    /// Runs the plan, which has no map, on tensors of its types.
+    /// Runs a plan without a map on tensors of its types.
     ///
     /// # Errors
-    /// Those of [`PlannedBag::check`] and of [`PlannedBag::run_checked`].
+    /// As for [`PlannedBag::check`] and [`PlannedBag::run_checked`].
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let mut read = None;
         let bags = self.check(&tensors, &mut read)?;
-        // SAFETY: these are the bags of the tensors; no map converts.
+        // SAFETY: `check` returned these bags for the tensors; there is no map.
         unsafe { self.run_checked(bags, tensors, None) }
     }
 
-    /// Checks the layout of a fixed output, and runs the plan with the bags that [`PlannedBag::check`] has read.
+    /// Checks the layout of a fixed output, and runs the plan with the bags of [`PlannedBag::check`].
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then those of [`erased::run`].
+    /// [`Error::TooManyElements`], [`Error::PlanMismatch`], then as for [`erased::run`].
     ///
     /// # Safety
-    /// [`PlannedBag::check`] has returned these bags for the tensors. Where the plan has a map, this one is of its
-    /// types, and what is given is of its parameters, and has been checked (K8).
+    /// [`PlannedBag::check`] has returned these bags for the tensors. If the plan has a map, `map` has its types, and
+    /// its params have been checked (K8).
     #[inline(always)]
     pub(super) unsafe fn run_checked(
         &self,
@@ -116,7 +115,7 @@ impl PlannedBag {
         };
         check_target(layout, tensors.out())?;
         // SAFETY: X1: layouts, bounds and weights of the inputs have been checked, by the contract, and the layout of
-        // the output just now. Rows of row-major results of any number of bags are the same step apart.
+        // the output just now. Row-major results have one row stride for any number of bags.
         unsafe { erased::run((&self.plan, bags), map, Some(layout), tensors) }
     }
 }

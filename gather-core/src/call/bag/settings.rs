@@ -9,8 +9,8 @@ use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 
 impl EmbeddingBag {
-    /// An EmbeddingBag. Negative indices count from the end, and out-of-range ones are errors. No row is padding, bags
-    /// without rows yield zeros, and the last bag ends with the indices.
+    /// An EmbeddingBag. Negative indices count from the end; out-of-range indices are errors. There is no padding row,
+    /// empty bags yield zeros, and the last bag ends with the indices.
     #[must_use]
     pub fn new(reduction: Reduction) -> Self {
         let settings = BagSettings {
@@ -26,12 +26,11 @@ impl EmbeddingBag {
 
 impl<R> BagOperator<R> {
     accessors! { self:
-        /// Names the row of padding: an index that names it is left out, and does not count. A negative number counts from
-        /// the end.
+        /// Names the padding row: its indices are skipped, and do not count. A negative number counts from the end.
         #[doc(alias("padding_idx"))]
         pub fn padding_index(padding_index: impl Into<Option<i64>>) => self.settings.padding_index = padding_index.into();
-        /// Sets whether negative indices name no row: each is left out, and does not count. So -1 can stand for a row that
-        /// was pruned from the table. [`negative_index`](Self::negative_index) has no effect then.
+        /// Sets whether negative indices are skipped, and do not count. So -1 can mark a row that was pruned from the
+        /// table. [`negative_index`](Self::negative_index) has no effect then.
         ///
         /// ```
         /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
@@ -46,17 +45,16 @@ impl<R> BagOperator<R> {
         /// ```
         #[doc(alias("pruned"))]
         pub fn skip_negative(skip_negative: bool) => self.settings.skip_negative = skip_negative;
-        /// Names the row that is the result of a bag in which no row counts. It has no weight, and the index is not
-        /// negative.
+        /// Names the result of a bag in which no row counts: an unweighted row, whose index must not be negative.
         pub fn default_index(default_index: impl Into<Option<i64>>) => self.settings.default_index = default_index.into();
-        /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
-        /// to no bag, and are not looked at.
+        /// Sets whether the last offset is the end of the last bag, instead of the start of one more bag. Indices
+        /// after it belong to no bag, and are not read.
         pub fn include_last_offset(include_last_offset: bool) => self.settings.include_last_offset = include_last_offset;
-        /// The row that is left out, as it was given.
+        /// The padding row, as given.
         pub fn get_padding_index() -> Option<i64> => self.settings.padding_index;
-        /// The row that stands for a bag in which no row counts.
+        /// The row that is the result of a bag in which no row counts.
         pub fn get_default_index() -> Option<i64> => self.settings.default_index;
-        /// Whether negative indices are left out.
+        /// Whether negative indices are skipped.
         pub fn get_skip_negative() -> bool => self.settings.skip_negative;
         /// Whether the last offset is the end of the last bag.
         pub fn get_include_last_offset() -> bool => self.settings.include_last_offset;

@@ -26,29 +26,28 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
-/// Makes the request of a table.
 type OfTable<'a> =
     fn(&'a BagOperator<Reduction>, FusedRow, (DType, Option<FusedOutput>), Positions) -> Result<BagRequest<'a>, Error>;
 
-/// A call of several tables without its tensors: what makes the request of each table.
+/// A call of several tables without its tensors, from which the request of each table is made.
 pub struct TablesRequest<'a> {
     pub(super) op: &'a BagOperator<Reduction>,
     pub(super) dtype: DType,
     pub(super) output: Option<FusedOutput>,
     pub(super) positions: fn(IndexType) -> Option<&'static PositionsFns>,
-    /// [`BagRequest::fused`], so that the functions of formats are compiled where the request is made.
+    /// [`BagRequest::fused`], as a pointer, so that the functions of formats are compiled where the request is made.
     pub(super) of_table: OfTable<'a>,
 }
 
-/// Wraps an error of a table.
+/// Wraps an error with the number of its table.
 pub(super) fn in_table(table: usize) -> impl Fn(Error) -> Error {
     move |error| Error::InTable { table, error: error.into() }
 }
 
-/// Runs a call on tables, of which each has bags.
+/// Runs a call on tables, each with its bags.
 ///
 /// # Errors
-/// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], those of [`Plans::new`] and of [`Plans::run`].
+/// [`Error::TablesMismatch`], [`Error::RowsNotContiguous`], as for [`Plans::new`] and [`Plans::run`].
 pub(super) fn run(
     request: &TablesRequest<'_>,
     tables: &[&FusedRows<'_>],
@@ -61,8 +60,8 @@ pub(super) fn run(
     let plans = Plans::new(request, tables, bags, row)?;
     let prepared = plans.prepare(bags)?;
     let shape = plans.output(&prepared)?;
-    // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; the bounds are those
-    // of the bags, as just read, of which there are as many as tables.
+    // SAFETY: the plans were made for these tables and for the output's row stride; the bounds were just read from the
+    // bags, and `bags.len() == tables.len()`.
     unsafe { plans.run(&shape, tables, &prepared, tensors) }
 }
 
@@ -70,29 +69,28 @@ fn check_tables(argument: Argument, expected: usize, got: usize) -> Result<(), E
     if expected == got { Ok(()) } else { Err(Error::TablesMismatch { argument, expected, got }) }
 }
 
-/// The plans of all tables.
 #[derive(Clone)]
 struct Plans {
     tables: Vec<TablePlan>,
-    /// Columns of all tables.
+    /// The columns of all tables.
     columns: usize,
     dtype: DType,
     par: Par,
 }
 
-/// The plan of a table, whose rows of the output are as far apart as those of all tables together.
+/// The plan of a table. The row stride of its output is the stride of all tables together.
 #[derive(Clone)]
 struct TablePlan {
     plan: BagPlan,
     format: FusedFormat,
     data: Layout,
-    /// Bytes of the output from the first column of all tables to the first of this one.
+    /// Byte offset in an output row of this table's first column.
     start: usize,
 }
 
 impl Plans {
-    /// Plans into outputs whose rows are `row` elements apart, or as many as there are columns. There are bags for each
-    /// table, and columns that can be counted.
+    /// Plans into outputs with row stride `row`, or if it is `None` the number of columns.
+    /// `bags.len() == tables.len()`, and the sum of columns does not overflow.
     ///
     /// # Errors
     /// [`Error::InTable`].
@@ -144,8 +142,6 @@ impl Plans {
         read.collect()
     }
 
-    /// The shape of the result.
-    ///
     /// # Errors
     /// [`Error::TooManyElements`].
     fn output(&self, prepared: &[PreparedBags]) -> Result<Shape, Error> {
@@ -156,12 +152,12 @@ impl Plans {
     /// Checks the output, and runs the plans on bags with these bounds.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a fixed output, then those of the run.
+    /// [`Error::ShapeMismatch`] for a fixed output, then errors of the run.
     ///
     /// # Safety
-    /// The tables have the plans' formats and layouts, and there are as many bags and bounds. The bags have these
-    /// bounds, all of one number of bags, the planned types, and weights that have been checked; the shape is that of
-    /// their result. The rows of the output are as far apart as was planned.
+    /// The tables have the plans' formats and layouts; tables, bags and bounds are equal in number. The bags have
+    /// these bounds, all of one number of bags, the planned types, and checked weights. `shape` is the shape of their
+    /// result. The output has the planned row stride.
     unsafe fn run(
         &self,
         shape: &Shape,
@@ -177,26 +173,24 @@ impl Plans {
             let call = |number: usize| {
                 let TablePlan { plan, start, .. } = &self.tables[number];
                 let (plan, out) = ((plan, &prepared[number]), out.wrapping_add(*start));
-                // SAFETY: X1: formats, layouts and bags are those of the plans, by the contract (B7), and so is the
-                // shape of the output.
+                // SAFETY: X1: formats, layouts, bags and output shape are the planned ones, by the contract (B7).
                 unsafe { bags[number].call(plan, tables[number].into(), None, out) }
             };
-            // SAFETY: tables have columns of their own.
+            // SAFETY: each table has columns of its own.
             let result = unsafe { exec::run_all_bags(self.tables.len(), &call, self.par) };
             result.map_err(|(number, error)| in_table(number)(error))
         };
         let len = shape.iter().product();
-        // SAFETY: a run that succeeds has initialised every column of every table (X3), which are all.
+        // SAFETY: a run that succeeds has initialised every column of every table (X3), the whole output.
         unsafe { tensors.into_out().write(|| Ok((shape, len)), run) }
     }
 }
 
-/// The plans of all tables, with the bags that they were made with.
+/// The plans of all tables, with the planned bags.
 #[derive(Clone)]
 pub(super) struct PlannedTables {
     plans: Plans,
     prepared: Vec<PreparedBags>,
-    /// Layouts of indices.
     indices: Vec<Layout>,
     out: Shape,
 }
@@ -205,7 +199,7 @@ impl PlannedTables {
     /// Plans into row-major outputs.
     ///
     /// # Errors
-    /// As for [`run`], without those of outputs.
+    /// As for [`run`], without errors of outputs.
     pub(super) fn new(
         request: &TablesRequest<'_>,
         tables: &[&FusedRows<'_>],
@@ -222,7 +216,6 @@ impl PlannedTables {
         self.plans.dtype
     }
 
-    /// The type of the indices of a table.
     pub(super) fn index(&self, table: usize) -> Option<IndexType> {
         self.plans.tables.get(table).map(|table| table.plan.index)
     }
@@ -235,10 +228,8 @@ impl PlannedTables {
         Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
     }
 
-    /// Runs the plans.
-    ///
     /// # Errors
-    /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then those of [`Plans::run`].
+    /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then as for [`Plans::run`].
     pub(super) fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bags = tensors.bags();
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
@@ -265,8 +256,8 @@ impl PlannedTables {
             shape = self.plans.output(&read)?;
             (&read, &shape)
         };
-        // SAFETY: formats and layouts of the tables are those of the plans, as just checked; a row-major output of all
-        // their columns has its rows as far apart as planned; bounds and shape are those of the bags.
+        // SAFETY: the tables have the planned formats and layouts, as just checked; a row-major output of all columns
+        // has the planned row stride; bounds and shape are taken from the bags.
         unsafe { self.plans.run(shape, tables, prepared, tensors) }
     }
 }

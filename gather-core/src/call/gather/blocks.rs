@@ -1,4 +1,4 @@
-//! Checks of the outputs of block-quantised data that is gathered.
+//! Checks of outputs for gathers of block-quantised data.
 
 #![forbid(unsafe_code)]
 
@@ -15,10 +15,10 @@ use crate::types::op::{Argument, Op};
 
 impl<A: IndexAttributes, U: Float> GatheredBy<A> for Blocks<U> {}
 
-/// Checks the layout of a plan's output for `count` indices, as [`PlanInner::check_inputs`] returned them.
+/// Checks the layout of a plan's output for `count` indices, the result of [`PlanInner::check_inputs`].
 ///
 /// # Errors
-/// Those of [`check_values`].
+/// The errors of [`check_values`].
 pub(super) fn check_planned(
     blocks: &BlockShapes,
     planned: &PlanInner,
@@ -26,13 +26,13 @@ pub(super) fn check_planned(
     count: usize,
 ) -> Result<(), Error> {
     let mut expected = blocks.output.clone();
-    if planned.is_counted() {
+    if planned.is_dynamic() {
         expected.assign_resized(&blocks.output, count);
     }
     check_values(planned.plan().op(), &expected, out)
 }
 
-/// Checks that an output is row-major, of a shape.
+/// Checks that an output is row-major and has a shape.
 pub(super) fn check_values(op: Op, expected: &[usize], out: &Layout) -> Result<(), Error> {
     check_output(op, expected, out.shape())?;
     check_row_major(op, Argument::Output, out)

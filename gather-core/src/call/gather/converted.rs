@@ -1,11 +1,11 @@
-//! Gathers that convert data on its way: the one pipeline of maps, formats and row functions. Nothing here depends on
-//! a type: one function runs all calls, one makes all plans, one runs them.
+//! Gathers that convert data: the pipeline of maps, formats and row functions. Nothing here depends on a type: one
+//! function runs all calls, one makes all plans, one runs all plans.
 //!
 //! ```text
-//! a reader       its decoder, its row function, or one after the other          `Converter`
-//! a plan         of elements; or of whole rows, which are one element each      `RowShape`
-//!                the format of data, which a run compares                        `Reads`
-//! a call         arguments against these shapes, then the run                   `Converter::write`
+//! a reader       its decoder, its row function, or both in sequence             `Converter`
+//! a plan         of elements; or of whole rows, each one element                `RowShape`
+//!                the format of data, which a run compares                       `Reads`
+//! a call         compares arguments with these shapes, then runs                `Converter::write`
 //! ```
 
 use alloc::boxed::Box;
@@ -40,38 +40,35 @@ use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 use crate::types::op::Op;
 
-/// The functions that decode the elements of a kind of data, and what they make of an element.
+/// A decoder of a kind of data: its functions, and the sizes of an element before and after.
 #[derive(Clone, Copy)]
 pub struct Decoder {
     pub(super) fns: &'static DecodeFns,
     /// Bytes of an element of data, and of a number.
     pub(super) size_in: usize,
     pub(super) size: usize,
-    /// Numbers of an element; of fused rows their format says how many a row has.
+    /// Numbers per element; for fused rows, the format gives the numbers per row.
     pub(super) numbers: usize,
-    /// The data type of an element that is decoded: a number, or an array of `numbers` numbers.
+    /// The data type of a decoded element: a number, or an array of `numbers` numbers.
     pub(super) made: DType,
 }
 
-/// Kernels for indices of a type: those that move or resolve, and those that convert.
+/// Functions that return the kernels for indices of a type: kernels that move or resolve, and kernels that convert.
 pub(super) type ConvertingFns = (
     fn(&ErasedGather<'_>, DType, IndexType) -> Result<Kernels, Error>,
     fn(IndexType) -> Option<fn(Level, Method) -> IndexKernel>,
 );
 
-/// How a plan reads data: what the kind of its data says, and what a run compares.
+/// How a plan reads data: its format and whole rows, which a run compares with the reader.
 #[derive(Clone)]
 pub(super) struct Reads {
     format: PlannedFormat,
-    /// The shapes of rows that are taken whole.
     rows: Option<RowShape>,
 }
 
-/// The facts that arguments of a call are compared with: the operator, the axes that indices name positions of, the
-/// level of the functions that read arguments, and the shapes of these.
+/// Facts to compare arguments with: operator, indexed axes, level of the functions that read them, shapes.
 type PreparedFor<'a> = (Op, &'a [Axis], Available, &'a Reads);
 
-/// The format of the data that a plan was made for.
 #[derive(Clone)]
 enum PlannedFormat {
     Plain,
@@ -82,14 +79,13 @@ enum PlannedFormat {
 }
 
 impl Reads {
-    /// Elements that are moved as they are.
+    /// Elements that are moved unchanged.
     pub(super) const PLAIN: Self = Reads { format: PlannedFormat::Plain, rows: None };
 
-    /// The format of data that a plan converts, and its rows. Of a fixed output the layout is compared with values that
-    /// are planned in arrays, and rows are found in it.
+    /// The format and the whole rows of converted data, checked against a fixed output.
     ///
     /// # Errors
-    /// Those of [`BlockShapes::new`], those of [`check_values`], then those of [`RowShape::space`].
+    /// The errors of [`BlockShapes::new`], of [`check_values`], then of [`RowShape::space`].
     #[inline(always)]
     fn new(
         converter: &Converter<'_>,
@@ -117,7 +113,7 @@ impl Reads {
         Ok(reads)
     }
 
-    /// The blocks whose values are the output: planned in arrays.
+    /// The blocks, if their values are the output, which is planned in arrays.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
         if let (PlannedFormat::Blocks(blocks), None) = (&self.format, &self.rows) { Some(blocks) } else { None }
     }
@@ -143,7 +139,7 @@ impl Reads {
     }
 }
 
-/// The converter of data: a decoder, a row function, or one after the other.
+/// The converter of data: a decoder, a row function, or both in sequence.
 #[derive(Clone, Copy)]
 pub(super) struct Converter<'a> {
     reader: &'a Reader<'a>,
@@ -151,12 +147,11 @@ pub(super) struct Converter<'a> {
     /// The functions that convert the rows of a job, and the data type that they write.
     rows: ByLevel<CompiledMoveFn>,
     made: DType,
-    /// Bytes of an element of data.
     size_in: usize,
 }
 
 impl<'a> Converter<'a> {
-    /// The converter of a reader, which has a row function, or a decoder of the reader's kind.
+    /// The converter of a reader, which has a row function, a kind with this decoder, or both.
     #[inline(always)]
     pub(super) fn new(reader: &'a Reader<'a>, decoder: Option<Decoder>) -> Self {
         let (rows, size_in, made) = match (reader.function, &decoder) {
@@ -173,22 +168,21 @@ impl<'a> Converter<'a> {
         self.reader.function.map(|(function, _)| function)
     }
 
-    /// The decoder that runs before a row function.
     fn first(&self) -> Option<Decoder> {
         self.decoder.filter(|_| self.reader.function.is_some())
     }
 
-    /// Whether rows are taken whole.
+    /// Whether rows are taken whole, as one element each.
     pub(super) fn takes_rows(&self) -> bool {
         self.reader.function.is_some() || matches!(self.reader.format, Format::Fused(_))
     }
 
-    /// Whether results are written in arrays, the values of a byte each.
+    /// Whether results are written in arrays: the values of one byte each.
     fn writes_arrays(&self) -> bool {
         self.reader.function.is_none() && matches!(self.reader.format, Format::Blocks(..))
     }
 
-    /// The numbers of a row of `elements`.
+    /// The number of numbers in a row of `elements`.
     fn numbers(&self, elements: usize) -> usize {
         match (self.reader.format, &self.decoder) {
             (Format::Fused(table), _) => table.row().columns(),
@@ -197,7 +191,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The results of a row of `elements`.
+    /// The number of results of a row of `elements`.
     pub(super) fn results(&self, elements: usize) -> usize {
         let numbers = self.numbers(elements);
         self.function().map_or(numbers, |function| function.results(numbers))
@@ -208,13 +202,12 @@ impl<'a> Converter<'a> {
         self.function().is_some_and(|function| function.erased.one)
     }
 
-    /// Rows of `elements` that are decoded first, for a row function.
+    /// The decoding of rows of `elements` before a row function.
     pub(super) fn decoding(&self, elements: usize) -> Option<DecodedRows> {
         self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
     }
 
-    /// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data;
-    /// `None` where it is that shape.
+    /// The shape of results of elements gathered into `output`, with last dimensions `row`; `None` if it is `output`.
     pub(super) fn shape_of_results(&self, output: &[usize], row: &[usize]) -> Option<Shape> {
         if self.writes_arrays() {
             let (last, lead) = output.split_last()?;
@@ -225,10 +218,10 @@ impl<'a> Converter<'a> {
         self.takes_rows().then(|| lead.chain(last).collect())
     }
 
-    /// Calls `run` with the request for elements, or for rows that are taken whole, and with the shapes of these.
+    /// Calls `run` with the request for elements or whole rows, and with the shapes of whole rows.
     ///
     /// # Errors
-    /// Those of [`RowShape::new`], [`Error::KernelsNotCompiled`], then those of `run`.
+    /// The errors of [`RowShape::new`], [`Error::KernelsNotCompiled`], then the errors of `run`.
     #[inline(always)]
     fn with_request<R>(
         &self,
@@ -248,18 +241,17 @@ impl<'a> Converter<'a> {
         run(&Request { attributes, planned: &planned, data: reader.layout, indices }, shape)
     }
 
-    /// Fills rows as the row function says, and decodes them before it.
+    /// Sets the plan's fill and decoding for a row function.
     fn complete(&self, shape: Option<&RowShape>, plan: &mut IndexPlan) {
         self.function().and_then(|function| function.fill).inspect(|fill| plan.set_fill(fill));
         shape.and_then(|shape| shape.decoding).inspect(|&decoded| plan.decode_rows(decoded));
     }
 
-    /// Compares the arguments of the reader with the shapes of a call, and runs on operands with them, into a fresh
-    /// output of a shape and length, or into a fixed one of that shape.
+    /// Compares the reader's arguments with the shapes of a call, and runs on operands with them. A fresh output gets
+    /// shape and length `output`; a fixed output has that shape.
     ///
     /// # Errors
-    /// Those of the arguments for decoding, then of those for the row function, [`Error::AllocationFailed`], then those
-    /// of `run`.
+    /// The errors of the decoder's arguments, of the row function's, [`Error::AllocationFailed`], then of `run`.
     fn write(
         &self,
         prepared: PreparedFor<'_>,
@@ -285,7 +277,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// As [`Converter::write`], with the arguments for decoding.
+    /// As [`Converter::write`], with the decoder's arguments.
     fn compute(
         &self,
         prepared: PreparedFor<'_>,
@@ -326,10 +318,10 @@ pub(super) fn check_data(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(
     if let Format::Blocks(format, _) = reader.format { format.check(op.op()) } else { Ok(()) }
 }
 
-/// As [`check_data`], and checks the axis where rows lie along one alone.
+/// As [`check_data`], and checks that fused rows are gathered along axis 0.
 ///
 /// # Errors
-/// [`Error::QuantizedAxis`] of fused rows, too.
+/// As for [`check_data`], and [`Error::QuantizedAxis`] for fused rows.
 #[inline(always)]
 pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     match reader.format {
@@ -341,8 +333,8 @@ pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(
 /// Runs a call.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, those of [`Converter::with_request`], of the plan, of [`Reads::new`], then those
-/// of [`Converter::write`].
+/// [`Error::Misaligned`], errors of [`Converter::with_request`], of the plan, of [`Reads::new`], of
+/// [`Converter::write`].
 #[inline(never)]
 pub(super) fn run(
     op: &ErasedGather<'_>,
@@ -351,7 +343,7 @@ pub(super) fn run(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     if let Target::Fixed(out, layout) = operands.out() {
-        // One whose type is known at run time may lie anywhere.
+        // An output whose type is known at run time may have any alignment.
         check_aligned(converter.reader.dtype, *out, layout)?;
     }
     converter.with_request(op, fns, operands.indices(), |request, shape| {
@@ -383,9 +375,9 @@ pub(super) fn run(
         let prepared = (plan.op(), plan.axes(), plan.spec().level, &reads);
         converter.write(prepared, output, operands, &|operands| {
             // SAFETY: X1: the plan was made for the layouts of the operands; a row-major output of values is one of
-            // arrays, which are aligned as values are. Data and output are aligned for the types of what converts. The
-            // arguments are of its parameters, `Sync`, and reach a value for every position, element or row, as has
-            // been checked; rows that are taken whole are contiguous (K8).
+            // arrays, which are aligned as values are. K8: data and output are aligned for the converter's types. The
+            // arguments are of its parameters, `Sync`, and have a value for every position, element or row, as
+            // checked; whole rows are contiguous.
             unsafe { exec::run_index(plan, operands) }
         })
     })
@@ -394,7 +386,7 @@ pub(super) fn run(
 /// Makes a plan.
 ///
 /// # Errors
-/// Those of [`Converter::with_request`], of [`PlanInner::new`], then those of [`Reads::new`].
+/// The errors of [`Converter::with_request`], of [`PlanInner::new`], then of [`Reads::new`].
 #[inline(never)]
 pub(super) fn plan(
     op: &ErasedGather<'_>,
@@ -405,7 +397,7 @@ pub(super) fn plan(
 ) -> Result<GatherPlan, Error> {
     converter.with_request(op, fns, indices, |request, shape| {
         let out = if let Outputs::Of(out) = outputs { Some(out) } else { None };
-        // A plan of arrays is for row-major outputs: a layout of values is compared behind it.
+        // A plan of arrays is for row-major outputs; `Reads::new` compares a layout of values.
         let of = if converter.writes_arrays() && out.is_some() { Outputs::RowMajor } else { outputs };
         let mut planned = PlanInner::new(request, of)?;
         planned.change(|plan| converter.complete(shape.as_ref(), plan));
@@ -414,10 +406,10 @@ pub(super) fn plan(
     })
 }
 
-/// Runs a plan of elements that a map converts on a map with the planned parameters, and their arguments.
+/// Runs a plan of mapped elements by a map with the planned parameters, and their arguments.
 ///
 /// # Errors
-/// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`maps::given`], [`Error::AllocationFailed`],
+/// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], errors of [`maps::given`], [`Error::AllocationFailed`],
 /// then [`Error::IndexOutOfRange`].
 #[inline(never)]
 pub(super) fn run_map(
@@ -433,17 +425,17 @@ pub(super) fn run_map(
         let args = ConversionArgs { rows: map.decode_fns.rows.at(plan.spec().level), given };
         Ok((&raw const *params.insert(args)).cast())
     };
-    // SAFETY: K8: the map is of the plan's types, for which data and an output of elements that it makes are aligned.
-    // What is given is of its parameters, `Sync`, and has a value for every position or element, as is checked.
+    // SAFETY: K8: the map is of the plan's types, for which data and an output of its elements are aligned. The
+    // arguments are of its parameters, `Sync`, and have a value for every position or element, as checked.
     unsafe { planned.run_given(operands, given) }
 }
 
-/// Runs a plan on fused rows or blocks as planned, or on a row function of the planned types.
+/// Runs a plan on fused rows or blocks of the planned format, or on a row function of the planned types.
 ///
 /// # Errors
-/// [`Error::Misaligned`] of an output, those of [`Reads::check`], [`Error::PlanParametersMismatch`],
-/// [`Error::PlanMismatch`]; for an output of arrays [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; then those of
-/// [`Converter::write`].
+/// [`Error::Misaligned`] of an output, errors of [`Reads::check`], [`Error::PlanParametersMismatch`],
+/// [`Error::PlanMismatch`]; for an output of arrays [`Error::ShapeMismatch`] and [`Error::NotRowMajor`]; then errors
+/// of [`Converter::write`].
 #[inline(never)]
 pub(super) fn run_plan(
     GatherPlan { planned, reads, dtype, .. }: &GatherPlan,
@@ -487,8 +479,8 @@ pub(super) fn run_plan(
     };
     let plan = planned.plan();
     converter.write((plan.op(), plan.axes(), plan.spec().level, reads), output, operands, &|operands| {
-        // SAFETY: X1: the layouts are those of the plan, as just checked, which `runs` has too; the rest as in `run`:
-        // rows were found to be contiguous when the plan was made.
+        // SAFETY: X1: the layouts are the plan's, as just checked, and `runs` has the same. K8 as in `run`: rows were
+        // found contiguous when the plan was made.
         unsafe { runs.execute(operands, count) }
     })
 }

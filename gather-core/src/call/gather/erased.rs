@@ -1,12 +1,10 @@
-//! A call without its types: what every door of the operators on indices makes, and the one pipeline behind it.
+//! Calls without types: the one pipeline of all public methods of operators on indices, compiled once.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  run
 //! ```
 //!
-//! A call that moves a few rows of a table skips all steps: `FewRows` has all that its kernel reads.
-//!
-//! Compiled once, whatever the types of a call.
+//! A call that moves a few rows of a table skips all steps: its kernel reads only `FewRows`.
 
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_output;
@@ -16,7 +14,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
 use crate::types::error::Error;
 
-/// The call to plan, without its types.
+/// A request to plan a call, without types.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
@@ -26,7 +24,7 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The request for the layouts of operands, which are of its types.
+    /// The request for operands of its types, by their layouts.
     #[inline(always)]
     pub(super) fn of<O>(
         attributes: &'a dyn IndexAttributes,
@@ -38,16 +36,16 @@ impl<'a> Request<'a> {
         Request { attributes, planned, data, indices }
     }
 
-    /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
+    /// Checks the attributes against the shapes, and lowers the operator into `lowered`, which is empty.
     ///
     /// # Errors
-    /// Those of the operator.
+    /// The errors of the operator.
     #[inline(always)]
     pub(super) fn lower(&self, lowered: &mut IndexLowered) -> Result<(), Error> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
-    /// The few rows that the call moves into an output of a layout or into a fresh one, if it does no more.
+    /// The few rows that the call moves into an output of layout `out` or a fresh output, if it does nothing else.
     #[inline(always)]
     pub(super) fn few_rows(&self, out: Option<&Layout>) -> Option<(FewRows, LeadingAxes)> {
         let leading = self.attributes.leading_axes(self.data, self.indices)?;
@@ -57,10 +55,10 @@ impl<'a> Request<'a> {
         Some((FewRows::of(self.planned, leading, self.data, self.indices)?, leading))
     }
 
-    /// Plans for an output of the row-major layout that comes back with the plan.
+    /// Plans for a row-major output; returns the output's layout with the plan.
     ///
     /// # Errors
-    /// Those of [`Request::lower`] and of [`IndexPlan::new`].
+    /// The errors of [`Request::lower`] and of [`IndexPlan::new`].
     #[inline(always)]
     pub(super) fn plan(&self) -> Result<(IndexPlan, Layout), Error> {
         let mut lowered = IndexLowered::new(self.planned.op);
@@ -72,7 +70,7 @@ impl<'a> Request<'a> {
     /// Plans for a given output.
     ///
     /// # Errors
-    /// Those of [`Request::lower`], [`Error::ShapeMismatch`], those of [`IndexPlan::new`].
+    /// The errors of [`Request::lower`], [`Error::ShapeMismatch`], then the errors of [`IndexPlan::new`].
     #[inline(always)]
     pub(super) fn plan_into(&self, out: &Layout) -> Result<IndexPlan, Error> {
         let mut lowered = IndexLowered::new(self.planned.op);
@@ -82,10 +80,10 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Runs a call without what converts, for a request of its types.
+/// Runs a call that converts nothing, for a request of its types.
 ///
 /// # Errors
-/// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`]; then those of the run.
+/// The errors of [`Request::plan_into`] for a fixed output, else of [`Request::plan`]; then the errors of the run.
 #[inline(always)]
 pub(super) fn run(
     attributes: &dyn IndexAttributes,
@@ -98,8 +96,7 @@ pub(super) fn run(
     }
 }
 
-/// As [`run`]. The plan is made where it is used: moving its hundreds of bytes from function to function takes longer
-/// than a small call.
+/// As [`run`]. The plan is made in place: moving its hundreds of bytes between functions costs more than a small call.
 #[inline(never)]
 fn run_fixed(
     attributes: &dyn IndexAttributes,
@@ -119,7 +116,6 @@ fn run_fixed(
     unsafe { exec::run_index(plan, *operands) }.map(Written::all)
 }
 
-/// As [`run`].
 #[inline(never)]
 fn run_resized(
     attributes: &dyn IndexAttributes,

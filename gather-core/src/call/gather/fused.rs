@@ -1,4 +1,4 @@
-//! Checks of fused rows that are gathered.
+//! Checks of gathered fused rows.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::Argument;
 
-/// Checks that rows lie along the axis: axis 0.
+/// Checks that the operator gathers along axis 0, where the rows lie.
 pub(super) fn check_axis(op: &ErasedGather<'_>, data: &Layout) -> Result<(), Error> {
     match op.attributes.dims_before_row(data)? {
         1 => Ok(()),
@@ -18,20 +18,19 @@ pub(super) fn check_axis(op: &ErasedGather<'_>, data: &Layout) -> Result<(), Err
     }
 }
 
-/// Checks that a table has the format and the columns that a plan was made for.
+/// Checks that a table has the planned format and columns.
 pub(super) fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), Error> {
     if got.format() != expected.format() {
         return Err(Error::FusedFormatMismatch { expected: expected.format(), got: got.format() });
     }
     if got != *expected {
-        // Of as many bytes, and fewer or more columns.
+        // The rows have equal bytes and different columns.
         let [expected, got] = [expected, &got].map(|row| [data.shape()[0], row.columns()]);
         return Err(mismatch(Argument::Data, &expected, &got));
     }
     Ok(())
 }
 
-/// Checks that a table has the format that a plan was made for.
 pub(in crate::call) fn check_format(expected: FusedFormat, table: &FusedRows<'_>) -> Result<(), Error> {
     let got = table.format();
     if got == expected { Ok(()) } else { Err(Error::FusedFormatMismatch { expected, got }) }

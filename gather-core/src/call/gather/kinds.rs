@@ -1,4 +1,4 @@
-//! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
+//! Gathers by the kind of their data. Calls on typed elements reference neither the registry nor the converters.
 
 use core::borrow::Borrow;
 
@@ -26,7 +26,7 @@ use crate::types::index::{Index, IndexType};
 
 /// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
-    /// The kernels that move elements of a data type, or that resolve indices of maps, formats and row functions.
+    /// The kernels that move elements of a data type, or resolve indices for maps, formats and row functions.
     ///
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`].
@@ -35,10 +35,10 @@ pub trait Gathered: Kind {
         I::gathers::<()>(index).ok_or_else(not_compiled(op.op(), dtype, index))
     }
 
-    /// The decoder of data; `None` for elements that are read as they are.
+    /// The decoder of data; `None` for elements that are moved unchanged.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for a type known at run time that is no [`Float`].
+    /// [`Error::DTypeMismatch`] for a type known at run time that is not a [`Float`].
     #[doc(hidden)]
     #[inline(always)]
     fn decoder(_: &Reader<'_>) -> Result<Option<Decoder>, Error> {
@@ -49,16 +49,13 @@ pub trait Gathered: Kind {
 /// The outputs that a plan is made for.
 #[derive(Clone, Copy)]
 pub(in crate::call) enum Outputs<'a> {
-    /// Row-major.
     RowMajor,
-    /// Of a layout.
     Of(&'a Layout),
-    /// Row-major, of any size of the first dimension of indices.
+    /// Row-major, for any size of the first dimension of indices.
     AnyCount,
 }
 
-/// A kind of data that an operator with attributes `A` gathers: every kind, except that whole rows are named by
-/// [`Gather`](crate::Gather) alone. Sealed.
+/// A kind of data that operators with attributes `A` gather. Whole rows need [`Gather`](crate::Gather). Sealed.
 #[diagnostic::on_unimplemented(
     message = "an operator with `{A}` does not gather `{Self}`",
     label = "not gathered by this operator",
@@ -67,8 +64,8 @@ pub(in crate::call) enum Outputs<'a> {
 )]
 pub trait GatheredBy<A>: Gathered {}
 
-/// An operator that gathers, by its attributes. Sealed: [`Gather`](crate::Gather),
-/// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
+/// A gather operator: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
+/// [`GatherNd`](crate::GatherNd). Sealed.
 pub trait Gathers: crate::call::Sealed {
     #[doc(hidden)]
     type Attributes: IndexAttributes;
@@ -80,13 +77,13 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
     type Attributes = A;
 }
 
-/// A source that the operator `O` gathers, and of which it makes elements `U`: what a function of your own takes, to
-/// run on elements, on what a map makes of them, on fused rows and so on. Every such source is one.
+/// A source that the operator `O` gathers into elements `U`. A function with this bound takes plain elements, mapped
+/// elements, fused rows and all other sources of `U`, which all implement it.
 ///
 /// ```
 /// use gather_core::{Error, Gather, Given, TableOf, View, maps};
 ///
-/// /// The sums of rows, of whatever kind the table is.
+/// /// The sums of rows, for any kind of table.
 /// fn sums(table: &impl TableOf<Gather, f32>, ids: &[u32]) -> Result<Vec<f32>, Error> {
 ///     let rows = Gather::new(0).run(table, ids)?;
 ///     let columns: usize = rows.shape()[1..].iter().product();
@@ -109,8 +106,7 @@ impl<O: Gathers, U, S> TableOf<O, U> for S where S: Source<Kind: GatheredBy<O::A
 /// Calls `run` with the reader of data and the operands of a call on sources.
 ///
 /// # Errors
-/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of the output, for types that are known at run time; then
-/// those of `run`.
+/// [`Error::NotAnIndexType`], then [`Error::DTypeMismatch`] of an output known at run time; then the errors of `run`.
 #[inline(always)]
 pub(super) fn with_operands<S, X, O, R>(
     data: &S,
@@ -129,15 +125,15 @@ where
     let out = out.target_of(data.dtype)?;
     // SAFETY: V1, V3: both are sources, each with its own layout, and `of` is the index type of the indices' kind, or
     // of their data type. O1: the output takes the elements of data's kind, or of its data type, and is borrowed
-    // mutably, so that it overlaps neither.
+    // mutably, so it overlaps neither.
     let operands = unsafe { Operands::new(data.parts(), (indices.start, indices.layout, of), out, data.dtype) };
     run(&data, operands)
 }
 
-/// The request for elements that are moved as they are, of a kind and by indices of a kind.
+/// The request for elements that are moved unchanged.
 ///
 /// # Errors
-/// Those of [`Gathered::kernels`].
+/// The errors of [`Gathered::kernels`].
 #[inline(always)]
 fn request<K: Gathered, I: IndexKind>(
     op: &ErasedGather<'_>,
@@ -147,10 +143,10 @@ fn request<K: Gathered, I: IndexKind>(
     Ok(op.request((K::kernels::<I>(op, dtype, index)?, index), dtype, None))
 }
 
-/// Runs a call, whose operands are data of a reader, and indices of the kind.
+/// Runs a call on data of a reader, and indices of kind `I`.
 ///
 /// # Errors
-/// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
+/// The errors of [`Gather::run_into`](crate::IndexOperator::run_into), and of the kind's adaptor.
 #[inline(always)]
 pub(super) fn run<K: Gathered, I: IndexKind>(
     op: &ErasedGather<'_>,
@@ -166,10 +162,10 @@ pub(super) fn run<K: Gathered, I: IndexKind>(
     converted::run(op, &converter, (K::kernels::<I>, I::converts), operands)
 }
 
-/// Makes a plan for outputs, of data of a reader, and indices of the kind.
+/// Makes a plan for data of a reader, indices of kind `I`, and `outputs`.
 ///
 /// # Errors
-/// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of the outputs.
+/// The errors of [`Gather::plan`](crate::IndexOperator::plan), and of the outputs.
 #[inline(always)]
 pub(super) fn plan<K: Gathered, I: IndexKind>(
     op: &ErasedGather<'_>,
@@ -188,10 +184,10 @@ pub(super) fn plan<K: Gathered, I: IndexKind>(
     converted::plan(op, &converter, (K::kernels::<I>, I::converts), (indices, index), outputs)
 }
 
-/// Runs a plan of a kind on operands of its types: data of a reader, and indices.
+/// Runs a plan on operands of its types.
 ///
 /// # Errors
-/// Those of [`Plan::run_into`](crate::Plan::run_into) behind its checks of data types.
+/// The errors of [`Plan::run_into`](crate::Plan::run_into) after its checks of data types.
 #[inline(always)]
 pub(super) fn run_plan<K: Gathered>(
     plan: &GatherPlan,
@@ -207,8 +203,7 @@ pub(super) fn run_plan<K: Gathered>(
     converted::run_plan(plan, &Converter::new(reader, K::decoder(reader)?), operands)
 }
 
-/// Checks what does not depend on attributes and shapes: that there are kernels for data of a type which the compiler
-/// does not know, and the sizes of a format.
+/// Checks that data of a type known at run time has kernels, and that the sizes of a format are in range.
 ///
 /// # Errors
 /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
@@ -220,8 +215,7 @@ pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>
     converted::check_data(op, reader)
 }
 
-/// The shape of results for elements that are gathered into a shape, whose last dimensions are a row of data; `None`
-/// where it is that shape.
+/// As [`Converter::shape_of_results`]; `None` for elements that are moved unchanged.
 #[inline]
 pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
     if K::IS_PLAIN {
@@ -230,7 +224,7 @@ pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &
     Converter::new(reader, K::decoder(reader).ok()?).shape_of_results(output, row)
 }
 
-/// Implements both traits for kinds that are moved as they are.
+/// Implements [`Gathered`] and [`GatheredBy`] for kinds that are moved unchanged.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -252,11 +246,11 @@ plain! {
     [] Any;
 }
 
-/// Implements [`Gathered`] for kinds that are converted, by the decoder of a reader.
+/// Implements [`Gathered`] for converted kinds, by the decoder of a reader.
 macro_rules! decoded {
     ($([$($generics:tt)*] $Kind:ty: |$reader:ident| $decoder:expr;)*) => {$(
         impl<$($generics)*> Gathered for $Kind {
-            // Compiled where it is called: of a type known at run time it names the decoders of all formats.
+            // Compiled in its caller: for types known at run time it references the decoders of all formats.
             #[inline]
             fn decoder($reader: &Reader<'_>) -> Result<Option<Decoder>, Error> {
                 $decoder
@@ -290,7 +284,6 @@ decoded! {
     [K: Gathered + ReadByRow, U: Element] ByRow<K, U>: |reader| K::decoder(reader);
 }
 
-/// The decoder of fused rows to `U`.
 #[inline]
 fn of_fused<U: Float>(reader: &Reader<'_>) -> Decoder {
     let Format::Fused(table) = reader.format else { unreachable!("a source of fused rows") };

@@ -1,4 +1,4 @@
-//! The parameters of maps, against the shapes of a call.
+//! Checks of map parameters against the shapes of a call.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use crate::types::policy::Per;
 
 impl<A: IndexAttributes, T: Element, U: Element> GatheredBy<A> for Mapped<T, U> {}
 
-/// Checks that a map or a row function has the parameters that a plan was made for.
+/// Checks that a map or a row function has the planned parameters.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`].
@@ -33,8 +33,8 @@ pub(in crate::call) fn check_names(
     Err(Error::PlanParametersMismatch { op, function, expected, got })
 }
 
-/// The arguments of a map's parameters, checked (K8): those which are given per row have a value for every position
-/// along the axis, those which are given per element for every element of row-major data, and none is given per index.
+/// The arguments of a map's parameters, checked (K8). A per-row argument has a value for every position along the
+/// axis, a per-element argument for every element of row-major data. A per-index argument is an error.
 ///
 /// # Errors
 /// [`Error::MapParameterLengthMismatch`], [`Error::MapParameterPerElement`], [`Error::ParameterUnavailable`].
@@ -54,7 +54,7 @@ pub(in crate::call) fn given<'a>(
 
 #[inline(never)]
 fn check_params(op: Op, (map, args): (&Map, &dyn MapArgs), axes: &[Axis], data: &Layout) -> Result<(), Error> {
-    // Tuples of several components stand for no one row of the table.
+    // Tuples of several components name no single row of the table.
     let axis = || if let [axis] = axes { Some(axis).filter(|axis| axis.is_of_data()) } else { None };
     let fits = |count: Count| match count {
         Count::Rows(len) => axis().is_some_and(|axis| len == axis.dim),

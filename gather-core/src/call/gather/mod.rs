@@ -1,4 +1,4 @@
-//! The gathers, operators on data and indices: their public methods.
+//! Public methods of gathers, operators on data and indices.
 //!
 //! ```text
 //! a method (typed, inlined)           a `Reader` of data, the operands, the target of the output
@@ -38,10 +38,10 @@ use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
-/// An operator that takes data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
+/// An operator on data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
 /// [`GatherNd`](crate::GatherNd), which differ in their attributes.
 ///
-/// A small value: attributes, policies, and how a call runs. Nothing is checked before the operator is used.
+/// A small value: attributes, policies and options. Nothing is checked before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndexOperator<A> {
     pub(crate) attributes: A,
@@ -51,14 +51,14 @@ pub struct IndexOperator<A> {
 }
 
 impl<A> IndexOperator<A> {
-    /// An operator with its attributes: negative indices count from the end, out-of-range ones are errors.
+    /// An operator with the given attributes. Negative indices count from the end; indices out of range are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         let (policy, options, registry) = (IndexPolicy::default(), Options::default(), Chosen::default());
         IndexOperator { attributes, policy, options, registry }
     }
 }
 
-/// An operator on data and indices, without the type of its attributes.
+/// A gather without the type of its attributes.
 pub(crate) type ErasedGather<'a> = IndexOperator<&'a dyn IndexAttributes>;
 
 impl ErasedGather<'_> {
@@ -67,7 +67,7 @@ impl ErasedGather<'_> {
         self.attributes.op()
     }
 
-    /// The request for an output of a data type, by indices of a type and the kernels for them.
+    /// The request for an output of a data type, with kernels for indices of a type.
     #[inline(always)]
     fn request(
         &self,
@@ -87,19 +87,19 @@ impl<A: IndexAttributes> IndexOperator<A> {
         ErasedGather { attributes, policy, options, registry }
     }
 
-    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
+    /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data and their results.
     ///
-    /// Cost: one pass over the indices and one over the bytes of the result, one allocation.
+    /// Cost: one pass over the indices, one over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time; without the feature
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
     /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], those of what the source's adaptor is given,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such
-    /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no elements.
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the source adaptor's arguments,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
+    /// [`OutOfBounds::Error`] indices are checked even if the result is empty.
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run<S, X>(&self, data: &S, indices: &X) -> Result<TensorOf<S>, Error>
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
@@ -108,17 +108,17 @@ impl<A: IndexAttributes> IndexOperator<A> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, indices, out))
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
-    /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. On one
+    /// thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a tensor
+    /// that is too small. This holds for up to six dimensions, and index tuples of up to three components.
     ///
     /// # Errors
-    /// As for [`Self::run`], for types that are known at run time with [`Error::DTypeMismatch`] of a view after
-    /// [`Error::NotAnIndexType`], and [`Error::ShapeMismatch`] of a view after errors of shapes. The output is
-    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// As for [`Self::run`]. For types known at run time, also [`Error::DTypeMismatch`] of a view after
+    /// [`Error::NotAnIndexType`]; and [`Error::ShapeMismatch`] of a view after errors of shapes. The output is
+    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and its previous contents.
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
@@ -130,7 +130,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         })
     }
 
-    /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
+    /// As [`Self::run_into`], for long rows: uses the few kernels for rows of any length.
     pub(crate) fn run_long_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,
@@ -142,7 +142,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         with_operands(data, indices, out, |_, operands| erased::run(self.attributes(), &planned, operands))
     }
 
-    /// The shape of the result, without touching data.
+    /// The shape of the result, computed from shapes alone.
     ///
     /// # Errors
     /// Errors of attributes and shapes; [`Error::TooManyElements`] for data, indices or the result.
@@ -156,13 +156,13 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index
     /// out of range yields the type's default. Data is any [`CloneSource`]: a view, a tensor or a list.
     ///
-    /// Cost: one clone an element of the result, on the calling thread.
+    /// Cost: one clone per element of the result, on the calling thread.
     ///
     /// # Errors
     /// As for [`Self::run`].
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone panics.
     ///
     /// # Examples
     /// ```
@@ -193,7 +193,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As for [`Self::run`].
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone panics.
     pub fn run_cloned_or<S, X>(&self, data: &S, indices: &X, fill: &S::Item) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,

@@ -1,4 +1,4 @@
-//! Plans of gathers, by kinds: what a caller holds.
+//! Plans of gathers, by the kinds of their operands.
 
 use core::borrow::Borrow;
 use core::marker::PhantomData;
@@ -22,19 +22,19 @@ use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 
-/// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
-/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread. The
-/// [guide](crate::guide::plans) has a chapter on plans.
+/// A plan of a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
+/// [`GatherNd`](crate::GatherNd): all work that depends on shapes and types. It is made once and runs many times, from
+/// any thread. The [guide](crate::guide::plans) has a chapter on plans.
 ///
-/// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, and runs on any [`Source`] of
-/// these kinds and of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on what
-/// [`View::map`](crate::View::map) returns, `Plan<Any, Any>` on tensors whose types are known at run time. A tensor has
-/// a planned layout if it has the shape, and the same stride along each dimension of size 2 or more.
+/// `K` is the [`Kind`](crate::Kind) of data, `I` the kind of indices. A plan runs on any [`Source`] of these kinds and
+/// of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on the result of
+/// [`View::map`](crate::View::map), `Plan<Any, Any>` on tensors whose types are known at run time. A tensor has a
+/// planned layout if it has the shape, and the same stride along each dimension of size 2 or more.
 ///
 /// ```
 /// use gather_core::{Gather, Plan, Spec, View};
 ///
-/// /// Rows of a table, some at a time.
+/// /// Gathers three rows of a table.
 /// struct Rows {
 ///     plan: Plan<f32, u32>,
 /// }
@@ -56,7 +56,7 @@ pub struct Plan<K, I> {
     kinds: PhantomData<fn(K, I)>,
 }
 
-/// A [`Plan`] of types that are known at run time.
+/// A [`Plan`] for types known at run time.
 ///
 /// ```
 /// use gather_core::{DynView, Gather, View};
@@ -85,7 +85,7 @@ pub(in crate::call) struct GatherPlan {
 }
 
 impl GatherPlan {
-    /// Checks the layout of an output for `count` indices, as [`PlanInner::check_inputs`] returned them.
+    /// Checks the layout of an output for `count` indices, the result of [`PlanInner::check_inputs`].
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         match self.reads.blocks() {
             Some(blocks) => blocks::check_planned(blocks, &self.planned, out, count),
@@ -109,9 +109,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Cost: depends on ranks, not on sizes.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time, without the feature
-    /// `registry` [`Error::KernelsNotCompiled`], then as for [`Self::run`], without those of memory, of what an adaptor
-    /// is given, and of index values.
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
+    /// `registry`, [`Error::KernelsNotCompiled`]. Then as for [`Self::run`], without errors of memory, adaptor
+    /// arguments and index values.
     pub fn plan<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
@@ -132,8 +132,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         self.plan_for(data, indices, Outputs::Of(out))
     }
 
-    /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, whose number differs from
-    /// call to call. The size in `indices` is what calls are expected to have.
+    /// As [`Self::plan`], for any size of the first dimension of indices: for ids whose number differs from call to
+    /// call. `indices` has the expected size.
     ///
     /// ```
     /// use gather_core::{Gather, Spec};
@@ -152,9 +152,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, is not
-    /// the first of the result, is repeated, or is that of tuples without components. What has no elements is planned
-    /// like anything else: a call then checks indices as [`Self::run`] does.
+    /// As for [`Self::plan`], and [`Error::FixedCount`] if the first dimension of indices is tied to data, is not the
+    /// first of the result, is repeated, or counts tuples without components. Empty tensors are planned like all
+    /// others: a call then checks indices as [`Self::run`] does.
     pub fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
@@ -180,12 +180,12 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
-    /// made for an output that is not row-major, those of what the source's adaptor is given,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], also if the planned output is
+    /// not row-major, errors of the source adaptor's arguments, [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run<S, X>(&self, data: &S, indices: &X) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -194,16 +194,16 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         written(K::Out::empty(self.plan.dtype), |out| self.run_into(data, indices, out))
     }
 
-    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
-    /// six loops), and the memory of a tensor that is too small.
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor. On
+    /// one thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a
+    /// tensor that is too small. This holds for up to six loops.
     ///
     /// # Errors
-    /// As for [`Plan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an output that
-    /// is not row-major. The output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// As for [`Plan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not row-major. The
+    /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     #[inline]
     pub fn run_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Result<(), Error>
     where
@@ -220,10 +220,9 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         {
             let (data, indices) = ((data.start(), &planned.data), (indices.start(), &planned.indices, *index));
             // SAFETY: V1, V3: the inputs are sources of the plan's types and layouts, as just checked; O1; the output
-            // is borrowed mutably, so that it overlaps no input.
+            // is borrowed mutably, so it overlaps no input.
             let operands = unsafe { Operands::new(data, indices, out, *dtype) };
-            // SAFETY: X1: these are the layouts and types of the plan, of which a call is one call of its kernel; no
-            // map converts.
+            // SAFETY: X1: these are the layouts and types of the plan, whose call is one kernel call; no map converts.
             return unsafe { exec::call_index(planned.plan(), operands) }.map(Written::all);
         }
         // SAFETY: the inputs are of the plan's types, as just checked.
@@ -244,15 +243,14 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         let GatherPlan { dtype, index, .. } = self.plan;
         let (held, ids, out) = (data.held(), indices.held(), out.target_of(dtype)?);
         let (data, indices) = (data.reader(held.borrow()), (indices.start(), ids.borrow(), index));
-        // SAFETY: V1, V3: the inputs are sources, whose layouts these are; O1 for the plan's type; the output is
-        // borrowed mutably, so that it overlaps no input.
+        // SAFETY: V1, V3: the inputs are sources of these layouts; O1 for the plan's type; the output is borrowed
+        // mutably, so it overlaps no input.
         let operands = unsafe { Operands::new(data.parts(), indices, out, dtype) };
         kinds::run_plan::<K>(&self.plan, &data, operands)
     }
 
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
-    /// layouts or types than the plan's.
+    /// Requests the pages of data that a run on these indices will touch, or none for other layouts or types than the
+    /// plan's: see [`IndexOperator::will_need`](crate::IndexOperator::will_need).
     pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
     where
         S: Source<Kind = K> + ?Sized,
@@ -263,18 +261,17 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
             return WillNeed::default();
         }
         let (held, ids) = (data.held(), indices.held());
-        // SAFETY: V1 of a source, whose layout this is; its type is the planned one, as just checked.
+        // SAFETY: V1 of a source of this layout; its type is the planned type, as just checked.
         let ids = unsafe { Ids::new(indices.start(), ids.borrow(), *index) };
         will_need::advise(planned, (data.start(), held.borrow()), ids)
     }
 }
 
 impl<T: Element, I: Index> Plan<T, I> {
-    /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to
-    /// a kernel.
+    /// Runs the plan on slices, and compares only their lengths: the shortest way to a kernel, for row-major layouts.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] where a slice has another length, or the plan was made for other strides; then as for
+    /// [`Error::PlanMismatch`] if a slice has another length, or the plan was made for other strides; then as for
     /// [`Plan::run_into`].
     #[inline]
     pub fn run_slices(&self, data: &[T], indices: &[I], out: &mut [T]) -> Result<(), Error> {
@@ -282,10 +279,10 @@ impl<T: Element, I: Index> Plan<T, I> {
         let count = planned.check_lens(data.len(), indices.len(), out.len())?;
         let data = (data.as_ptr().cast(), &planned.data);
         let indices = (indices.as_ptr().cast(), &planned.indices, I::TYPE);
-        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a free size, have as many elements
-        // as the slices, in order. A mutable slice overlaps no other.
+        // SAFETY: row-major tensors of the plan's shapes, with `count` in place of a dynamic size, have the lengths
+        // and the order of the slices. A mutable slice overlaps no other.
         let operands = unsafe { Operands::new(data, indices, out.as_mut_ptr().cast(), T::DTYPE) };
-        // SAFETY: X1: the types are those that name the plan, and it is told the count; no map converts.
+        // SAFETY: X1: `T` and `I` are the plan's types, and `count` is its count; no map converts.
         unsafe { planned.execute(operands, count) }.map(Written::all)
     }
 }

@@ -1,5 +1,4 @@
-//! A plan of a gather with the layouts that it was made for, whatever the types: what typed, mapped and dynamic plans
-//! share. Nothing here depends on a type, so it is compiled once and not for each pair of types.
+//! Plans of gathers and their layouts, without types: the shared part of all plans, compiled once.
 
 use alloc::boxed::Box;
 
@@ -14,7 +13,7 @@ use crate::types::declare::accessors;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
-/// The names of the parameters of a map or row function.
+/// The names of the parameters of a map or a row function.
 pub(in crate::call) type Params = &'static [&'static str];
 
 #[derive(Clone)]
@@ -28,7 +27,6 @@ pub(super) struct PlanInner {
 }
 
 impl PlanInner {
-    /// A plan for outputs.
     pub(super) fn new(request: &Request<'_>, outputs: Outputs<'_>) -> Result<Self, Error> {
         let (prepared, out) = match outputs {
             Outputs::RowMajor => request.plan().map(|(plan, out)| (Prepared::new(plan), out))?,
@@ -36,15 +34,15 @@ impl PlanInner {
             Outputs::AnyCount => Self::prepare_any_count(request)?,
         };
         let (data, indices) = (request.data.clone(), request.indices.clone());
-        // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
+        // A size of 0 or 1 hides the stride of a dimension; calls of another size step along it.
         let in_order = if prepared.dynamic().is_some() { indices.is_row_major() } else { indices.is_contiguous() };
         let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
         Ok(PlanInner { prepared, data, indices, out, contiguous })
     }
 
-    /// A gather whose calls choose the size of the first dimension of indices, and its output.
+    /// Plans a gather whose calls choose the size of the first dimension of indices. Also returns the output's layout.
     fn prepare_any_count(request: &Request<'_>) -> Result<(Prepared, Layout), Error> {
-        // K10: a kernel for declared shapes takes no other count than the declared one.
+        // K10: a kernel for declared shapes takes only the declared count.
         let kernels = request.planned.kernels.with_shaped(&[]);
         let planned = IndexRequest { kernels, ..*request.planned };
         let request = &Request { planned: &planned, ..*request };
@@ -56,12 +54,12 @@ impl PlanInner {
         };
         let (plan, out) = request.plan()?;
         let expected = *request.indices.shape().first().ok_or_else(fixed)?;
-        // A dimension that is tied to one of data has no other size.
+        // A dimension tied to a dimension of data has no other size.
         let other = other_count(expected);
         let (mut lowered, indices) = (IndexLowered::new(request.planned.op), resized(other)?);
         Request { indices: &indices, ..*request }.lower(&mut lowered).map_err(|_| fixed())?;
-        // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
-        // no indices to count in tuples without components: they are counted only where nothing is moved for them.
+        // If indices go along axis 0 of data, none of their dimensions before it is tied to data. Tuples without
+        // components have no indices to count: they are dynamic only if nothing is moved for them.
         let axis = lowered.axes.first().filter(|axis| axis.is_of_data());
         let along_first = axis.map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
         let free = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty());
@@ -73,12 +71,12 @@ impl PlanInner {
         Ok((prepared, out))
     }
 
-    /// Changes all plans, whatever the number of indices.
+    /// Changes the plans for all numbers of indices.
     pub(super) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
         self.prepared.change(change);
     }
 
-    /// The plan, if it fills rows out of range by these bytes, or fills none; else a copy that does, in `copy`.
+    /// The plan, if it fills rows out of range with `fill`, or fills no rows; else a copy that does, in `copy`.
     pub(super) fn filled_by<'p>(&'p self, fill: &[u8], copy: &'p mut Option<Box<Self>>) -> &'p Self {
         if self.prepared.running().fills_by(fill) {
             return self;
@@ -92,39 +90,39 @@ impl PlanInner {
         /// The plan that describes calls.
         pub(super) fn plan() -> &IndexPlan => self.prepared.plan();
         /// Whether calls choose the size of the first dimension of indices.
-        pub(super) fn is_counted() -> bool => self.prepared.dynamic().is_some();
+        pub(super) fn is_dynamic() -> bool => self.prepared.dynamic().is_some();
         pub(super) fn explain() -> Explain<'_> => Explain::index(self.plan(), pool_threads);
-        /// The shape of the result; of a plan for any count, that of the expected count.
+        /// The shape of the result, for a plan for any count at the expected count.
         pub(super) fn output_shape() -> &[usize] => self.out.shape();
     }
 
-    /// Whether the inputs have the plan's layouts, with the plan's size of indices.
+    /// Whether the inputs have the planned layouts, and the planned size of indices.
     #[inline(always)]
     pub(super) fn matches_inputs(&self, data: &Layout, indices: &Layout) -> bool {
         self.data.matches(data) && self.indices.matches(indices)
     }
 
-    /// Whether a call on tensors of these layouts is one call of the kernel.
+    /// Whether a call on tensors of these layouts is one kernel call.
     #[inline(always)]
     pub(super) fn is_one_call(&self, data: &Layout, indices: &Layout, out: &Layout) -> bool {
         self.prepared.is_one_call() && self.matches_inputs(data, indices) && self.out.matches(out)
     }
 
-    /// Checks the layouts of the inputs; returns the size of the first dimension of indices, where that is free.
+    /// Checks the layouts of the inputs; returns the size of the first dimension of indices if it is dynamic, else 0.
     #[inline(always)]
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
-        if self.is_counted() {
+        if self.is_dynamic() {
             return check_counted(Argument::Indices, &self.indices, indices);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
         Ok(0)
     }
 
-    /// Checks the layout of an output for `count` indices, as [`PlanInner::check_inputs`] returned them.
+    /// Checks the layout of an output for `count` indices, the result of [`PlanInner::check_inputs`].
     #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
-        if self.is_counted() {
+        if self.is_dynamic() {
             if check_counted(Argument::Output, &self.out, out)? == count {
                 return Ok(());
             }
@@ -135,7 +133,7 @@ impl PlanInner {
         check_layout(Argument::Output, &self.out, out)
     }
 
-    /// Checks the lengths of slices, in the order data, indices, output; returns what [`PlanInner::check_inputs`] does.
+    /// Checks the lengths of slices, in the order data, indices, output; returns as [`PlanInner::check_inputs`].
     #[inline]
     pub(super) fn check_lens(&self, data: usize, indices: usize, out: usize) -> Result<usize, Error> {
         if !self.contiguous || data != self.data.len() {
@@ -154,23 +152,20 @@ impl PlanInner {
         Ok(count)
     }
 
-    /// Shape and elements of a fresh output for `count` indices, as [`PlanInner::check_inputs`] returned them. A shape
-    /// that is not the plan's is made in `buffer`.
+    /// Shape and length of a fresh output for `count` indices, as checked. `buffer` holds a shape unlike the plan's.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major, then those of
-    /// [`PlanInner::output_of`].
+    /// [`Error::PlanMismatch`] if the planned output is not row-major, then the errors of [`PlanInner::output_of`].
     #[inline(always)]
     pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
         self.output_of(count, buffer)
     }
 
-    /// Shape and elements of an output for `count` indices, as [`PlanInner::check_inputs`] returned them. A shape that is
-    /// not the plan's is made in `buffer`.
+    /// As [`PlanInner::fresh`], for an output of any layout.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`] of a plan for any count whose result has no elements.
+    /// [`Error::TooManyElements`] for a plan for any count whose result is empty.
     #[inline(always)]
     pub(super) fn output_of<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         Ok(match self.prepared.dynamic() {
@@ -178,7 +173,7 @@ impl PlanInner {
             Some(dynamic) => {
                 buffer.assign_resized(self.out.shape(), count);
                 let len = match dynamic.out_len(count) {
-                    // No memory is asked for, which would be refused.
+                    // An empty result allocates nothing, so no allocation refuses its shape.
                     0 => Shape::checked_len(buffer)?,
                     len => len,
                 };
@@ -197,7 +192,7 @@ impl PlanInner {
         unsafe { self.run_given(operands, |_| Ok(core::ptr::null())) }
     }
 
-    /// [`PlanInner::check_inputs`] of operands, which are of the planned types.
+    /// [`PlanInner::check_inputs`] for operands of the planned types.
     #[inline(always)]
     pub(super) fn check_operands<O>(&self, operands: &Operands<'_, O>) -> Result<usize, Error> {
         let (indices, of) = operands.indices();
@@ -205,13 +200,13 @@ impl PlanInner {
         self.check_inputs(operands.data().1, indices)
     }
 
-    /// As [`PlanInner::run`], with what `given` gives to what converts data of a layout, once layouts have been checked.
+    /// As [`PlanInner::run`]. After layouts are checked, `given` makes the converter's arguments for data's layout.
     ///
     /// # Errors
-    /// Those of `given` before those of a run.
+    /// The errors of `given`, then the errors of a run.
     ///
     /// # Safety
-    /// What is given is of the parameters of what converts (K8), or nothing converts.
+    /// `given` returns arguments of the converter's parameters (K8), or nothing converts.
     #[inline(always)]
     pub(super) unsafe fn run_given(
         &self,
@@ -226,8 +221,8 @@ impl PlanInner {
         let given = given(operands.data().1)?;
         operands.given(given).write(
             || Ok(fresh),
-            // SAFETY: X1: inputs and a fixed output have the planned layouts, as just checked, and other memory is
-            // fresh and row-major.
+            // SAFETY: X1: inputs and a fixed output have the planned layouts, as just checked; other memory is fresh
+            // and row-major.
             |operands| unsafe { self.execute(operands, count) },
         )
     }
@@ -235,8 +230,7 @@ impl PlanInner {
     /// Runs the plan.
     ///
     /// # Safety
-    /// X1 for operands of the planned layouts, except that there are `count` indices along the first dimension where
-    /// that is free, and so in the output.
+    /// X1 for operands of the planned layouts; a dynamic first dimension of indices and output has size `count`.
     #[inline(always)]
     pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         // SAFETY: X1, as the caller says.

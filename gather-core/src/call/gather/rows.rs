@@ -1,4 +1,4 @@
-//! Rows that a gather takes whole: to decode them, or for a row function, which makes a value or another row of each.
+//! Whole rows: a gather decodes them, or a row function makes a value or another row of each.
 
 #![forbid(unsafe_code)]
 
@@ -23,38 +23,36 @@ use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
-/// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
+/// The attributes of an operator whose result is rows of data: [`Gather`](crate::Gather). Sealed.
 pub trait RowAttributes: IndexAttributes {}
 
 impl<A: RowAttributes, K: Gathered + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
 impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}
 impl<A: RowAttributes> GatheredBy<A> for Fused<Any> {}
 
-/// The shapes of rows: what a plan has of a row function.
+/// The shapes of whole rows in a plan.
 #[derive(Clone, Copy)]
 pub(super) struct RowShape {
-    /// Dimensions of data before a row.
+    /// Number of dimensions of data before a row.
     lead: usize,
     pub(super) rows: WholeRows,
-    /// The numbers that the function reads, where rows are decoded first.
+    /// The numbers that the function reads, if rows are decoded first.
     pub(super) decoding: Option<DecodedRows>,
-    /// The names of the function's parameters.
     pub(super) params: Params,
-    /// Whether a row becomes one value, which is no dimension of the result.
+    /// Whether a row becomes one value, without a dimension in the result.
     one: bool,
-    /// Whether the plan fills by bytes of the function's own.
+    /// Whether the row function has a fill.
     pub(super) filled: bool,
-    /// Bytes from a row of a row-major output to the next; `None` where rows are not evenly spaced.
+    /// Bytes from each row of the output to the next in row-major order; `None` if rows are not evenly spaced.
     spacing: Option<isize>,
 }
 
-/// The elements of a row.
 pub(super) fn elements(row: &[usize]) -> usize {
-    // A product that overflows has a factor of 0 too, since the layout has as many elements.
+    // A product that overflows has a factor of 0: the number of elements of a layout fits.
     if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }
 }
 
-/// Attributes whose rows are taken whole: the loops are those of the dimensions before them.
+/// Attributes that take rows whole: their loops are the dimensions before a row.
 pub(super) struct WholeRow<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) shape: RowShape,
@@ -69,7 +67,7 @@ impl IndexAttributes for WholeRow<'_> {
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         let RowShape { lead, rows, one, .. } = self.shape;
-        // Every row is one element; rows without elements lie nowhere.
+        // Every row is one element. Empty rows have stride 0.
         let row = data.rank() - lead;
         let step = |&step: &isize| if rows.elements == 0 { 0 } else { step };
         let shape: SmallVec<[usize; 8]> = data.shape()[..lead].iter().copied().chain(repeat_n(1, row)).collect();
@@ -85,7 +83,7 @@ impl IndexAttributes for WholeRow<'_> {
 }
 
 impl RowShape {
-    /// The rows of data and of results, where they are taken whole.
+    /// The rows of data and of results, if they are taken whole.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`].
@@ -107,12 +105,12 @@ impl RowShape {
         Ok(Some(RowShape { lead, rows, decoding, params, one: converter.makes_one(), filled, spacing: None }))
     }
 
-    /// The numbers that the function reads of a row.
+    /// The number of numbers that the function reads per row.
     fn numbers(&self) -> usize {
         self.decoding.map_or(self.rows.elements, |decoding| decoding.numbers)
     }
 
-    /// Checks that what converts makes as much of a row as what was planned for.
+    /// Checks that the converter makes the planned number of results of a row.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`].
@@ -126,7 +124,7 @@ impl RowShape {
         Err(mismatch(Argument::Output, output, &got))
     }
 
-    /// Finds the spacing in an output whose elements have `size` bytes.
+    /// Finds the spacing of rows in an output whose elements have `size` bytes.
     ///
     /// # Errors
     /// [`Error::RowsNotContiguous`] for data, then for the output.
@@ -141,7 +139,7 @@ impl RowShape {
         Ok(())
     }
 
-    /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
+    /// Elements from each row of the output to the next in row-major order; `None` if rows are not evenly spaced.
     fn spacing_in_elements(
         &self,
         plan: &IndexPlan,
@@ -149,7 +147,7 @@ impl RowShape {
         out: Option<&Layout>,
     ) -> Result<Option<isize>, Error> {
         let refused = |argument| Error::RowsNotContiguous { op: plan.op(), argument };
-        // No row is read from empty data, and none is written to an empty output: their strides do not matter.
+        // No row is read from empty data or written to an empty output: their strides do not matter.
         if !data.is_empty()
             && !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous()
         {
@@ -160,7 +158,7 @@ impl RowShape {
         if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
             return Err(refused(Argument::Output));
         }
-        // The step of the last dimension that is stepped along, if those before it go on where it ends.
+        // The stride of the last dimension of size other than 1, if the dimensions before it continue it.
         let (mut spacing, mut next) = (None, None);
         for (&n, &step) in out.shape()[..lead].iter().zip(out.strides()).rev().filter(|&(&n, _)| n != 1) {
             if next.is_some_and(|next| next != step) {
@@ -172,13 +170,13 @@ impl RowShape {
         Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 
-    /// Compares arguments with shapes, and calls `run` with the place of the output's rows, except for its address, and
-    /// with the function that takes the whole place. The shape of the output is `output`.
+    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. The
+    /// place has address 0; the output has shape `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
-    /// [`Error::ParameterUnavailable`], then [`Error::RowsNotContiguous`] for an output whose rows are not evenly
-    /// spaced where indices have values of their own; then those of `run`.
+    /// [`Error::ParameterUnavailable`]. If indices have values of their own, then [`Error::RowsNotContiguous`] for an
+    /// output whose rows are not evenly spaced. Then the errors of `run`.
     pub(super) fn with(
         &self,
         (op, axes): (Op, &[Axis]),

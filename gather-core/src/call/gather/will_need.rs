@@ -1,4 +1,4 @@
-//! Telling the system which pages of a mapped table a call will touch, before the call.
+//! Requests for the pages of a mapped table, ahead of the call that will touch them.
 
 use smallvec::SmallVec;
 
@@ -18,17 +18,17 @@ use crate::types::index::by_index;
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// Asks the system for the pages of data that a call on these indices will touch: a hint for a table in a mapped
-    /// file that is larger than memory, or not in it yet.
+    /// file that is larger than memory, or not yet in memory.
     ///
-    /// Without it the call stops at each page that is not there, and waits for the disk, page after page. Requested
-    /// together, the pages come at the same time. They are requested in ranges, which rows of the same page and of
-    /// neighbouring pages share. The call returns before they have come, and may follow at once.
+    /// Without it, the call stops at each missing page and waits for the disk, page after page. Pages requested
+    /// together arrive at the same time. Requests are ranges; rows of the same page and of adjacent pages share one.
+    /// `will_need` returns before the pages have arrived, and the call may follow at once.
     ///
-    /// Nothing can fail: what an operator would refuse, and whatever the system refuses, is not requested. Indices out
-    /// of range are left out. Other data than mapped files is left as it is. The result says how much was requested,
-    /// which is nothing without the feature `std`, and on systems other than Unix.
+    /// Nothing can fail. A call that the operator would refuse requests nothing, requests that the system refuses are
+    /// dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result says how
+    /// much was requested: nothing without the feature `std`, and on systems other than Unix.
     ///
-    /// Cost: one pass over the indices, and a system call for each range. For a table in memory this time is lost.
+    /// Cost: one pass over the indices, and a system call per range. For a table in memory this time is lost.
     ///
     /// ```
     /// use gather_core::{Gather, View};
@@ -56,8 +56,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-/// Asks for the pages that a plan touches on data and indices of its types; for none where their layouts are not its
-/// own. Of data no byte is read.
+/// Requests the pages that a plan touches on operands of its types; none for other layouts. Reads no byte of data.
 pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
     if !planned.matches_inputs(layout, ids.layout()) {
         return WillNeed::default();
@@ -72,7 +71,7 @@ pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), 
     let components = if plan.axes().is_empty() { &[] } else { &spec.components[..] };
     let origin = Cursor { out: core::ptr::null_mut(), data, index };
     let step = |at: Cursor, along: &Loop| at.step(along);
-    // Loops that come back to the same index and the same data would name their rows again.
+    // Loops with stride 0 in indices and data would request their rows again.
     let moving = plan.loops().iter().copied().filter(|along| along.data != 0 || along.index != 0);
     let loops: SmallVec<[Loop; 6]> = moving.collect();
     for_each(&loops, origin, step, &mut |at: Cursor| {
@@ -81,7 +80,7 @@ pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), 
             let index = at.index.wrapping_offset(component.index);
             let position = by_index!(ids.of(), I => {
                 // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout
-                // these have, as just compared.
+                // `ids` has, as just compared.
                 let index: I = unsafe { index.cast::<I>().read_unaligned() };
                 spec.policy.resolve(index, component.dim)
             });

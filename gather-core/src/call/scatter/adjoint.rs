@@ -1,4 +1,4 @@
-//! Adjoints: the way back of the gathers.
+//! Adjoints of the gathers.
 
 #![forbid(unsafe_code)]
 
@@ -46,21 +46,21 @@ impl<A> IndexOperator<A> {
     /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element is the sum
     /// of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
     ///
-    /// It has the doors of a [scatter](ScatterOperator), whose updates are the gradient: into
-    /// [zeros](crate::zeros) of the shape of data by [`run`](ScatterOperator::run), and added to what there is, the
-    /// gradients of several batches, by [`run_on`](ScatterOperator::run_on). Any other
-    /// [`reduction`](ScatterOperator::reduction) may take the place of the sum: means and extremes of rows by a list of
-    /// ids. Into zeros these want [`include_self(false)`](ScatterOperator::include_self), or the zero counts.
+    /// It is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums into
+    /// [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
+    /// accumulate the gradients of several batches. Another [`reduction`](ScatterOperator::reduction) can replace the
+    /// sum: means and extremes of rows by a list of ids. Into zeros, these need
+    /// [`include_self(false)`](ScatterOperator::include_self), or the zero takes part.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.
-    /// Gradients of rows filled by [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) are dropped; those of clamped or
-    /// wrapped indices go to the row that was read.
+    /// Gradients of rows filled by [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) are dropped. Gradients of clamped
+    /// or wrapped indices are added to the row that was read.
     ///
-    /// Of a [`Gather`](crate::Gather) along axis 0 this is `index_add_` of PyTorch, and what TensorFlow does with
-    /// IndexedSlices; of [`GatherElements`](crate::GatherElements) it is `scatter_add_`. Where types are known at run
-    /// time, the adjoint of `GatherElements` runs by a registry's kernels of `scatter_elements`, and others by those of
-    /// `scatter_nd`. Errors name the gather.
+    /// For a [`Gather`](crate::Gather) along axis 0 this is PyTorch's `index_add_`, and the sum of TensorFlow's
+    /// IndexedSlices; for [`GatherElements`](crate::GatherElements) it is `scatter_add_`. If types are known at run
+    /// time, the adjoint of `GatherElements` runs a registry's kernels of `scatter_elements`, and other adjoints its
+    /// kernels of `scatter_nd`. Errors name the gather.
     ///
     /// ```
     /// use gather_core::{Gather, View, zeros};
@@ -90,14 +90,14 @@ impl<A> IndexOperator<A> {
         }
     }
 
-    /// The scatter that writes rows to where the gather reads them: `data[ids[i]] = updates[i]` for a
-    /// [`Gather`](crate::Gather) along axis 0. Of equal indices the last one in row-major order wins.
+    /// The scatter that writes rows to the positions that the gather reads: `data[ids[i]] = updates[i]` for a
+    /// [`Gather`](crate::Gather) along axis 0. Of equal indices the last in row-major order wins.
     ///
     /// Updates have the shape of the gather's result. [`run_on`](ScatterOperator::run_on) writes in place;
     /// [`run`](ScatterOperator::run) writes to a copy of data. If an index is out of range, nothing is written, unless
     /// the gather has another [`OutOfBounds`](crate::OutOfBounds) policy: `Zero` drops its row. With
-    /// [`skip_negative`](ScatterOperator::skip_negative) the row of index -1 is dropped and any other index out of range
-    /// is an error, as a cache of slots needs it. It is [`Self::adjoint`] with [`Reduction::None`].
+    /// [`skip_negative`](ScatterOperator::skip_negative) the row of index -1 is dropped and any other index out of
+    /// range is an error, as a cache of slots needs. Equals [`Self::adjoint`] with [`Reduction::None`].
     ///
     /// # Example
     /// ```

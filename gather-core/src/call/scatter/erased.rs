@@ -1,10 +1,10 @@
-//! A scatter without its types: what every door of the scatters makes, and the one pipeline behind it.
+//! A scatter without its types, which every public method builds, and its pipeline.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 //!
-//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` is all of it.
+//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` does all its work.
 
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
@@ -13,10 +13,8 @@ use crate::plan::{CountedReducePlan, Dim, FewUpdates, IndexLowered, ReducePlan, 
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
-/// Checks the attributes against the shapes.
-///
 /// # Errors
-/// Those of the operator.
+/// Errors of the operator.
 #[inline(never)]
 pub(super) fn lower(
     attributes: &dyn ScatterAttributes,
@@ -38,17 +36,15 @@ pub(super) struct ScatterCallRequest<'a> {
 }
 
 impl<'a> ScatterCallRequest<'a> {
-    /// Plans for a destination.
-    ///
     /// # Errors
-    /// Those of the operator and of [`ReducePlan::new`].
+    /// Errors of the operator and of [`ReducePlan::new`].
     #[inline(never)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
         let lowered = lower(self.attributes, destination, self.indices, self.updates)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
-    /// A plan for a destination with any size of the first dimension of indices and updates.
+    /// A dynamic plan for a destination: the first dimension of indices and updates may have any size.
     ///
     /// # Errors
     /// [`Error::FixedCount`].
@@ -63,13 +59,13 @@ impl<'a> ScatterCallRequest<'a> {
         let (&[expected, ..], &[update, ..]) = (self.indices.shape(), self.updates.strides()) else {
             return Err(fixed());
         };
-        // A dimension that is tied to one of data has no other size.
+        // A dimension tied to a dimension of data cannot be resized.
         let other = other_count(expected);
         let (indices, updates) = both(other)?;
         let lowered = lower(self.attributes, destination, &indices, &updates).map_err(|_| fixed())?;
         let size = |n: usize| n as isize;
         let changes = ReducePlan::changes(&lowered, self.planned.policy);
-        // Indices without elements are counted only where nothing is changed by them.
+        // Empty indices may be dynamic only if they change nothing.
         let counted = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
         match lowered.dims.first() {
             Some(&dim) if lowered.merged == 1 && counted(&dim) => {
@@ -81,10 +77,10 @@ impl<'a> ScatterCallRequest<'a> {
         }
     }
 
-    /// Checks that an output has the shape of data. Errors of attributes and shapes come first.
+    /// Checks that an output has the shape of data, after the checks of attributes and shapes.
     ///
     /// # Errors
-    /// Those of the operator, then [`Error::ShapeMismatch`].
+    /// Errors of the operator, then [`Error::ShapeMismatch`].
     #[inline(always)]
     pub(super) fn check_output(&self, data: &Layout, out: &Layout) -> Result<(), Error> {
         if data.shape() == out.shape() {
@@ -97,7 +93,7 @@ impl<'a> ScatterCallRequest<'a> {
     /// Runs on tensors of the request's types and layouts.
     ///
     /// # Errors
-    /// Those of the operator, [`Error::ShapeMismatch`] for a fixed output that becomes a copy, those of
+    /// Errors of the operator, [`Error::ShapeMismatch`] for a fixed output that receives a copy, errors of
     /// [`ReducePlan::new`] and of the run. A fixed output is untouched then.
     pub(super) fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         debug_assert_eq!(operands.inputs(), [self.indices, self.updates]);
@@ -115,13 +111,13 @@ impl<'a> ScatterCallRequest<'a> {
         let lead = self.attributes.rows_by(layout, self.indices);
         let few = lead.and_then(|lead| FewUpdates::new(&self.planned, [layout, self.indices, self.updates], lead));
         if let Some(few) = &few {
-            // SAFETY: X1: they were found in these layouts; that of the output has the shape of data, as just checked.
+            // SAFETY: X1: found in these layouts; the output's layout has the shape of data, as just checked.
             return unsafe { exec::run_few_updates(few, operands) };
         }
-        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        // Not moved out of the result: a move of hundreds of bytes takes as long as a short call.
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts; that of the output has the shape of data, as just checked.
+        // SAFETY: X1: the plan was made for these layouts; the output's layout has the shape of data, as just checked.
         unsafe { exec::run_scatter(plan, operands) }
     }
 }

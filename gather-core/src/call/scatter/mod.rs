@@ -1,7 +1,7 @@
-//! The scatters: their doors.
+//! The scatters: their public methods.
 //!
 //! ```text
-//! a door (typed, inlined)                pointers, layouts, the target of the output
+//! a method (typed, inlined)              pointers, layouts, the target of the output
 //!     -> a call or a plan without types  `erased.rs`, `plan.rs`
 //! ```
 
@@ -36,35 +36,32 @@ use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, NegativeIndex, Options, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
-/// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
-/// [`ScatterNd`](crate::ScatterNd), and those of a gather whose [adjoint](crate::IndexOperator::adjoint) it is.
+/// The attributes of a scatter: [`ScatterElements`](crate::ScatterElements), [`ScatterNd`](crate::ScatterNd), or the
+/// [adjoint](crate::IndexOperator::adjoint) of a gather. Sealed.
 pub trait ScatterAttributes: Sealed {
-    /// The operator.
     #[doc(hidden)]
     fn op(&self) -> Op;
 
-    /// Checks the attributes against the shapes, and adds loops and axes to what is empty: those of the gather that
-    /// reads where this writes.
+    /// Checks the attributes against the shapes, and fills `lowered`, which is empty, with the loops and axes of the
+    /// gather that reads the elements that the scatter writes.
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, updates: &Layout, lowered: &mut IndexLowered)
     -> Result<(), Error>;
 
-    /// The dimensions of indices, each of which names a row along the first axis of data; `None` where they name
-    /// anything else.
+    /// The number of dimensions of indices, if each index names a row along the first axis of data; otherwise `None`.
     #[doc(hidden)]
     fn rows_by(&self, _data: &Layout, _indices: &Layout) -> Option<usize> {
         None
     }
 }
 
-/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements),
-/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, which differ in their
-/// attributes.
+/// An operator that updates elements of data: [`ScatterElements`](crate::ScatterElements),
+/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, by its attributes `A`.
 ///
-/// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
-/// number of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
+/// Updates are applied in row-major order of the indices. The result equals the plain loop to the bit, for any number
+/// of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
 ///
-/// A small value: attributes, policies, and how a call runs. Nothing is checked before the operator is used.
+/// A small value: attributes, policies and options. Nothing is checked before the operator is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScatterOperator<A, R = Reduction> {
     attributes: A,
@@ -78,8 +75,7 @@ pub struct ScatterOperator<A, R = Reduction> {
 }
 
 impl<A> ScatterOperator<A> {
-    /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are
-    /// errors.
+    /// No reduction; negative indices count from the end, and out-of-range indices are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         ScatterOperator {
             attributes,
@@ -96,18 +92,19 @@ impl<A> ScatterOperator<A> {
 
 impl<A, R> ScatterOperator<A, R> {
     accessors! { self:
-        /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
-        /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
+        /// Sets whether the old value of an element takes part in the reduction (PyTorch's `include_self`, OpenVINO's
+        /// `use_init_val`). Default: true. If false, sums, differences and means begin at 0, others at the first
+        /// update.
         #[doc(alias("use_init_val"))]
         pub fn include_self(include_self: bool) => self.include_self = include_self;
         /// Whether the old value of an element takes part in the reduction.
         pub fn get_include_self() -> bool => self.include_self;
-        /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index that
-        /// is not negative and out of range stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
-        /// [`negative_index`](Self::negative_index) has no effect then, nor have [`ScatterOutOfBounds::Clamp`] and
-        /// [`ScatterOutOfBounds::Wrap`]. A tuple is skipped if one of its indices is negative; the others are checked.
+        /// Sets whether updates with a negative index are skipped, such as the -1 of a row that is not kept. An index
+        /// at or above the size of its axis stays an error, unless it is [dropped](ScatterOutOfBounds::Drop).
+        /// [`negative_index`](Self::negative_index), [`ScatterOutOfBounds::Clamp`] and [`ScatterOutOfBounds::Wrap`]
+        /// have no effect then. A tuple with a negative index is skipped; its other indices are checked.
         ///
-        /// Cost: one more pass over signed indices; a slow one if an index below `-size` of its axis is among them.
+        /// Cost: one more pass over signed indices; a slow pass if any index is below `-size` of its axis.
         ///
         /// ```
         /// use gather_core::{Error, Gather, Reduction};
@@ -137,8 +134,6 @@ impl<A, R> ScatterOperator<A, R> {
 }
 
 impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
-    /// The request for data of a type, and for indices and updates of layouts.
-    ///
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
     #[inline(always)]
@@ -155,7 +150,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         let found = |registry: &'static Registry, op, dtype| registry.scatter_kernels(op, dtype, index);
         let kernels = K::kernels(self.registry.0, (op, dtype, Some(index)), || I::scatters(index), found)?;
         let (reducer, values) = reduction.fns(op, dtype)?;
-        // What is replaced does not count in any case.
+        // A replaced element never takes part.
         let include_self = self.include_self || reducer.replaces;
         let skips_negative = self.skip_negative;
         let planned =
@@ -163,8 +158,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         Ok(ScatterCallRequest { attributes: self.attributes(), planned, indices, updates })
     }
 
-    /// Runs the operator on a copy of data, into a fresh tensor. The table of [`Source`] says what data, indices and
-    /// updates are; [`zeros`](crate::zeros) are data too. Data and updates are of one type.
+    /// Runs the operator on a copy of data, into a fresh tensor. [`Source`] lists the kinds of data, indices and
+    /// updates; [`zeros`](crate::zeros) are data too. Data and updates have one type.
     ///
     /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
     /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
@@ -174,12 +169,12 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// For types that are known at run time [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates,
     /// [`Error::UnknownDType`] and, without the feature `registry`, [`Error::KernelsNotCompiled`].
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
-    /// [`ScatterOutOfBounds::Error`] indices are checked even when updates have no elements.
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`] for the first such index in row-major order. Under [`ScatterOutOfBounds::Error`]
+    /// indices are checked even if updates have no elements.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does.
+    /// If a reduction of your own does.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<TensorOf<S>, Error>
     where
         S: Source<Kind: Unconverted> + ?Sized,
@@ -191,18 +186,15 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 
     /// Runs the operator on a copy of data, into an [`Output`]: a view of any strides, uninitialised memory, or a
-    /// tensor that is used again. On one thread it allocates nothing but the scratch of
-    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
-    /// [`Method::Panels`](crate::Method::Panels) (up to six dimensions, and index tuples of up to three), and the
-    /// memory of a tensor that is too small.
+    /// reused tensor. On one thread, for up to six dimensions and index tuples of up to three, it allocates only the
+    /// scratch of [`Self::run`], and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], for types that are known at run time with [`Error::DTypeMismatch`] of a view after those
-    /// of updates, and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is untouched.
+    /// As for [`Self::run`]. For a view also [`Error::DTypeMismatch`] after the same error for updates, if types are
+    /// known at run time, and [`Error::ShapeMismatch`] after errors of shapes. On an error a view is untouched.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does. A view then holds a mix of results and what it held before, and a
-    /// tensor no elements.
+    /// If a reduction of your own does; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: Unconverted> + ?Sized,
@@ -219,7 +211,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 
     /// Runs the operator in place, on a [`Destination`]: a view of any strides, a tensor, or a slice. Allocates as
-    /// [`Self::run_into`] does.
+    /// [`Self::run_into`].
     ///
     /// ```
     /// use gather_core::{Reduction, ScatterElements};
@@ -237,7 +229,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// As for [`Self::run`]. All indices are checked before anything is written: on an error the tensor is untouched.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does; the tensor then holds some of the updates.
+    /// If a reduction of your own does; a part of the updates may then have been applied to the tensor.
     pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
     where
         D: Destination + ?Sized,
@@ -252,7 +244,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         })
     }
 
-    /// The shape of the result, which is that of data, without touching data.
+    /// The shape of the result, which equals the shape of data; data itself is not needed.
     ///
     /// # Errors
     /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
@@ -266,7 +258,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
 /// Calls `run` with the tensors of a call on a copy of data in an output.
 ///
 /// # Errors
-/// [`Error::DTypeMismatch`] for updates, then for the output, where types are known at run time; then those of `run`.
+/// [`Error::DTypeMismatch`] for updates, then for the output, if types are known at run time; then errors of `run`.
 #[inline(always)]
 fn with_copy<S: Source + ?Sized>(
     data: &S,
@@ -279,15 +271,15 @@ fn with_copy<S: Source + ?Sized>(
     <S::Kind as Kind>::Out::check(dtype, updates.dtype())?;
     let original = Original::new(dtype, options, (data.start(), held.borrow()));
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
-    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates are of the kind and data type of
-    // data. O1: the output takes its elements, and is borrowed mutably, so that it overlaps none of them.
+    // SAFETY: V1, V3: all three are sources, each with its own layout, and updates have the kind and data type of
+    // data. O1: the output takes elements of data's type, and is borrowed mutably, so that it overlaps no input.
     run(&mut unsafe { ScatterOperands::new(indices, updates, Some(original), out.target_of(dtype)?) })
 }
 
 /// Calls `run` with the tensors of a call in place.
 ///
 /// # Errors
-/// [`Error::DTypeMismatch`] for updates, where types are known at run time; then those of `run`.
+/// [`Error::DTypeMismatch`] for updates, if types are known at run time; then errors of `run`.
 #[inline(always)]
 fn in_place<D: Destination + ?Sized>(
     destination: &mut D,
@@ -299,24 +291,23 @@ fn in_place<D: Destination + ?Sized>(
     let (ids, changes) = (indices.held(), updates.held());
     let (indices, updates) = ((indices.start(), ids.borrow()), (updates.start(), changes.borrow()));
     let (start, held) = destination.parts();
-    // SAFETY: V1, V3: indices and updates are sources, updates of the destination's type, as just checked, and these
-    // are their layouts. O1: a destination may be read and written along its own, and is borrowed mutably, so that it
-    // overlaps no input. It holds values, or bytes for `Any`, of which built-in reductions take any: there is no other
-    // one then (Y1).
+    // SAFETY: V1, V3: indices and updates are sources with these layouts, and updates have the destination's type, as
+    // just checked. O1: a destination may be read and written along its own layout, and is borrowed mutably, so that
+    // it overlaps no input. It holds values, or bytes for `Any`: its reductions are built in, and take any bytes (Y1).
     run(&mut unsafe { ScatterOperands::new(indices, updates, None, Target::Fixed(start, held.borrow())) })
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
-    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Data and updates are
-    /// any [`CloneSource`]: views, tensors or lists.
+    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Data and updates
+    /// are any [`CloneSource`]: views, tensors or lists.
     ///
-    /// Cost: one clone an element of data and one an update, on the calling thread.
+    /// Cost: one clone for each element of data and for each update, on the calling thread.
     ///
     /// # Errors
     /// As for [`Self::run`]; any reduction but [`Reduction::None`] is an [`Error::ReductionUnavailable`].
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone does.
     pub fn run_cloned<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,

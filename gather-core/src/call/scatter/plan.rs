@@ -1,4 +1,4 @@
-//! Plans of scatters with their types: what a caller holds.
+//! Plans of scatters with their types.
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;
@@ -21,7 +21,7 @@ use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
-/// A plan without its types, and the layouts that it was made for.
+/// A plan without its types, and the planned layouts.
 #[derive(Clone)]
 struct PlannedScatter {
     plan: ReducePlan,
@@ -29,12 +29,12 @@ struct PlannedScatter {
     destination: Layout,
     indices: Layout,
     updates: Layout,
-    /// Runs calls with another size of the first dimension of indices and updates.
+    /// The dynamic plan, for calls with another size of the first dimension of indices and updates.
     counted: Option<Box<CountedReducePlan>>,
 }
 
 impl PlannedScatter {
-    /// The shape of the result; of a plan for any count, that of the expected count.
+    /// The shape of the result; for a plan for any count, at the expected count.
     fn output_shape(&self) -> &[usize] {
         self.destination.shape()
     }
@@ -45,8 +45,7 @@ impl PlannedScatter {
         Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
     }
 
-    /// A plan whose calls choose the size of the first dimension of indices and updates. What makes it is linked by
-    /// programs that have such plans alone.
+    /// A dynamic plan: calls choose the first dimension of indices and updates. Linked only if the program calls it.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
         let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
@@ -80,11 +79,11 @@ impl PlannedScatter {
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the inputs and the output have the planned layouts, and data the shape, as just checked.
+        // SAFETY: X1: inputs and output have the planned layouts, and data the planned shape, as just checked.
         unsafe { exec::run_scatter(&self.plan, operands) }
     }
 
-    /// As [`PlannedScatter::run`], for layouts whose first dimension is free, with data of the planned shape.
+    /// As [`PlannedScatter::run`], for layouts of any first dimension, with data of the planned shape.
     #[inline(never)]
     fn run_counted(&self, counted: &CountedReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         let [indices, updates] = operands.inputs();
@@ -95,13 +94,13 @@ impl PlannedScatter {
         }
         let plan = counted.at(count, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the plan is one for the inputs; the output has the planned layout, as just checked.
+        // SAFETY: X1: the plan was made for the inputs; the output has the planned layout, as just checked.
         unsafe { exec::run_scatter(&plan, operands) }
     }
 }
 
-/// Everything about a scatter, or about the adjoint of a gather, that depends on shapes and types: made once, run many
-/// times, from any thread. `K` is the [kind](Kind) of data and updates, `I` that of indices.
+/// The part of a scatter, or of the adjoint of a gather, that depends on shapes and types: made once, run many times,
+/// from any thread. `K` is the [kind](Kind) of data and updates, `I` the kind of indices.
 ///
 /// ```
 /// use gather_core::{Reduction, ScatterNd, Spec, View, ViewMut};
@@ -126,14 +125,14 @@ pub struct ScatterPlan<K, I> {
 plan_type!(ScatterPlan<K, I>: planned);
 
 impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
-    /// Makes a plan: it does the shape-dependent work once, and runs on data of this shape and on indices and updates
-    /// of these layouts, into row-major outputs and in place on row-major tensors. All three are sources, or
-    /// [specs](crate::Spec) ahead of the first call.
+    /// Makes a plan, which does the shape-dependent work once. The plan runs on data of this shape and on indices and
+    /// updates of these layouts, into row-major outputs and in place on row-major tensors. All three operands are
+    /// sources, or [specs](crate::Spec) ahead of the first call.
     ///
     /// Cost: depends on ranks, not on sizes.
     ///
     /// # Errors
-    /// As for [`Self::run`], without those of memory and index values.
+    /// As for [`Self::run`], without errors of memory and index values.
     pub fn plan<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: Unconverted> + ?Sized,
@@ -146,7 +145,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         })
     }
 
-    /// As [`Self::plan`], for outputs and tensors in place of a given layout, of any strides.
+    /// As [`Self::plan`], for outputs and in-place tensors of a given layout, of any strides.
     ///
     /// # Errors
     /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
@@ -169,8 +168,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         })
     }
 
-    /// As [`Self::plan`], for any size of the first dimension of indices and of updates, which are equal. The size that
-    /// they have is what calls are expected to have.
+    /// As [`Self::plan`], for any size `n` of the first dimension of indices and of updates; both have the same `n`.
+    /// The size of the given operands is the expected one.
     ///
     /// ```
     /// use gather_core::{Reduction, ScatterNd, Spec, View, ViewMut};
@@ -189,9 +188,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] where indices do not go along the first axis of data, so that
-    /// their first dimension is one of data's; where tuples have no components; and where indices overlap in memory so
-    /// that their first dimension cannot be told from another. What has no elements is planned like anything else: a
+    /// As for [`Self::plan`], and [`Error::FixedCount`] in three cases: the first dimension of indices is a dimension
+    /// of data, as indices do not go along the first axis of data; tuples have no components; or indices overlap in
+    /// memory so that their first dimension cannot be told from another. Empty operands are planned like any other: a
     /// call then checks indices as [`Self::run`] does.
     pub fn plan_any_count<S, X, U>(
         &self,
@@ -235,13 +234,13 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// Runs the plan on a copy of data, into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also if the plan was
     /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. After
-    /// errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and [`Error::MethodUnavailable`]
-    /// where a forced method cannot count the updates.
+    /// errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and
+    /// [`Error::MethodUnavailable`] if a forced method cannot count the updates.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does.
+    /// If a reduction of your own does.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -252,16 +251,15 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     }
 
     /// Runs the plan on a copy of data, into an [`Output`]: a view of the planned layout, uninitialised memory, or a
-    /// tensor that is used again. On one thread it allocates nothing but the scratch of
-    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
-    /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
+    /// reused tensor. On one thread, for up to six loops, it allocates only the scratch of [`ScatterOperator::run`],
+    /// and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an
-    /// output that is not row-major. On an error a view is untouched.
+    /// As for [`ScatterPlan::run`], with [`Error::PlanMismatch`] also for a tensor if the plan was made for an output
+    /// that is not row-major. On an error a view is untouched.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does.
+    /// If a reduction of your own does.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -275,15 +273,15 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
         with_copy(data, indices, updates, (out, self.planned.request.options), |operands| self.planned.run(operands))
     }
 
-    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
+    /// Runs the plan in place, on a [`Destination`] of the planned layout. Allocates as [`Self::run_into`].
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count have those that
-    /// [`ScatterPlan::run`] names, too. On an error the tensor is untouched.
+    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count also give the
+    /// errors that [`ScatterPlan::run`] names for them. On an error the tensor is untouched.
     ///
     /// # Panics
-    /// When a reduction of the caller's own does; the tensor then holds some of the updates.
+    /// If a reduction of your own does; a part of the updates may then have been applied to the tensor.
     pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
     where
         D: Destination<Kind = K> + ?Sized,

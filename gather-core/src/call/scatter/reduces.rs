@@ -1,4 +1,4 @@
-//! The reductions of scatters: those of the library, and the caller's own.
+//! The reductions of scatters: built-in ones, and reducers of your own.
 
 use crate::call::Sealed;
 use crate::call::scatter::ScatterOperator;
@@ -14,12 +14,11 @@ use crate::types::reduction::Reduction;
 impl Sealed for Reduction {}
 impl<T> Sealed for &Reducer<T> {}
 
-/// A reduction of data of a kind `K`: a [`Reduction`], for data of any type, or a [`Reducer<T>`](Reducer) of the
-/// caller's own, for elements `T`. Sealed.
+/// A reduction of data of a kind `K`: a [`Reduction`] for any type, or your [`Reducer<T>`](Reducer) for `T`. Sealed.
 ///
 /// # Safety
-/// **Y1** The functions that [`Reduces::fns`] returns take elements of the kind, each as many numbers as it says; where
-/// the kind is [`Any`](crate::Any), they take any bytes of such numbers.
+/// **Y1** [`Reduces::fns`] returns functions that take elements of the kind, and the count of numbers in an element.
+/// If the kind is [`Any`](crate::Any), the functions take any bytes of such numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce elements `{K}`",
     label = "not for elements `{K}`",
@@ -27,7 +26,7 @@ impl<T> Sealed for &Reducer<T> {}
             types are known at run time, take a `Reduction`"
 )]
 pub unsafe trait Reduces<K>: Sealed + Copy {
-    /// The functions that scatter, and how many numbers of an element each reduces for itself.
+    /// The functions that scatter, and the count of numbers in an element, each reduced separately.
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
@@ -40,7 +39,7 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     #[inline(always)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
         let reductions = match K::reductions(dtype) {
-            // What is replaced needs no functions of its type.
+            // Replacing needs no functions of the type.
             None if self == Reduction::None => Reductions::NONE,
             found => found.ok_or(Error::KernelsNotCompiled { op, dtype, index: None })?,
         };
@@ -49,7 +48,7 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     }
 }
 
-// SAFETY: Y1: the functions are those of elements `T`.
+// SAFETY: Y1: the functions take elements `T`.
 unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
     #[inline(always)]
     fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {
@@ -58,10 +57,10 @@ unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
 }
 
 impl<A> ScatterOperator<A> {
-    /// The operator with a [`Reducer`] in place of its [`Reduction`].
+    /// Replaces the [`Reduction`] by a [`Reducer`].
     ///
-    /// Updates are taken in row-major order of the indices, by any number of threads. An element that does not count
-    /// itself ([`include_self`](Self::include_self)) begins with its first update.
+    /// Updates are applied in row-major order of the indices, by any number of threads. If the old value of an element
+    /// takes no part ([`include_self`](Self::include_self)), the element begins with its first update.
     ///
     /// ```
     /// use gather_core::ScatterElements;

@@ -1,4 +1,4 @@
-//! The shapes of block-quantised data in a plan, against which a call compares scales and zero points.
+//! Shapes of block-quantised data in a plan, which a call compares with scales and zero points.
 
 use crate::call::source::blocks::{BlockFormat, BlockParams};
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
@@ -13,17 +13,16 @@ use crate::types::op::{Argument, Op};
 #[derive(Clone)]
 pub(in crate::call) struct BlockShapes {
     format: BlockFormat,
-    /// Bytes of a block, as a power of two.
+    /// `log2` of the bytes of a block.
     block_log2: u32,
     scales: Shape,
     zero_points: Shape,
-    /// The shape of the result; of a plan for any count, that of the expected count. Empty for rows that a row function
-    /// reads.
+    /// The shape of the result, at the expected count if dynamic. Empty for rows that a row function reads.
     pub(in crate::call) output: Shape,
 }
 
 impl BlockShapes {
-    /// Checks data of a plan, and an output of bytes that become values; finds the shapes of what is given.
+    /// Checks data of a plan and an output of bytes that become values; finds the shapes of scales and zero points.
     ///
     /// # Errors
     /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
@@ -49,7 +48,7 @@ impl BlockShapes {
             values.ok_or(Error::DimensionTooLarge { op, dim, size, blocks: Some(per_byte) })
         };
         let values = in_values(data.shape()[last], last)?;
-        // A byte of the result becomes as many values, whatever its last dimension is: that of data, or one of indices.
+        // Each byte of the result becomes `per_byte` values, also if its last dimension comes from indices.
         let wide = |bytes: &[usize]| in_values(bytes.last().copied().unwrap_or(1), bytes.len().saturating_sub(1));
         let output = bytes.map(|bytes| Ok(with_last(bytes, wide(bytes)?))).transpose()?.unwrap_or_default();
         if !data.is_contiguous() {
@@ -65,12 +64,12 @@ impl BlockShapes {
         } else {
             with_last(&scales, blocks.div_ceil(per_byte))
         };
-        // A block that no row reaches the end of.
+        // `1 << (usize::BITS - 1)` bytes are longer than any row.
         let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
         Ok(BlockShapes { format, block_log2, scales, zero_points, output })
     }
 
-    /// Checks that data has the codes and the size of blocks that a plan was made for.
+    /// Checks that data has the planned codes and block size.
     ///
     /// # Errors
     /// [`Error::PlanBlocksMismatch`].
@@ -82,7 +81,7 @@ impl BlockShapes {
         Err(Error::PlanBlocksMismatch { op, expected, got })
     }
 
-    /// Scales and zero points as the functions of a plan read them (K8), for data that begins at an address.
+    /// Scales and zero points as the plan's functions read them (K8), for data of an address and a shape.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
@@ -96,7 +95,7 @@ impl BlockShapes {
         let (scales, scale_rows) = self.scales(op, scales)?;
         let zeros = zero_points.map(|given| values(op, Argument::ZeroPoints, &self.zero_points, given)).transpose()?;
         let zero_points = match zeros {
-            // Of floating-point codes the list is empty.
+            // For floating-point codes the list is empty.
             Some(zeros) if !codes.is_float() => {
                 let blocks = self.scales.last().copied().unwrap_or(0);
                 let lists = codes.lists_zero_points();
@@ -110,7 +109,7 @@ impl BlockShapes {
         Ok(Quantized { data, row, block_log2, per_byte, scales, scale_rows, zero_points })
     }
 
-    /// The scales, and how rows of data find theirs.
+    /// The scales, and how rows of data map to them.
     fn scales<'a, U>(&self, op: Op, given: &'a View<'a, U>) -> Result<(&'a [U], ScaleRows), Error> {
         let fits = |(&own, &expected): (&usize, &usize)| own == expected || own == 1;
         match (&self.scales[..], given.layout().shape()) {
@@ -127,7 +126,7 @@ impl BlockShapes {
     }
 }
 
-/// The elements of a row-major tensor of a shape.
+/// The elements of a row-major tensor of shape `expected`.
 fn values<'a, V>(op: Op, argument: Argument, expected: &Shape, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
     if expected[..] != *given.layout().shape() {
         let (expected, got) = (expected[..].into(), given.layout().shape().into());
@@ -136,7 +135,6 @@ fn values<'a, V>(op: Op, argument: Argument, expected: &Shape, given: &'a View<'
     in_order(op, argument, given)
 }
 
-/// The elements of a row-major tensor.
 fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
     check_row_major(op, argument, given.layout())?;
     if given.is_empty() {
@@ -156,6 +154,6 @@ pub(in crate::call) fn check_row_major(op: Op, argument: Argument, layout: &Layo
 
 /// A shape with another last dimension.
 pub(in crate::call) fn with_last(shape: &[usize], last: usize) -> Shape {
-    let rest = shape.len().saturating_sub(1);
-    shape[..rest].iter().copied().chain([last]).collect()
+    let lead = shape.len().saturating_sub(1);
+    shape[..lead].iter().copied().chain([last]).collect()
 }

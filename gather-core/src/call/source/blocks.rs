@@ -1,4 +1,4 @@
-//! Block-quantised tables: codes of a few bits, with a scale and maybe a zero point for each block.
+//! Block-quantised tables: codes of a few bits, with a scale and an optional zero point per block.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ use crate::types::codes::{Codes, Float};
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// Block-quantised data, read as the type of its scales: what [`View::blocks`] returns.
+/// Block-quantised data, read as the type of its scales: the result of [`View::blocks`].
 #[derive(Clone, Copy, Debug)]
 pub struct BlocksView<'a, U> {
     pub(super) data: &'a View<'a, u8>,
@@ -20,7 +20,7 @@ pub struct BlocksView<'a, U> {
     pub(super) params: BlockParams<'a, U>,
 }
 
-/// The codes of a table, and how many values share a scale.
+/// The format of a table: its codes, and the number of values per scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::call) struct BlockFormat {
     pub(in crate::call) codes: Codes,
@@ -29,7 +29,7 @@ pub(in crate::call) struct BlockFormat {
 }
 
 impl BlockFormat {
-    /// Checks the size of blocks.
+    /// Checks the block size.
     ///
     /// # Errors
     /// [`Error::BlockSizeOutOfRange`].
@@ -45,11 +45,11 @@ impl BlockFormat {
 
 /// The arguments of blocks in a call, without the type of scales.
 pub(in crate::call) trait BlockArgs {
-    /// Compares scales and zero points with the shapes of a plan, and calls `run` with what the functions of blocks
-    /// read (K8), for data of a shape that begins at an address.
+    /// Compares scales and zero points with the shapes of a plan. Calls `run` with the arguments that the functions of
+    /// blocks read (K8), for data of an address and a shape.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points; then those of `run`.
+    /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points; then the errors of `run`.
     fn with(
         &self,
         blocks: &BlockShapes,
@@ -59,7 +59,6 @@ pub(in crate::call) trait BlockArgs {
     ) -> Result<(), Error>;
 }
 
-/// The scales and zero points of a table.
 #[derive(Debug)]
 pub(in crate::call) struct BlockParams<'a, U> {
     pub(in crate::call) scales: &'a View<'a, U>,
@@ -87,35 +86,35 @@ impl<U: Float> BlockArgs for BlockParams<'_, U> {
 }
 
 impl View<'_, u8> {
-    /// Bytes of [`Codes`], read as numbers: `(code - zero point) * scale` of every value, computed in `f32` and rounded
-    /// to the type of the scales. `block_size` values of the last axis share a scale: a power of two from 16 on, or, of
-    /// floating-point codes, 0 for the whole axis.
+    /// Reads bytes of [`Codes`] as numbers: each value is `(code - zero point) * scale`, computed in `f32` and rounded
+    /// to the type of the scales. `block_size` values of the last axis share a scale. It is a power of two, at least
+    /// 16; for floating-point codes it may also be 0, for the whole axis.
     ///
-    /// - The last axis has [`Codes::per_byte`] values a byte; blocks run along it. No gather along it is possible.
-    /// - `scales` has the shape of data, except for the last axis, which has an entry for each block: values divided by
-    ///   `block_size`, rounded up. The last block of a row may be short.
-    /// - Without [zero points](BlocksView::zero_points), [`Codes::default_zero_point`] holds for all.
+    /// - The last axis has [`Codes::per_byte`] values per byte; blocks run along it. It cannot be gathered along.
+    /// - `scales` has the shape of data, except for the last axis, which has one entry per block:
+    ///   `values.div_ceil(block_size)`. The last block of a row may be short.
+    /// - Without [zero points](BlocksView::zero_points), [`Codes::default_zero_point`] holds for all values.
     ///
-    /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1:
-    /// all of data along it share those scales.
+    /// For floating-point codes ([`Codes::is_float`]), each dimension of scales except the last may be 1: all data
+    /// along it shares these scales.
     ///
-    /// The result has the shape that the operator gives for the bytes, whose last dimension then counts values: each
-    /// byte becomes [`Codes::per_byte`] of them. ONNX's
-    /// `GatherBlockQuantized` writes zeros for indices out of range: [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
+    /// The result has the shape that the operator gives for the bytes, except that its last dimension counts values:
+    /// each byte becomes [`Codes::per_byte`] values. ONNX's `GatherBlockQuantized` writes zeros for indices out of
+    /// range: [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
     /// Cost: one pass over the indices, one over the bytes of the result.
     ///
     /// # Errors
-    /// Those of the call, with [`Error::BlockSizeOutOfRange`](crate::Error::BlockSizeOutOfRange) before errors of
+    /// The errors of the call, with [`Error::BlockSizeOutOfRange`](crate::Error::BlockSizeOutOfRange) before errors of
     /// attributes and shapes. After them [`Error::QuantizedAxis`](crate::Error::QuantizedAxis),
     /// [`Error::RankOutOfRange`](crate::Error::RankOutOfRange) for data of rank 0,
     /// [`Error::DimensionTooLarge`](crate::Error::DimensionTooLarge), and
-    /// [`Error::NotRowMajor`](crate::Error::NotRowMajor) for data. A view as output gives
-    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch) and [`Error::NotRowMajor`](crate::Error::NotRowMajor);
-    /// then so do scales, and after them zero points.
+    /// [`Error::NotRowMajor`](crate::Error::NotRowMajor) for data. Then
+    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch) and [`Error::NotRowMajor`](crate::Error::NotRowMajor) for
+    /// a view as output, for scales, and for zero points.
     ///
     /// # Examples
-    /// Two rows of 16 values in bytes of two, with a scale for each row:
+    /// Two rows of 16 values, two per byte, with a scale for each row:
     /// ```
     /// use gather_core::{Codes, Gather, OutOfBounds, View};
     ///
@@ -146,12 +145,11 @@ impl View<'_, u8> {
 }
 
 impl<'a, U: Float> BlocksView<'a, U> {
-    /// The same with zero points: codes as data has them, one for each block.
+    /// Sets the zero points: codes encoded as in data, one per block.
     ///
-    /// For [`Codes::Bits2`], [`Codes::Bits4`] and [`Codes::Bits8`] the shape is that of scales, except for the last
-    /// axis, divided by [`Codes::per_byte`] and rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of
-    /// bytes, half as many as scales, rounded up. Floating-point codes have none: of them an empty list of shape `[0]`
-    /// is taken.
+    /// For [`Codes::Bits2`], [`Codes::Bits4`] and [`Codes::Bits8`] they have the shape of scales, with the last axis
+    /// divided by [`Codes::per_byte`] and rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of
+    /// `scales.len().div_ceil(2)` bytes. Floating-point codes have none: they accept an empty list of shape `[0]`.
     #[must_use]
     pub fn zero_points(mut self, zero_points: &'a View<'a, u8>) -> Self {
         self.params.zero_points = Some(zero_points);
@@ -159,7 +157,7 @@ impl<'a, U: Float> BlocksView<'a, U> {
     }
 }
 
-/// A [`Spec`] of block-quantised data: what [`Spec::blocks`] returns.
+/// A [`Spec`] of block-quantised data: the result of [`Spec::blocks`].
 #[derive(Clone, Debug)]
 pub struct BlocksSpec<U> {
     pub(super) data: Spec<u8>,
@@ -168,7 +166,7 @@ pub struct BlocksSpec<U> {
 }
 
 impl Spec<u8> {
-    /// As [`View::blocks`], without scales: to plan ahead. The type of scales is `U`.
+    /// As [`View::blocks`], without scales, to plan ahead. The type of scales is `U`.
     #[must_use]
     pub fn blocks<U: Float>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
         BlocksSpec { data: self, format: BlockFormat { codes, block_size }, to: PhantomData }

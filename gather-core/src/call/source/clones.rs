@@ -1,4 +1,4 @@
-//! Data of any type, whose elements are cloned: what `run_cloned` reads.
+//! Data of any type, whose elements `run_cloned` clones.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,6 @@ use crate::tensor::view::View;
 use crate::types::error::Error;
 
 mod sealed {
-    /// Implemented for data that is cloned.
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -29,7 +28,7 @@ pub trait CloneSource: Sealed {
     type Item;
 
     /// # Errors
-    /// [`Error::TooManyElements`], for a list of elements without bytes.
+    /// [`Error::TooManyElements`], for a list of zero-sized elements.
     #[doc(hidden)]
     fn lend(&self) -> Result<View<'_, Self::Item>, Error>;
 }
@@ -56,7 +55,6 @@ sources! {
     [T] Vec<T> => T: |this| View::new(this, &[this.len()]);
 }
 
-/// Implements [`CloneSource`] for a pointer to data.
 macro_rules! pointers {
     ($($Pointer:ty;)*) => {$(
         impl<S: CloneSource + ?Sized> Sealed for $Pointer {}

@@ -1,4 +1,4 @@
-//! Destinations: what scatters change in place.
+//! Destinations: tensors that scatters change in place.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -13,12 +13,12 @@ use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 
 /// A tensor that a scatter changes in place: [`ViewMut<T>`](ViewMut), [`Tensor<T>`](Tensor), and `[T]`, `[T; N]` and
-/// `Vec<T>` as tensors of one dimension; [`DynViewMut`] and [`DynTensor`] where types are known at run time. Sealed.
+/// `Vec<T>` as tensors of one dimension; [`DynViewMut`] and [`DynTensor`] for types known at run time. Sealed.
 ///
 /// # Safety
-/// What [`Destination::parts`] returns may be read and written along the layout for as long as the destination is
-/// borrowed, as elements of the kind, or of the data type for [`Any`], and no two coordinates share an element (V1 to
-/// V3). It holds values of the kind, or initialised bytes for [`Any`].
+/// While the destination is borrowed, [`Destination::parts`] may be read and written along the layout. Elements are of
+/// the kind, or of the data type for [`Any`], and no two coordinates share one (V1 to V3). The destination holds
+/// values of the kind, or initialised bytes for [`Any`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not changed in place",
     label = "neither a `ViewMut` nor a `Tensor`",
@@ -39,12 +39,11 @@ pub unsafe trait Destination: Sealed {
     #[doc(hidden)]
     fn dtype(&self) -> DType;
 
-    /// Where it begins, and its layout.
+    /// The start address and the layout.
     #[doc(hidden)]
     fn parts(&mut self) -> (*mut u8, Self::Held<'_>);
 }
 
-/// Implements [`Destination`] for a type of tensor.
 macro_rules! destinations {
     ($(
         [$($generics:tt)*] $Tensor:ty => $Kind:ty: $Held:ty, |$this:ident| $dtype:expr, $start:expr, $held:expr;
@@ -85,7 +84,7 @@ impl<T> Sealed for ViewMut<'_, T> {}
 impl Sealed for DynViewMut<'_> {}
 impl<D: Destination + ?Sized> Sealed for &mut D {}
 
-// SAFETY: the pointer borrows the destination that answers.
+// SAFETY: every method calls the destination that the pointer borrows.
 #[diagnostic::do_not_recommend]
 unsafe impl<D: Destination + ?Sized> Destination for &mut D {
     type Kind = D::Kind;

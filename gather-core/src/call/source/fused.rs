@@ -8,14 +8,14 @@ use crate::tensor::fused::FusedRows;
 use crate::types::codes::Float;
 use crate::types::element::DType;
 
-/// Fused rows that are read as floats `U`: what [`FusedRows::to`] returns.
+/// Fused rows read as floats `U`: the result of [`FusedRows::to`].
 #[derive(Clone, Copy, Debug)]
 pub struct FusedView<'a, U> {
     pub(super) table: &'a FusedRows<'a>,
     to: PhantomData<fn() -> U>,
 }
 
-/// Fused rows that are read as floats of a type known at run time: what [`FusedRows::to_dyn`] returns.
+/// Fused rows read as floats of a type known at run time: the result of [`FusedRows::to_dyn`].
 #[derive(Clone, Copy, Debug)]
 pub struct FusedDynView<'a> {
     pub(super) table: &'a FusedRows<'a>,
@@ -23,27 +23,26 @@ pub struct FusedDynView<'a> {
 }
 
 impl FusedRows<'_> {
-    /// Rows as floats: `code * scale + bias` of every value of a row. It is computed in `f32`, and the product is
-    /// rounded before the bias is added. The result is `f32`; with the feature `half` it may be `f16` or `bf16`,
-    /// rounded once more.
+    /// Reads rows as floats: each value is `code * scale + bias`, computed in `f32`, with the product rounded before
+    /// the bias is added. The result is `f32`; with the feature `half` it may be `f16` or `bf16`, rounded once more.
     ///
     /// A gather along axis 0 has a result of shape `indices.shape + [columns]`. Negative indices and indices out of
     /// range are as for views, with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
-    /// An [`EmbeddingBag`](crate::EmbeddingBag) has a result of shape `[bags, columns]`: the sums, means or extremes of
-    /// the rows as `f32`, as if the table had been decoded first. No decoded table is made, and rows are read once.
-    /// Sums are made in `f32`, and rounded once. Weights are `f32` whatever the result, and the product of a value and
+    /// An [`EmbeddingBag`](crate::EmbeddingBag) has a result of shape `[bags, columns]`: the sums, means or extremes
+    /// of the rows as `f32`, as if the table had been decoded first. No decoded table is made, and rows are read once.
+    /// Sums are made in `f32`, and rounded once. Weights are `f32` for every result type; the product of a value and
     /// its weight is rounded before it is added. Bits are the same at every level and for any number of threads.
     ///
-    /// Cost: one pass over the indices and one over the rows that they name.
+    /// Cost: one pass over the indices, one over the rows that they name.
     ///
     /// # Errors
-    /// Those of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and those of
-    /// [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
+    /// The errors of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and the errors
+    /// of [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
     /// [`Error::FusedFormatMismatch`](crate::Error::FusedFormatMismatch), then
-    /// [`Error::PlanMismatch`](crate::Error::PlanMismatch). Bags have reductions
-    /// [`Add`](crate::Reduction::Add), [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and
-    /// [`Min`](crate::Reduction::Min), and a view that they write to has contiguous rows.
+    /// [`Error::PlanMismatch`](crate::Error::PlanMismatch). Bags have reductions [`Add`](crate::Reduction::Add),
+    /// [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and [`Min`](crate::Reduction::Min), and a view
+    /// that they write to has contiguous rows.
     ///
     /// # Examples
     /// ```
@@ -58,7 +57,7 @@ impl FusedRows<'_> {
     ///     Ok(())
     /// }
     /// ```
-    /// Sums of a table of bytes as PyTorch makes it, of two rows of three columns:
+    /// Sums over a table in the byte format of PyTorch, of two rows of three columns:
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Reduction, View};
     ///
@@ -80,10 +79,10 @@ impl FusedRows<'_> {
         FusedView { table: self, to: PhantomData }
     }
 
-    /// As [`FusedRows::to`], for a type of floats that is known at run time.
+    /// As [`FusedRows::to`], for floats of a type known at run time.
     ///
     /// # Errors
-    /// Those of the call. For a type that is no [`Float`], a gather gives
+    /// The errors of the call. For a type that is not a [`Float`], a gather gives
     /// [`Error::DTypeMismatch`](crate::Error::DTypeMismatch), and bags give
     /// [`Error::ReductionUnavailable`](crate::Error::ReductionUnavailable).
     #[must_use]

@@ -1,4 +1,4 @@
-//! Kinds: what data is, as a type without lifetimes. Plans are named by them: `Plan<Mapped<u8, f32>, u32>`.
+//! Kinds: types without lifetimes that say how data is read. They name plans: `Plan<Mapped<u8, f32>, u32>`.
 
 #![forbid(unsafe_code)]
 
@@ -24,37 +24,34 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 
 mod sealed {
-    /// Implemented for kinds.
     pub trait Sealed {}
 }
 use sealed::Sealed;
 
-/// A kind of data, as a type without lifetimes. Elements are kinds themselves. The page of [`Source`](crate::Source)
-/// has a table of kinds. Sealed.
+/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
     note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks` and `Tables`"
 )]
 pub trait Kind: Sealed + Sized + 'static {
-    /// Elements of a result: an [`Element`], or [`Any`] where types are known at run time.
+    /// The elements of a result: an [`Element`], or [`Any`] for types known at run time.
     type Out: Typing;
 
-    /// Whether elements are moved as they are.
+    /// Whether elements are moved unchanged.
     #[doc(hidden)]
     const IS_PLAIN: bool = false;
 }
 
-/// A kind whose elements are moved as they are: an [`Element`], or [`Any`]. Sealed.
+/// A kind whose elements are moved unchanged: an [`Element`], or [`Any`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not moved as it is",
     note = "scatters and operators that rearrange space take a `View` or a `DynView`, and no map or row function"
 )]
 pub trait Unconverted: Kind {
-    /// The kernels of an operator for data of a type: those for types that the compiler knows, or those that are found
-    /// in a registry.
+    /// The kernels for data of a type: `typed` for types known at compile time, else `found` in a registry.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for [`Any`]; [`Error::KernelsNotCompiled`] where types are known at run time.
+    /// [`Error::UnknownDType`] for [`Any`]; [`Error::KernelsNotCompiled`] for types known at run time.
     #[doc(hidden)]
     fn kernels(
         registry: Option<&'static Registry>,
@@ -64,19 +61,18 @@ pub trait Unconverted: Kind {
     ) -> Result<Kernels, Error>;
 
     #[cfg(feature = "scatter")]
-    /// The built-in reductions of data of a type; `None` where the library does not hold them.
+    /// The built-in reductions for data of a type; `None` if the library does not contain them.
     #[doc(hidden)]
     fn reductions(dtype: DType) -> Option<Reductions<ScatterFns>>;
 }
 
-/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: elements, what a map makes of them, fused rows and
-/// blocks. Sealed.
+/// A kind whose rows a [`RowFunction`](crate::RowFunction) reads: (mapped) elements, fused rows or blocks. Sealed.
 #[diagnostic::on_unimplemented(
     message = "no row function reads rows of `{Self}`",
     note = "row functions read elements, what a map makes of them, fused rows and blocks"
 )]
 pub trait ReadByRow: Kind {
-    /// The elements that a row function reads: those of an array one by one.
+    /// The elements that a row function reads; arrays are read element by element.
     type Number: Element;
 }
 
@@ -97,12 +93,11 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn index(dtype: DType) -> Result<IndexType, Error>;
 
-    /// The built-in kernels of gathers of a kind; `None` where the library does not hold them, here and below.
+    /// The built-in kernels of gathers. These and the functions below are `None` if the library does not contain them.
     #[doc(hidden)]
     fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
     #[cfg(feature = "scatter")]
-    /// The built-in kernels of scatters.
     #[doc(hidden)]
     fn scatters(index: IndexType) -> Option<Kernels>;
 
@@ -115,12 +110,12 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn positions(index: IndexType) -> Option<&'static PositionsFns>;
 
-    /// The functions that resolve indices some of which are null.
+    /// The functions that resolve indices with nulls.
     #[doc(hidden)]
     fn resolvers(index: IndexType) -> Option<Resolvers>;
 }
 
-/// The error of a call whose kernels the library does not hold: types known at run time, without the feature `registry`.
+/// The error of a call whose kernels the library does not contain: on types known at run time, without `registry`.
 pub(in crate::call) fn not_compiled(op: Op, dtype: DType, index: IndexType) -> impl FnOnce() -> Error {
     move || Error::KernelsNotCompiled { op, dtype, index: Some(index) }
 }
@@ -135,18 +130,19 @@ macro_rules! kinds {
     )*};
 }
 kinds! {
-    /// The kind of elements `T` that a [`Map`](crate::Map) makes elements `U`: that of [`View::map`](crate::View::map).
+    /// The kind of elements `T` that a [`Map`](crate::Map) converts to elements `U`, by
+    /// [`View::map`](crate::View::map).
     Mapped<T, U>;
-    /// The kind of rows of `K` of which a [`RowFunction`](crate::RowFunction) makes elements `U`: that of
-    /// [`View::rows`](crate::View::rows), and of [`MappedView::rows`](crate::MappedView::rows) and its like, which
-    /// decode the rows first: `ByRow<Mapped<u8, f32>, f32>`.
+    /// The kind of rows of `K` that a [`RowFunction`](crate::RowFunction) makes elements `U` of, by
+    /// [`View::rows`](crate::View::rows). [`MappedView::rows`](crate::MappedView::rows) and similar methods decode the
+    /// rows first: `ByRow<Mapped<u8, f32>, f32>`.
     ByRow<K, U>;
-    /// The kind of [`FusedRows`](crate::FusedRows) that are read as floats `U`, or as [`Any`].
+    /// The kind of [`FusedRows`](crate::FusedRows) read as floats `U`, or as [`Any`].
     Fused<U>;
-    /// The kind of block-quantised data that is read as floats `U`: that of [`View::blocks`](crate::View::blocks).
+    /// The kind of block-quantised data read as floats `U`, by [`View::blocks`](crate::View::blocks).
     Blocks<U>;
-    /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Any`]:
-    /// that of [`tables`](crate::tables()).
+    /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Any`], by
+    /// [`tables`](crate::tables()).
     Tables<U>;
 }
 
@@ -165,7 +161,7 @@ impl Kind for Any {
     const IS_PLAIN: bool = true;
 }
 
-/// Implements [`Kind`], and [`ReadByRow`] where a row function reads numbers of a type.
+/// Implements [`Kind`], and [`ReadByRow`] if a row function reads numbers of the kind.
 macro_rules! results {
     (@ [$($generics:tt)*] $Trait:ident for $Kind:ty: $name:ident = $Elements:ty) => {
         impl<$($generics)*> $Trait for $Kind {
@@ -202,7 +198,7 @@ impl<T: Element> Unconverted for T {
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        // Not by `ok_or`, which makes the error before each call and drops it behind it.
+        // Not by `ok_or`, which makes the error before each call and drops it after.
         let Some(kernels) = typed() else { return Err(Error::KernelsNotCompiled { op, dtype, index }) };
         Ok(kernels)
     }

@@ -1,4 +1,4 @@
-//! Views whose elements a map converts on their way.
+//! Views whose elements a map converts.
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +12,10 @@ use crate::types::element::{Element, IsElement};
 
 /// The arguments of a map's parameters in a call, without their types.
 pub(in crate::call) trait MapArgs {
-    /// The first parameter whose values do not fit, of those that have not one for all.
+    /// The first parameter whose values do not fit. Parameters with one value for all are skipped.
     fn misfit(&self, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
-    /// The parameters as the map's functions read them (K8), and whether each has one value for all: then nothing is to
-    /// be prefetched.
+    /// The parameters as the map's functions read them (K8), and whether each has one value for all (no prefetch).
     fn erased(&self) -> (ErasedParams<'_>, bool);
 }
 
@@ -31,8 +30,8 @@ impl<P: Params> MapArgs for BoundParams<'_, P> {
     }
 }
 
-/// A [`Map`] of elements `T`. Sealed: maps are what [`map_kernels!`](crate::map_kernels!) makes, and what the functions
-/// of [`maps`](crate::maps) return.
+/// A [`Map`] of elements `T`: the result of [`map_kernels!`](crate::map_kernels!), or of a function of
+/// [`maps`](crate::maps). Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no map of `{T}`",
     label = "not a `Map`",
@@ -63,7 +62,7 @@ impl<T, U: Element, P: Params> MapOf<T> for Map<T, U, P> {
     }
 }
 
-/// A view whose elements a [`Map`] converts on their way: what [`View::map`] returns.
+/// A view whose elements a [`Map`] converts: the result of [`View::map`].
 pub struct MappedView<'a, 'p, T, U, P: Params> {
     pub(super) data: &'a View<'a, T>,
     pub(super) map: Map<T, U, P>,
@@ -78,15 +77,15 @@ impl<T, U, P: Params> Clone for MappedView<'_, '_, T, U, P> {
 
 impl<T, U, P: Params> Copy for MappedView<'_, '_, T, U, P> {}
 
-/// A [`Spec`] with a [`Map`]: what [`Spec::map`] returns.
+/// A [`Spec`] with a [`Map`]: the result of [`Spec::map`].
 pub struct MappedSpec<T, U, P> {
     pub(super) data: Spec<T>,
     pub(super) map: Map<T, U, P>,
 }
 
 impl<T: Element> View<'_, T> {
-    /// The elements, each converted by a [`Map`] on its way: the result has the map's output type, and is what
-    /// converting the elements after the call would give, to the bit, in one pass over the bytes.
+    /// Converts each element by a [`Map`] when it is read. The result has the map's output type, and equals converting
+    /// the elements after the call, to the bit, in one pass over the bytes.
     ///
     /// `params` is a tuple with a [`Given`](crate::Given) for each parameter of the map: one value for the call, one
     /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of
@@ -94,30 +93,29 @@ impl<T: Element> View<'_, T> {
     /// type, unconverted. The map may be called for elements whose results are not kept.
     /// [`Given::PerRow`](crate::Given::PerRow) needs index tuples of length 1.
     ///
-    /// Bags reduce converted rows: the sums, means or extremes of an [`EmbeddingBag`](crate::EmbeddingBag) are those of
-    /// a converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible)
-    /// elements, and weights are their numbers: `f32` where a map makes blocks `[f32; 32]`, whose numbers are reduced
-    /// one by one. The row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros that
-    /// stand for rows or for bags are not.
+    /// Bags reduce converted rows: the result of an [`EmbeddingBag`](crate::EmbeddingBag) equals its result on a
+    /// converted table, to the bit, and no such table is made. The map makes [`Reducible`](crate::Reducible) elements,
+    /// and weights are their numbers: `f32` if a map makes blocks `[f32; 32]`, whose numbers are reduced one by one.
+    /// The row that [`default_index`](crate::BagOperator::default_index) names is converted too. Zeros in place of
+    /// rows or bags are not.
     ///
-    /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
-    /// by one loop, compiled for the level. A plan converts by any map of these types.
+    /// Cost: the cost of a call on the view. Elements that are contiguous in data and in the result are converted by
+    /// one loop, compiled for the level. A plan converts by any map of these types.
     ///
     /// # Errors
-    /// Those of the call, with [`MethodUnavailable`](crate::Error::MethodUnavailable) for any method but
+    /// The errors of the call, with [`MethodUnavailable`](crate::Error::MethodUnavailable) for any method but
     /// [`Direct`](crate::Method::Direct), [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed).
     /// After errors of shapes, methods and outputs,
     /// [`MapParameterLengthMismatch`](crate::Error::MapParameterLengthMismatch) and
-    /// [`MapParameterPerElement`](crate::Error::MapParameterPerElement). Of a plan, first
-    /// [`PlanParametersMismatch`](crate::Error::PlanParametersMismatch) for a map with other parameters than the planned
-    /// one has.
+    /// [`MapParameterPerElement`](crate::Error::MapParameterPerElement). A plan first gives
+    /// [`PlanParametersMismatch`](crate::Error::PlanParametersMismatch) for a map with other parameters than the
+    /// planned map.
     ///
     /// # Panics
-    /// A call panics when the map does. A view then holds a mix of results and what it held before, and a tensor no
-    /// elements.
+    /// If the map panics in a call. A view then holds a mix of results and previous contents, and a tensor is empty.
     ///
     /// # Examples
-    /// Two rows of a table that is stored in bytes, with a scale for each row and one zero point:
+    /// Two rows of a table of bytes, with a scale for each row and one zero point:
     /// ```
     /// use gather_core::{Gather, Given, View, maps};
     ///
@@ -130,7 +128,7 @@ impl<T: Element> View<'_, T> {
     ///     Ok(())
     /// }
     /// ```
-    /// Sums of its rows, by a plan that runs with other parameters:
+    /// Sums of its rows, by a plan that also runs with other parameters:
     /// ```
     /// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, maps};
     ///
@@ -158,14 +156,14 @@ impl<T: Element> View<'_, T> {
 }
 
 impl<T: Element> Spec<T> {
-    /// As [`View::map`], without parameters: to plan ahead.
+    /// As [`View::map`], without parameters, to plan ahead.
     #[must_use]
     pub fn map<M: MapOf<T>>(self, map: &M) -> MappedSpec<T, M::Out, M::Params> {
         MappedSpec { data: self, map: map.map() }
     }
 }
 
-/// The format of elements that a map converts, with arguments of the map's parameters in a call.
+/// The format of elements that a map converts, with its arguments in a call.
 #[inline(always)]
 pub(super) fn format<'s, T: Element, U: Element, P: Params>(
     map: Map<T, U, P>,

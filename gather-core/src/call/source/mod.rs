@@ -1,5 +1,4 @@
-//! Sources: what operators read. A view is one, and what its adaptors (`map`, `rows`, ..) make of it is another, as
-//! with iterators.
+//! Sources: the data that operators read. A view is a source, and adaptors (`map`, `rows`, ..) make others of it.
 //!
 //! ```text
 //! View, DynView, Tensor, slices        elements as they are
@@ -62,15 +61,15 @@ use crate::types::codes::Float;
 use crate::types::element::{DType, Element};
 
 mod sealed {
-    /// Implemented for the types of this crate alone that implement a sealed trait: sources, specs, attributes, ..
+    /// Implemented only for this crate's types that implement a sealed trait: sources, specs, attributes, ..
     pub trait Sealed {}
 }
 pub(crate) use sealed::Sealed;
 
-/// The tensor of results of a source `S`: [`Tensor<T>`](Tensor), or [`DynTensor`] where types are known at run time.
+/// The tensor of results of a source `S`: [`Tensor<T>`](Tensor), or [`DynTensor`] for types known at run time.
 pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 
-/// Data that operators read: a tensor, or what an adaptor makes of one. Sealed.
+/// A source of data that operators read: a tensor, or the result of an adaptor. Sealed.
 ///
 /// | source | its [`Kind`] | results |
 /// |---|---|---|
@@ -79,7 +78,7 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | [`DynView`], [`DynTensor`] | [`Any`] | elements of a type known at run time |
 /// | [`view.map(&MAP, params)`](View::map) | [`Mapped<T, U>`](Mapped) | elements `U` |
 /// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
-/// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows) | [`ByRow<K, U>`](ByRow), `K` one of theirs | elements `U` |
+/// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows) | [`ByRow<K, U>`](ByRow), `K` their kind | elements `U` |
 /// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
 /// | [`tables::<U>([&a, &b])?`](tables()), [`tables_dyn(dtype, [&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
@@ -100,10 +99,10 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// ```
 ///
 /// # Safety
-/// From [`Source::start`] along [`Source::held`] there are elements of the type that the kind reads, or of the data
-/// type for [`Any`], which may be read for as long as the source is borrowed (V1, V3). [`Source::reader`] has that
-/// start, the layout that it is given, the source's data type, the format of the kind, and arguments of the parameters
-/// of its map, blocks and row function (K8).
+/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3). They are
+/// of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
+/// that it is given, the source's data type and the format of the kind. Its arguments are of the parameters of its
+/// map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -121,7 +120,7 @@ pub unsafe trait Source: Sealed {
     where
         Self: 's;
 
-    /// Shape and strides of what is read.
+    /// Shape and strides of the data.
     #[doc(hidden)]
     fn held(&self) -> Self::Held<'_>;
 
@@ -138,8 +137,7 @@ pub unsafe trait Source: Sealed {
     fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
-/// A kind and a layout, which plans are made for. Every [`Source`] has them, and a [`Spec`](crate::Spec) has nothing
-/// else. Sealed.
+/// A kind and a layout, for plans. Every [`Source`] has both, a [`Spec`](crate::Spec) nothing else. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -189,7 +187,6 @@ impl<S: Source + ?Sized> Describe for S {
     }
 }
 
-/// Implements [`Source`] for a type of source.
 macro_rules! sources {
     ($(
         [$($generics:tt)*] $Source:ty => $Kind:ty:
@@ -198,8 +195,8 @@ macro_rules! sources {
         impl<$($generics)*> Sealed for $Source {}
 
         // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own,
-        // and all coordinates of zeros are that of one element.
-        // Arguments are of the parameters of the map, blocks or row function, as the type of the source says.
+        // and all coordinates of zeros are one element. Arguments are of the parameters of the map, blocks or row
+        // function, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 
@@ -267,9 +264,9 @@ sources! {
 #[cfg(feature = "bags")]
 sources! {
     [U: Float] TablesView<'_, U> => Tables<U>: &'s Layout, |this, layout|
-        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+        &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
     [] TablesView<'_, Any> => Tables<Any>: &'s Layout, |this, layout|
-        &this.nothing, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
+        &this.empty, this.start(), this.dtype, Reader::new(this, layout, Format::Tables(&this.tables));
 }
 
 #[cfg(feature = "scatter")]
@@ -278,7 +275,6 @@ sources! {
         &this.layout, this.start(), this.dtype, Reader::new(this, layout, Format::Plain);
 }
 
-/// Implements [`Describe`] for a type of spec.
 macro_rules! specs {
     ($(
         [$($generics:tt)*] $Spec:ty => $Kind:ty: $Held:ty, where [$($bounds:tt)*], |$this:ident, $layout:ident|
@@ -324,24 +320,23 @@ specs! {
         this.data.held(), U::DTYPE, this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), None);
 }
 
-/// The layout of a list, which is a tensor of one dimension.
+/// The layout of a list, a tensor of one dimension.
 #[inline(always)]
 pub(super) fn of_list<T>(list: &[T]) -> Layout {
     of_owned(&[list.len()])
 }
 
-/// The layout of a row-major tensor that is there.
+/// The layout of a row-major tensor that exists.
 #[inline(always)]
 pub(super) fn of_owned(shape: &[usize]) -> Layout {
     Layout::contiguous(shape).expect("a tensor that is there has a layout")
 }
 
-/// Implements [`Source`] for a pointer to a source.
 macro_rules! pointers {
     ($($Pointer:ty;)*) => {$(
         impl<S: Source + ?Sized> Sealed for $Pointer {}
 
-        // SAFETY: the pointer owns or borrows the source that answers.
+        // SAFETY: every method calls the source that the pointer owns or borrows.
         #[diagnostic::do_not_recommend]
         unsafe impl<S: Source + ?Sized> Source for $Pointer {
             type Kind = S::Kind;

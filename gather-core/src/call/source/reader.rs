@@ -1,4 +1,4 @@
-//! A source without its type, as gathers, nulls and bags read it.
+//! Readers: sources without types, as gathers, nulls and bags read them.
 //!
 //! ```text
 //! elements at `start`, along `layout`  ->  `format` decodes them  ->  `function` computes each row  ->  `dtype`
@@ -16,8 +16,8 @@ use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
 
-/// An operand without its type: its start and layout, and how its elements become results. [`Source::reader`] makes
-/// one for a call, and [`Describe::reader`](super::Describe::reader) one for a plan.
+/// A reader of an operand, without its type: its start and layout, and how its elements become results.
+/// [`Source::reader`] makes one for a call, [`Describe::reader`](super::Describe::reader) one for a plan.
 #[derive(Clone, Copy)]
 pub struct Reader<'s> {
     /// The address of the element at coordinate 0; null for a [`Spec`](crate::Spec), which has no elements.
@@ -33,9 +33,8 @@ pub struct Reader<'s> {
 /// The format of elements, with the arguments of its parameters in a call.
 #[derive(Clone, Copy)]
 pub(in crate::call) enum Format<'s> {
-    /// Elements that are moved or computed with as they are.
+    /// Elements that are moved or computed with unchanged.
     Plain,
-    /// Elements that a map converts.
     Mapped(&'static Map, Option<&'s dyn MapArgs>),
     /// Rows with their own scales.
     Fused(&'s FusedRows<'s>),
@@ -58,13 +57,12 @@ impl<'s> Reader<'s> {
         Reader { start: core::ptr::null(), layout, dtype, format, function: None }
     }
 
-    /// The same data, of whose rows a function makes elements of a data type.
+    /// The same data with a row function, which makes elements of a data type.
     #[inline(always)]
     pub(super) fn with_function(self, dtype: DType, function: Function<'s>, args: Option<&'s dyn RowArgs>) -> Self {
         Reader { dtype, function: Some((function, args)), ..self }
     }
 
-    /// The start and the layout.
     #[inline(always)]
     pub(in crate::call) fn parts(&self) -> (*const u8, &'s Layout) {
         (self.start, self.layout)

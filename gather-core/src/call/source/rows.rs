@@ -1,4 +1,4 @@
-//! Sources of whose rows a row function makes values, or other rows, on their way.
+//! Sources with a row function, which makes a value or another row of each row.
 
 #![forbid(unsafe_code)]
 
@@ -14,16 +14,15 @@ use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
 
-/// Takes the place of the output's rows, and returns the address of what a row function reads (K8).
+/// A function that takes the place of the output's rows, and returns the address of the row function's arguments (K8).
 pub(in crate::call) type PlaceRows<'a> = dyn FnMut(Placed) -> *const () + 'a;
 
 /// The arguments of a row function's parameters in a call, without their types.
 pub(in crate::call) trait RowArgs {
-    /// Compares the lengths of arguments with shapes. Calls `run` with whether each index has its own values, and with
-    /// the function that takes the place of rows.
+    /// Compares argument lengths with shapes. Calls `run` with whether indices have own values, and a [`PlaceRows`].
     ///
     /// # Errors
-    /// The number of the first parameter whose argument does not fit; inside, those of `run`.
+    /// The number of the first parameter whose argument does not fit. The inner result has the errors of `run`.
     fn with(
         &self,
         shapes: &RowShapes<'_>,
@@ -52,8 +51,8 @@ impl<P: RowParams> RowArgs for RowsParams<'_, P> {
     }
 }
 
-/// A [`RowFunction`] of rows of `T`. Sealed: row functions are what [`row_kernels!`](crate::row_kernels!) makes, and
-/// what the functions of [`rows`](mod@crate::rows) return.
+/// A [`RowFunction`] of rows of `T`: the result of [`row_kernels!`](crate::row_kernels!), or of a function of
+/// [`rows`](mod@crate::rows). Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no row function of rows of `{T}`",
     label = "not a `RowFunction`",
@@ -84,15 +83,15 @@ impl<T, U: Element, P: RowParams> RowFunctionOf<T> for RowFunction<T, U, P> {
     }
 }
 
-/// A source `S` of whose rows a [`RowFunction`] of numbers `T` makes values, or other rows, on their way: what
-/// [`View::rows`] returns, and [`MappedView::rows`], [`FusedView::rows`] and [`BlocksView::rows`].
+/// A source `S` with a [`RowFunction`] of numbers `T`, which makes a value or another row of each row: the result of
+/// [`View::rows`], [`MappedView::rows`], [`FusedView::rows`] and [`BlocksView::rows`].
 pub struct RowsView<'p, S, T, U, P: RowParams> {
     pub(super) data: S,
     pub(super) function: RowFunction<T, U, P>,
     pub(super) params: RowsParams<'p, P>,
 }
 
-/// A [`Spec`] `D` with a [`RowFunction`] of numbers `T`: what [`Spec::rows`] returns, and [`MappedSpec::rows`] and
+/// A [`Spec`] `D` with a [`RowFunction`] of numbers `T`: the result of [`Spec::rows`], [`MappedSpec::rows`] and
 /// [`BlocksSpec::rows`].
 pub struct RowsSpec<D, T, U, P> {
     pub(super) data: D,
@@ -100,34 +99,31 @@ pub struct RowsSpec<D, T, U, P> {
 }
 
 impl<T: Element> View<'_, T> {
-    /// The results of a [`RowFunction`] on each row that an operator gathers: one value, or one row of another length,
-    /// for each index. Rows are read where they lie, and no gathered rows are written. [`Gather`](crate::Gather) names
-    /// rows.
+    /// Computes a [`RowFunction`] of each row that [`Gather`](crate::Gather) names: each index yields one value, or
+    /// one row of another length. Rows are read in place, and no gathered rows are written.
     ///
-    /// A row is all dimensions of data behind the axis, and its elements are contiguous. The shape of the result is
-    /// `data.shape[..axis] + indices.shape[batch_dims..]`. Where the function makes rows, their length follows as the
-    /// last dimension: what [`RowFunction::with_len`] declares, or else the length of a row of data.
+    /// A row is all dimensions of data after the axis, and its elements are contiguous. The shape of the result is
+    /// `data.shape[..axis] + indices.shape[batch_dims..]`. If the function makes rows, their length follows as the
+    /// last dimension: the length that [`RowFunction::with_len`] declares, else the length of a row of data.
     ///
     /// `params` is a tuple with a [`Given`](crate::Given) for each parameter of the function. Negative indices and
-    /// indices out of range are as without the function. [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes zeros,
-    /// or what [`RowFunction::with_fill`] says. A row of results holds zeros when the function is called. The function
-    /// may be called for rows whose results are not kept.
+    /// indices out of range are as without the function; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes zeros,
+    /// or the value of [`RowFunction::with_fill`]. A row of results holds zeros when the function is called. The
+    /// function may be called for rows whose results are not kept.
     ///
-    /// Cost: one pass over the indices and one over the rows that they name. Rows of data beyond the caches are
-    /// prefetched, where a loop has more than a few. The function is compiled for the level. A plan runs any function
-    /// of these types and lengths; where one fills rows by another value than the planned function, a run copies the
-    /// plan first.
+    /// Cost: one pass over the indices, one over the rows that they name. Rows of data beyond the caches are
+    /// prefetched, if a loop has more than a few rows. The function is compiled for the level. A plan runs any
+    /// function of these types and lengths; for another fill than the planned function's, a run copies the plan first.
     ///
     /// # Errors
-    /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
-    /// [`Blocks`](crate::Method::Blocks) and, for results of a line to 4 KiB a row,
+    /// The errors of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
+    /// [`Blocks`](crate::Method::Blocks) and, for rows of results from a cache line to 4 KiB,
     /// [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and outputs,
     /// [`Error::RowsNotContiguous`], [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
     /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
-    /// A call panics when the function does. The rows of a view are then results, zeros or its previous contents; a
-    /// tensor has no elements.
+    /// If the function panics in a call. Rows of a view then hold results, zeros or old contents; a tensor is empty.
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:
@@ -152,7 +148,7 @@ impl<T: Element> View<'_, T> {
     }
 }
 
-/// Implements `rows` for a source that is decoded, and for its spec.
+/// Implements `rows` for a decoded source and its spec.
 macro_rules! chains {
     ($(
         [$($generics:tt)*] $Source:ty, $Number:ty, ($([$($of_spec:tt)*] $Spec:ty as $name:literal)?)
@@ -182,27 +178,26 @@ macro_rules! chains {
 chains! {
     [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P>, U::Number,
     ([T: Element, U: Element, P: Params] MappedSpec<T, U, P> as "MappedView")
-        /// The results of a [`RowFunction`] on each row of converted elements that an operator gathers, as
-        /// [`View::rows`] has them for rows as they are: they are those of the function on rows that a gather has
-        /// converted, to the bit, and no such rows are written.
+        /// Computes a [`RowFunction`] of each row of converted elements, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has converted, to the bit; no such rows are written.
         ///
-        /// The function reads numbers. Where the map makes arrays or blocks, it reads the numbers of a row one after
-        /// the other: of a table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and
-        /// the length of a row is 256 times the number of blocks. A row out of range is not converted.
+        /// The function reads numbers. If the map makes arrays or blocks, it reads the numbers of a row in order: of a
+        /// table of [`maps::Q4_K`](crate::maps::Q4_K), whose map makes `[f32; 256]`, it reads `f32`, and the length of
+        /// a row is 256 times the number of blocks. A row out of range is not converted.
         ///
-        /// Cost: that of [`View::rows`], and of converting each row into memory of the first-level cache, of one row
-        /// for each thread, which a call allocates.
+        /// Cost: as [`View::rows`], plus converting each row into a buffer in the first-level cache. A call allocates
+        /// a buffer of one row per thread.
         ///
         /// # Errors
-        /// Those of [`View::rows`], with those of the map's parameters before those of the function's. Of a plan first
-        /// [`Error::PlanParametersMismatch`] for a map with other parameters than the planned one has. Then
-        /// [`Error::AllocationFailed`] for the memory of the rows.
+        /// The errors of [`View::rows`], with errors of the map's parameters before errors of the function's. A plan
+        /// first gives [`Error::PlanParametersMismatch`] for a map with other parameters than the planned map. Then
+        /// [`Error::AllocationFailed`] for the buffers.
         ///
         /// # Panics
-        /// As for [`View::rows`], also when the map does.
+        /// As for [`View::rows`], and if the map panics.
         ///
         /// # Examples
-        /// Normed embeddings of a table in 8-bit blocks, with a row for each position added, in one call:
+        /// Normed embeddings of a table in 8-bit blocks, plus a row for each position, in one call:
         /// ```
         /// use gather_core::maps::{self, Block, Q8_0};
         /// use gather_core::{Gather, Given, View, rows};
@@ -223,17 +218,17 @@ chains! {
         /// }
         /// ```
     [U: Float] FusedView<'_, U>, U, ()
-        /// The results of a [`RowFunction`] on each row of numbers that an operator gathers, as [`View::rows`] has them
-        /// for rows as they are: they are those of the function on rows that a gather has decoded, to the bit, and no
-        /// such rows are written. A row out of range is not decoded.
+        /// Computes a [`RowFunction`] of each row of decoded numbers, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has decoded, to the bit; no such rows are written. A row out of
+        /// range is not decoded.
         ///
-        /// Cost: that of [`View::rows`], and of decoding each row into memory of the first-level cache, of one row for
-        /// each thread, which a call allocates.
+        /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
+        /// buffer of one row per thread.
         ///
         /// # Errors
-        /// Those of [`View::rows`], with [`Error::QuantizedAxis`] for axis 1 before them. A plan runs on tables of its
-        /// format and columns, as that of [`FusedRows::to`](crate::FusedRows::to) does. After the errors of parameters,
-        /// [`Error::AllocationFailed`] for the memory of the rows.
+        /// The errors of [`View::rows`], with [`Error::QuantizedAxis`] for axis 1 before them. A plan runs on tables
+        /// of its format and columns, as for [`FusedRows::to`](crate::FusedRows::to). After the errors of parameters,
+        /// [`Error::AllocationFailed`] for the buffers.
         ///
         /// # Panics
         /// As for [`View::rows`].
@@ -252,23 +247,23 @@ chains! {
         /// }
         /// ```
     [U: Float] BlocksView<'_, U>, U, ([U: Float] BlocksSpec<U> as "BlocksView")
-        /// The results of a [`RowFunction`] on each row of numbers that an operator gathers, as [`View::rows`] has them
-        /// for rows as they are: they are those of the function on rows that a gather has decoded, to the bit, and no
-        /// such rows are written. A row out of range is not decoded.
+        /// Computes a [`RowFunction`] of each row of decoded numbers, as [`View::rows`] does of plain rows. Results
+        /// equal the function on rows that a gather has decoded, to the bit; no such rows are written. A row out of
+        /// range is not decoded.
         ///
-        /// Cost: that of [`View::rows`], and of decoding each row into memory of the first-level cache, of one row for
-        /// each thread, which a call allocates.
+        /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
+        /// buffer of one row per thread.
         ///
         /// # Errors
-        /// Those of [`View::rows`], with those of [`View::blocks`]: sizes of blocks before errors of attributes and
-        /// shapes; after these, data, scales and zero points before the function's parameters. Then
-        /// [`Error::AllocationFailed`] for the memory of the rows.
+        /// The errors of [`View::rows`] and of [`View::blocks`]: block sizes before errors of attributes and shapes;
+        /// after these, data, scales and zero points before the function's parameters. Then
+        /// [`Error::AllocationFailed`] for the buffers.
         ///
         /// # Panics
         /// As for [`View::rows`].
         ///
         /// # Examples
-        /// The scores of two rows of 16 values in bytes of two, with a scale for each row:
+        /// The scores of two rows of 16 values, two per byte, with a scale for each row:
         /// ```
         /// use gather_core::{Codes, Gather, Given, View, rows};
         ///
@@ -285,7 +280,7 @@ chains! {
 }
 
 impl<T: Element> Spec<T> {
-    /// As [`View::rows`], without parameters: to plan ahead.
+    /// As [`View::rows`], without parameters, to plan ahead.
     #[must_use]
     pub fn rows<F: RowFunctionOf<T>>(self, function: &F) -> RowsSpec<Self, T, F::Out, F::Params> {
         RowsSpec { data: self, function: function.function() }

@@ -10,7 +10,7 @@ use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// A kind and a layout, without data: what a plan is made for ahead of the first call.
+/// A spec: a kind and a layout without data, to plan ahead of the first call.
 ///
 /// ```
 /// use gather_core::{Gather, Spec, View};
@@ -38,7 +38,7 @@ impl<K> Clone for Spec<K> {
 debug_by!(self: [K] Spec<K> { dtype: self.dtype, shape: self.layout.shape(), strides: self.layout.strides() });
 
 impl<T: Element> Spec<T> {
-    /// Row-major data of a shape.
+    /// A spec of row-major data of a shape.
     ///
     /// # Errors
     /// [`Error::TooManyElements`].
@@ -46,7 +46,7 @@ impl<T: Element> Spec<T> {
         Layout::contiguous(shape).map(|layout| Self::of(&layout))
     }
 
-    /// Data of a layout, such as that of a strided view.
+    /// A spec of data of a layout, such as the layout of a strided view.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype: T::DTYPE, kind: PhantomData }
@@ -54,7 +54,7 @@ impl<T: Element> Spec<T> {
 }
 
 impl Spec<Any> {
-    /// Data of a type that is known at run time.
+    /// A spec of data of a type known at run time.
     ///
     /// ```
     /// use gather_core::{Element, Gather, Layout, Spec};

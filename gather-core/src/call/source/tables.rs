@@ -12,13 +12,12 @@ use crate::types::codes::Float;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Several tables of [`FusedRows`] that bags reduce to floats `U`: what [`tables`] returns, and for [`Any`] what
-/// [`tables_dyn`] returns.
+/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], for [`Any`] of [`tables_dyn`].
 #[derive(Clone, Debug)]
 pub struct TablesView<'a, U> {
     pub(super) tables: Vec<&'a FusedRows<'a>>,
-    /// The layout of no elements: each table has its own.
-    pub(super) nothing: Layout,
+    /// An empty layout: each table has its own.
+    pub(super) empty: Layout,
     pub(super) dtype: DType,
     to: PhantomData<fn() -> U>,
 }
@@ -30,44 +29,44 @@ impl<'a, U> TablesView<'a, U> {
         }
         let columns = tables.iter().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
         columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
-        Ok(TablesView { tables, nothing: Layout::contiguous(&[0])?, dtype, to: PhantomData })
+        Ok(TablesView { tables, empty: Layout::contiguous(&[0])?, dtype, to: PhantomData })
     }
 
-    /// The address of no elements.
+    /// The address of no elements: dangling.
     pub(super) fn start(&self) -> *const u8 {
         core::ptr::dangling()
     }
 }
 
-/// Several tables for one call of [`EmbeddingBag`](crate::EmbeddingBag), each with bags of its own: each table becomes
-/// some columns of the result, as [`FusedRows::to`] makes them, in the order of the tables. Tables hold rows of any
-/// [`FusedFormat`](crate::FusedFormat), plain ones too, and of any number of columns. `[&users, &items]` is a list of
-/// tables, and so is `&tables` of a vector.
+/// Several tables for one call of [`EmbeddingBag`](crate::EmbeddingBag), each with its own bags. Each table becomes a
+/// range of columns of the result, as [`FusedRows::to`] makes them, in the order of the tables. Tables hold rows of
+/// any [`FusedFormat`](crate::FusedFormat), also plain rows, and of any number of columns. `[&users, &items]` is a
+/// list of tables, and so is `&tables` of a vector.
 ///
-/// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none, and
-/// all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
-/// `f32`, or with the feature `half` also `f16` or `bf16`, whatever the tables hold. The settings of the operator hold
-/// for all tables. Threads share the bags of all tables. Bits are those of calls with one table each.
+/// The bags are a list with [`Bags`](crate::Bags) for each table, all of one type. They have `f32` weights or none,
+/// and all tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
+/// `f32`, or with the feature `half` also `f16` or `bf16`, for any formats. The settings of the operator hold
+/// for all tables. Threads share the bags of all tables. The result equals one call per table, to the bit.
 ///
-/// Cost: one allocation for the list of tables. A call costs what the calls with one table each cost, with one
-/// allocation for the result, and lists as long as there are tables.
+/// Cost: one allocation for the list of tables. A call costs as much as one call per table, with one allocation for
+/// the result, and lists of one entry per table.
 ///
 /// # Errors
 /// [`Error::NoTables`], then [`Error::TooManyElements`] for the columns.
 ///
-/// A call returns [`Error::InTable`] with the number of a table and an error of types that are known at run time, then
-/// [`Error::DTypeMismatch`] of a view, [`Error::TablesMismatch`] where there is not one `Bags` for each table, and
-/// [`Error::RowsNotContiguous`] of a view. Then come [`Error::InTable`] with errors of settings and formats, and when
-/// there is none, with those of ranks, offsets and weights, or [`Error::BagsMismatch`];
-/// [`Error::TooManyElements`], [`Error::ShapeMismatch`] of a view, [`Error::AllocationFailed`] for the result, and last
-/// [`Error::InTable`] with [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
+/// A call returns [`Error::InTable`] with the number of a table and an error of types known at run time, then
+/// [`Error::DTypeMismatch`] of a view, [`Error::TablesMismatch`] without one `Bags` per table, and
+/// [`Error::RowsNotContiguous`] of a view. Then [`Error::InTable`] with errors of settings and formats of any table;
+/// after these, with errors of ranks, offsets and weights, or [`Error::BagsMismatch`]. Then
+/// [`Error::TooManyElements`], [`Error::ShapeMismatch`] of a view, [`Error::AllocationFailed`] for the result, and
+/// last [`Error::InTable`] with [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
 ///
-/// A plan runs on tables of its formats, shapes and distances of rows, into row-major outputs: others give
+/// A plan runs on tables of its formats, shapes and row strides, into row-major outputs: others give
 /// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`], and
 /// [`Error::NotRowMajor`] of a view.
 ///
 /// # Examples
-/// A plain table and a quantised one, of two columns and of three:
+/// A plain table of two columns, and a quantised table of three:
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Reduction, View, tables};
 ///
@@ -79,7 +78,7 @@ impl<'a, U> TablesView<'a, U> {
 ///     let items = FusedRows::new(items.view(), FusedFormat::Torch4, 3)?;
 ///     let both = tables::<f32>([&users, &items])?;
 ///
-///     // Two requests: each has one user, and some items, of which one was pruned.
+///     // Two requests, each with one user and a list of items; item -1 was pruned.
 ///     let sum = EmbeddingBag::new(Reduction::Add).skip_negative(true);
 ///     let bags = [Bags::new(&[1i64, 0][..], &[0i64, 1][..]), Bags::new(&[0, 1, -1], &[0, 2])];
 ///     let rows = sum.run(&both, &bags)?;
@@ -96,7 +95,7 @@ pub fn tables<'a, U: Float>(tables: impl IntoIterator<Item = &'a FusedRows<'a>>)
     TablesView::new(U::DTYPE, tables.into_iter().collect())
 }
 
-/// As [`tables`], for a type of floats that is known at run time. Each table may have bags of types of its own, as
+/// As [`tables`], for floats of a type known at run time. Each table may have bags of its own types, as
 /// [`DynView`](crate::DynView)s.
 ///
 /// ```
@@ -115,7 +114,7 @@ pub fn tables<'a, U: Float>(tables: impl IntoIterator<Item = &'a FusedRows<'a>>)
 /// ```
 ///
 /// # Errors
-/// As for [`tables`], where a call has [`Error::ReductionUnavailable`] also for a type that is no [`Float`].
+/// As for [`tables`]; a call also has [`Error::ReductionUnavailable`] for a type that is not a [`Float`].
 pub fn tables_dyn<'a>(
     dtype: DType,
     tables: impl IntoIterator<Item = &'a FusedRows<'a>>,

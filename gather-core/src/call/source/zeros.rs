@@ -1,4 +1,4 @@
-//! Zeros of a shape, which take no memory: what scatters add to.
+//! Zeros of a shape that take no memory, for scatters to add to.
 
 #![forbid(unsafe_code)]
 
@@ -11,11 +11,11 @@ use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// Zeros of a shape: what [`zeros`] returns. It holds one element, whatever the shape.
+/// Zeros of a shape: the result of [`zeros`]. They hold one element for any shape.
 pub struct Zeros<K> {
     pub(super) layout: Layout,
     pub(super) dtype: DType,
-    /// The zero, unless it is a number or some of them.
+    /// The zero; `None` if it consists of built-in numbers.
     one: Option<DynTensor>,
     kind: PhantomData<fn() -> K>,
 }
@@ -23,7 +23,7 @@ pub struct Zeros<K> {
 /// Zeros of a shape, as data that a scatter changes or a gather reads: elements [`Element::ZERO`].
 ///
 /// No tensor of zeros is made: a scatter writes zeros to its output, and reads none. The zero of an element counts in
-/// means and extremes, unless [`include_self(false)`](crate::ScatterOperator::include_self) leaves it out.
+/// means and extremes, unless [`include_self(false)`](crate::ScatterOperator::include_self) skips it.
 ///
 /// ```
 /// use gather_core::{Reduction, ScatterNd, zeros};
@@ -38,12 +38,12 @@ pub struct Zeros<K> {
 /// ```
 ///
 /// # Errors
-/// [`Error::TooManyElements`]; for elements that are no numbers, or more than 64 bytes, [`Error::AllocationFailed`].
+/// [`Error::TooManyElements`]; [`Error::AllocationFailed`] for elements that are not numbers, or longer than 64 bytes.
 pub fn zeros<T: Element>(shape: &[usize]) -> Result<Zeros<T>, Error> {
     Zeros::new(T::DTYPE, shape)
 }
 
-/// As [`zeros`], of a type that is known at run time.
+/// As [`zeros`], for a type known at run time.
 ///
 /// ```
 /// use gather_core::{DynView, Gather, View, zeros_dyn};
@@ -63,7 +63,7 @@ pub fn zeros_dyn(dtype: DType, shape: &[usize]) -> Result<Zeros<Any>, Error> {
     Zeros::new(dtype, shape)
 }
 
-/// Some numbers of any built-in type, 0.
+/// Numbers of any built-in type, all 0.
 #[repr(align(64))]
 struct ZeroNumbers(#[allow(dead_code, reason = "read by address")] [u8; 64]);
 
@@ -73,17 +73,17 @@ impl<K> Zeros<K> {
     fn new(dtype: DType, shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::strided(shape, &[0].repeat(shape.len()))?;
         let number = dtype.number();
-        let is_some_numbers = number.built_in().is_some()
+        let is_numbers = number.built_in().is_some()
             && dtype.size().is_multiple_of(number.size())
             && dtype.size() <= size_of::<ZeroNumbers>()
             && dtype.align() <= align_of::<ZeroNumbers>();
-        let one = if is_some_numbers { None } else { Some(DynTensor::zero(dtype)?) };
+        let one = if is_numbers { None } else { Some(DynTensor::zero(dtype)?) };
         Ok(Zeros { layout, dtype, one, kind: PhantomData })
     }
 
-    /// The address of the element that is at every coordinate: the tensor's; or of `NUMBERS`, which is as long and as
-    /// much aligned as the data type, and zero bytes are numbers of any built-in type, which an element consists of
-    /// ([`Element::Number`]). The data type is that of `K`, or the one at run time.
+    /// The address of the element at every coordinate: the tensor's, or `NUMBERS`. `NUMBERS` has at least the size and
+    /// the alignment of the data type, which is `K`'s or the type at run time. An element consists of numbers of a
+    /// built-in type ([`Element::Number`]), and zero bytes are numbers of any built-in type.
     #[inline(always)]
     pub(super) fn start(&self) -> *const u8 {
         self.one.as_ref().map_or((&raw const NUMBERS).cast(), DynTensor::start)

@@ -1,4 +1,4 @@
-//! The operators that rearrange space: their doors.
+//! Public methods of the operators that rearrange space.
 
 pub(crate) mod plan;
 
@@ -25,28 +25,26 @@ use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::Options;
 
-/// The attributes of an operator that rearranges space. Sealed: those of [`BatchToSpace`](crate::BatchToSpace),
-/// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) and
-/// [`SpaceToDepth`](crate::SpaceToDepth).
+/// The attributes of an operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace),
+/// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) or
+/// [`SpaceToDepth`](crate::SpaceToDepth). Sealed.
 pub trait SpaceAttributes: Sealed {
-    /// The operator.
     #[doc(hidden)]
     fn op(&self) -> Op;
 
-    /// Checks the attributes against the shape of data, and adds the dimensions of the result to an operator that has
-    /// none.
+    /// Checks the attributes against the shape of data, and adds the dimensions of the result to `to`, which is empty.
     #[doc(hidden)]
     fn lower(&self, data: &[usize], to: &mut SpaceLowered) -> Result<(), Error>;
 }
 
-/// The attributes of an operator whose result holds nothing but elements of data. [`SpaceToBatch`](crate::SpaceToBatch)
-/// is the only one without them: it pads.
+/// The attributes of an operator whose result is elements of data alone: all but
+/// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
 pub trait Permutes: SpaceAttributes {}
 
 /// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
 ///
-/// A small value: attributes, and how a call runs. Nothing is checked before the operator is used.
+/// A small value: attributes and options. Nothing is checked before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpaceOperator<A> {
     attributes: A,
@@ -61,26 +59,24 @@ impl<A> SpaceOperator<A> {
 }
 
 impl<A: SpaceAttributes> SpaceOperator<A> {
-    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is.
+    /// Runs the operator into a fresh tensor. The table of [`Source`] lists the types of data.
     ///
     /// Cost: one pass over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::UnknownDType`] for a type that is known at run time; without the feature `registry`,
-    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then
-    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and
-    /// [`Error::AllocationFailed`].
+    /// [`Error::UnknownDType`] for a type known at run time; without the feature `registry`,
+    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then [`Error::LevelUnavailable`],
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Allocates nothing but a list of the padding, where there is some, and the memory of a tensor that is too
-    /// small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor.
+    /// Allocates only a list of the padding, if there is padding, and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], for a type that is known at run time with [`Error::DTypeMismatch`] of a view first, and
-    /// [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is untouched.
+    /// As for [`Self::run`]; for a type known at run time, [`Error::DTypeMismatch`] of a view comes first.
+    /// [`Error::ShapeMismatch`] of a view comes after errors of shapes. On an error a view is untouched.
     pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: Unconverted> + ?Sized,
@@ -90,15 +86,15 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         let out = out.target_of(dtype)?;
         let kernels = self.kernels::<S::Kind>(dtype)?;
         let held = data.held();
-        // In place, as the plan is: to move hundreds of bytes takes as long as a short call.
+        // Lowered in place, as the plan is: moving hundreds of bytes takes as long as a short call.
         let mut lowered = SpaceLowered::new(self.attributes().op());
         self.attributes().lower(held.borrow().shape(), &mut lowered)?;
-        // SAFETY: V1, V3: data is a source, and this is its layout; O1 for its type; the output is borrowed mutably, so
-        // that it does not overlap data.
+        // SAFETY: V1, V3: data is a source of this layout; O1 for its type; the output is borrowed mutably, so it does
+        // not overlap data.
         unsafe { run_lowered(kernels, &lowered, dtype, (data.start(), held.borrow()), out, self.options) }
     }
 
-    /// The shape of the result, without touching data.
+    /// The shape of the result, computed from the shape of data alone.
     ///
     /// # Errors
     /// As listed at the operator: [`BatchToSpace`](crate::BatchToSpace#errors),
@@ -113,7 +109,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// outputs. Data is a source, or a [spec](crate::Spec) ahead of the first call.
     ///
     /// # Errors
-    /// As for [`Self::run`]; [`Error::AllocationFailed`] only where a zero for the padding has to be allocated.
+    /// As for [`Self::run`]; [`Error::AllocationFailed`] only if a zero for the padding has to be allocated.
     pub fn plan<S>(&self, data: &S) -> Result<RearrangePlan<S::Kind>, Error>
     where
         S: Describe<Kind: Unconverted> + ?Sized,
@@ -148,14 +144,13 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
 
-    /// The operator, checked against the shape of data.
     fn lowered(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
         let mut lowered = SpaceLowered::new(self.attributes().op());
         self.attributes().lower(data, &mut lowered)?;
         Ok(lowered)
     }
 
-    /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
+    /// Runs the operator by cloning. `fill` is the value of padding, if the operator pads.
     pub(crate) fn clone_elements<S>(&self, data: &S, fill: Option<&S::Item>) -> Result<Tensor<S::Item>, Error>
     where
         S: CloneSource<Item: Clone> + ?Sized,
@@ -165,7 +160,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 }
 
-/// Runs an operator, which has been checked against the shape of data, into an output.
+/// Runs a lowered operator into an output.
 ///
 /// # Safety
 /// V1, V3: data may be read along its layout as elements of the data type. O1 for the data type; a fixed output
@@ -192,21 +187,21 @@ unsafe fn run_lowered(
     };
     let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
     plan.make(kernels, lowered, dtype, [layout, to], options.method)?;
-    // SAFETY: X1: the plan was made for these layouts and this element size, for one that is row-major where the
-    // output is not fixed, and for an output of this shape.
+    // SAFETY: X1: the plan was made for these layouts (row-major if the output is not fixed), this element size and
+    // this output shape.
     unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 
 impl<A: Permutes> SpaceOperator<A> {
     /// Runs the operator on any `Clone` type. Data is any [`CloneSource`], such as a view.
     ///
-    /// Cost: one clone an element of the result, on the calling thread.
+    /// Cost: one clone per element of the result, on the calling thread.
     ///
     /// # Errors
     /// As for [`Self::run`].
     ///
     /// # Panics
-    /// When a clone does.
+    /// If a clone panics.
     pub fn run_cloned<S: CloneSource<Item: Clone> + ?Sized>(&self, data: &S) -> Result<Tensor<S::Item>, Error> {
         self.clone_elements(data, None)
     }
@@ -214,7 +209,7 @@ impl<A: Permutes> SpaceOperator<A> {
 
 settings! {
     SpaceOperator<A>,
-    /// An operator takes one method: [`Method::Interleaved`](crate::Method::Interleaved) for results that are whole in
-    /// space, else [`Method::Deinterleaved`](crate::Method::Deinterleaved).
+    /// An operator has one method: [`Method::Interleaved`](crate::Method::Interleaved) for BatchToSpace and
+    /// DepthToSpace, else [`Method::Deinterleaved`](crate::Method::Deinterleaved).
 }
 attributes!(SpaceOperator<A>);

@@ -1,4 +1,4 @@
-//! Plans of the operators that rearrange space: what a caller holds.
+//! Plans of the operators that rearrange space.
 
 use core::borrow::Borrow;
 use core::marker::PhantomData;
@@ -19,9 +19,9 @@ use crate::types::level::Level;
 use crate::types::op::Argument;
 use crate::types::policy::Options;
 
-/// Everything about a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
-/// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types:
-/// made once, run many times, from any thread. `K` is the [kind](crate::Kind) of data.
+/// A plan of a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
+/// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth): all work that depends on shapes and
+/// types. It is made once and runs many times, from any thread. `K` is the [kind](crate::Kind) of data.
 ///
 /// ```
 /// use gather_core::{BatchToSpace, Spec};
@@ -42,7 +42,7 @@ pub struct RearrangePlan<K> {
 
 plan_type!(RearrangePlan<K>: planned);
 
-/// A plan without its type, and the layouts that it was made for.
+/// A plan without its type, and its layouts.
 #[derive(Clone)]
 pub(super) struct PlannedSpace {
     plan: SpacePlan,
@@ -53,7 +53,7 @@ pub(super) struct PlannedSpace {
 }
 
 impl PlannedSpace {
-    /// Plans a lowered operator for data of a layout, and for an output of one, or a row-major one.
+    /// Plans a lowered operator for data of a layout, and for an output of layout `out`, or a row-major output.
     #[inline(never)]
     pub(super) fn new(
         (kernels, dtype, options): (Kernels, DType, Options),
@@ -79,7 +79,6 @@ impl PlannedSpace {
 }
 
 impl<K: Unconverted> RearrangePlan<K> {
-    /// A plan for elements of the data type.
     pub(super) fn new(planned: PlannedSpace, dtype: DType) -> Self {
         RearrangePlan { planned, dtype, kind: PhantomData }
     }
@@ -87,19 +86,18 @@ impl<K: Unconverted> RearrangePlan<K> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for a type that is known at run time, [`Error::PlanMismatch`], also where the plan was
-    /// made for an output that is not row-major, then [`Error::AllocationFailed`].
+    /// [`Error::DTypeMismatch`] for a type known at run time, [`Error::PlanMismatch`], also if the planned output is
+    /// not row-major, then [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind = K> + ?Sized>(&self, data: &S) -> Result<<K::Out as Typing>::Tensor, Error> {
         written(K::Out::empty(self.dtype), |out| self.run_into(data, out))
     }
 
-    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
-    /// again. Allocates nothing but the memory of a tensor that is too small.
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a reused tensor.
+    /// Allocates only the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for a type that is known at run time, [`Error::PlanMismatch`], also for a tensor where
-    /// the plan was made for an output that is not row-major, then [`Error::AllocationFailed`]. A view is untouched
-    /// then.
+    /// As for [`RearrangePlan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not
+    /// row-major. On an error a view is untouched.
     #[inline]
     pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
     where
@@ -110,17 +108,17 @@ impl<K: Unconverted> RearrangePlan<K> {
         let out = out.target_of(self.dtype)?;
         check_layout(Argument::Data, &self.planned.data, data.held().borrow())?;
         check_target(&self.planned.out, &out)?;
-        // SAFETY: X1: data is a source of the plan's type; its layout and that of the output are those of the plan, as
-        // just checked; O1; the output is borrowed mutably, so that it does not overlap data.
+        // SAFETY: X1: data is a source of the plan's type; both layouts are the plan's, as just checked; O1; the
+        // output is borrowed mutably, so it does not overlap data.
         unsafe { exec::run_space(&self.planned.plan, self.planned.out.shape(), data.start(), out) }
     }
 }
 
 impl<T: Element> RearrangePlan<T> {
-    /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts.
+    /// Runs the plan on slices, and compares only their lengths. For plans of row-major layouts.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] where a slice has another length, or the plan was made for other strides.
+    /// [`Error::PlanMismatch`] if a slice has another length, or the plan was made for other strides.
     #[inline]
     pub fn run_slices(&self, data: &[T], out: &mut [T]) -> Result<(), Error> {
         let PlannedSpace { plan, data: from, out: to, contiguous } = &self.planned;
@@ -131,7 +129,7 @@ impl<T: Element> RearrangePlan<T> {
             return Err(mismatch(Argument::Output, to.shape(), &[out.len()]));
         }
         let (data, out) = (data.as_ptr().cast(), Target::Fixed(out.as_mut_ptr().cast(), to));
-        // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order. A mutable
+        // SAFETY: X1: row-major tensors of the plan's shapes have the lengths and the order of the slices. A mutable
         // slice overlaps no other.
         unsafe { exec::run_space(plan, to.shape(), data, out) }
     }

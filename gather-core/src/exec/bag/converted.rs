@@ -1,14 +1,14 @@
-//! Rows that a map converts before they are reduced.
+//! Reduction of rows that a map converts first.
 //!
 //! ```text
-//! for columns of the rows, as many as the first-level cache holds of all of them:
+//! for each block of columns whose rows fit in the L1 cache:
 //!     for each row:
-//!         prefetch a later row, and its parameters
+//!     prefetch a later row, and its params
 //!     convert the rows into the scratch, by the map    (`kernels/convert`; short rows `AT_ONCE` at a time)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
 //!
-//! So rows are reduced as if they had been gathered, and nothing but what fits in the cache is written between.
+//! The result equals a gather and a reduction, but only the scratch is written in between, and it fits in the cache.
 
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
@@ -17,27 +17,26 @@ use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, PartialBag, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
-/// Rows that are converted by one call, if their bytes are at most `SHORT_ROWS`.
+/// Maximum rows per conversion call, if their bytes are at most `SHORT_ROWS`.
 const AT_ONCE: usize = 16;
 const SHORT_ROWS: usize = 1 << 10;
 
-/// The rows of a worker.
+/// The converted rows of a worker.
 pub(super) struct Converted<'a> {
     plan: &'a BagPlan,
     conversion: &'a BagConversion,
-    /// The values of the map's parameters.
     params: ErasedParams<'a>,
-    /// R1: room for the rows of a conversion.
+    /// R1: scratch of one conversion.
     rows: *mut u8,
-    /// Which of them is which, or what stands for none of them.
+    /// Position of each row in the scratch, or the negative mark of a skipped row.
     positions: [i64; MOST_CONVERTED],
 }
 
 impl<'a> Converted<'a> {
-    /// The rows of a worker, in its part of the scratch, for a call with a map.
+    /// The rows of a worker in its chunk of the scratch, for a call with a map.
     ///
     /// # Safety
-    /// No other thread has the number of the worker while there are the rows.
+    /// No other thread uses the number `worker` during the lifetime of the value.
     pub(super) unsafe fn new(
         call: &'a BagCall<'a>,
         &BagMap { ref conversion, params }: &'a BagMap<'a>,
@@ -50,14 +49,14 @@ impl<'a> Converted<'a> {
         Converted { plan, conversion, params, rows, positions }
     }
 
-    /// Converts the first `count` rows, which are all of them, and reduces them. Rows are of the map's input, with
-    /// `elements` elements; each becomes as many values as the plan says, and the output and the sums have these.
+    /// Converts the first `count` rows, which are all of `rows`, and reduces them. `rows.elements` counts elements of
+    /// the map's input; each becomes `plan.values` values of the output and the sums.
     pub(super) fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
         debug_assert!(count <= conversion.rows, "more rows than there is room for");
-        for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
-            *mine = if position < 0 { position } else { at as i64 };
+        for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
+            *slot = if position < 0 { position } else { at as i64 };
         }
         for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
             let elements = conversion.columns.min(rows.elements - first);
@@ -67,7 +66,7 @@ impl<'a> Converted<'a> {
                 true => carried,
                 false => carried.wrapping_add((values + number * SPARE) * plan.fns.sum),
             };
-            let these = BagArgs {
+            let args = BagArgs {
                 data: self.rows,
                 stride: conversion.stride as isize,
                 positions: &self.positions[..count],
@@ -78,18 +77,18 @@ impl<'a> Converted<'a> {
                 part: rows.part.map(|part| PartialBag { carried: after(part.carried), ..part }),
                 ..*rows
             };
-            // SAFETY: B1: the rows have just been converted, those that are not left out, in the order of their
-            // numbers. All else is some of what the contract of all columns says: the output and weights of B2 and B3,
-            // sums of B4 with `SPARE` more for each conversion, and positions for `count` rows (B6).
-            reduce(&unsafe { BagRows::new(these) });
+            // SAFETY: B1: the rows that are not skipped have just been converted, in the order of their numbers. The
+            // contract of all columns covers the remainder: output and weights (B2, B3), sums with `SPARE` more per
+            // conversion (B4), and positions of `count` rows (B6).
+            reduce(&unsafe { BagRows::new(args) });
         }
     }
 
-    /// Converts `elements` columns of the first `count` rows of a job, from column `first` on.
+    /// Converts columns `first..first + elements` of the first `count` rows.
     fn convert(&mut self, rows: &BagArgs<'_>, count: usize, first: usize, elements: usize) {
         debug_assert!(first + elements <= rows.elements && elements <= self.conversion.columns, "R1");
         let size_in = self.plan.size_in;
-        // Of data without rows the product may wrap: nothing is read there.
+        // If data has no rows the product may wrap: nothing is read.
         let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
         let most = (SHORT_ROWS / elements.saturating_mul(size_in).max(1)).clamp(1, AT_ONCE);
@@ -97,8 +96,8 @@ impl<'a> Converted<'a> {
         let (mut n, mut to) = (0, self.rows);
         for (number, &position) in rows.positions[..count].iter().enumerate() {
             if rows.distance > 0 {
-                let later = rows.positions[rows.distance + number];
-                self.ask(at(later), later, elements);
+                let next = rows.positions[rows.distance + number];
+                self.prefetch(at(next), next, elements);
             }
             if position >= 0 {
                 short[n] = EncodedRow { from: at(position), to, row: position as usize };
@@ -106,18 +105,17 @@ impl<'a> Converted<'a> {
             }
             to = to.wrapping_add(self.conversion.stride);
             if n == most || number + 1 == count {
-                // SAFETY: B1 for data of the job, whose map this is (K8). By R1 this worker alone has the rows of the
-                // scratch: `conversion.rows` rows of `conversion.columns` elements. They begin with lines, and so are
-                // aligned.
+                // SAFETY: B1 for data of the call, whose map this is (K8). R1: this worker alone uses
+                // `conversion.rows` rows of `conversion.columns` elements, aligned to cache lines.
                 unsafe { self.decode(&short[..n], elements) };
                 n = 0;
             }
         }
     }
 
-    /// Prefetches elements of a row, and their parameters.
+    /// Prefetches elements of a row, and their params.
     #[inline(always)]
-    fn ask(&self, from: *const u8, position: i64, elements: usize) {
+    fn prefetch(&self, from: *const u8, position: i64, elements: usize) {
         prefetch_row(from, elements * self.plan.size_in);
         if let Some(ahead) = self.params.ahead {
             ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in), elements);
@@ -130,7 +128,7 @@ impl<'a> Converted<'a> {
     /// K8 for the elements of each row and for their results.
     #[inline(always)]
     pub(super) unsafe fn decode(&self, rows: &[EncodedRow], elements: usize) {
-        // SAFETY: the elements are the caller's promise, and parameters those of the call (X1); K7: the plan's level.
+        // SAFETY: the caller promises the elements; the params are the call's (X1); K7: the plan's level.
         unsafe { (self.conversion.decode_fn)(rows, elements, self.params.given) }
     }
 }

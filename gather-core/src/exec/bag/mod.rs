@@ -1,13 +1,13 @@
-//! Running bags.
+//! Execution of bags.
 //!
 //! ```text
-//! for bags of a piece, as many as a window has rows of:    (or a part of one bag, where it is long or has padding)
-//!     resolve their indices, and some further on           (`window`)
-//!     reduce their rows, all columns                       (`kernels/reduce/bag`; with a map, `converted`)
+//! for each window of bags:                  (or a chunk of one bag, if it is long or has padding)
+//!     resolve indices, ahead of their use   (`window`)
+//!     reduce rows, all columns              (`kernels/reduce/bag`; with a map, `converted`)
 //! ```
 //!
-//! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns
-//! of all bags in its place. Either way a sum belongs to one thread, which adds its terms in their order.
+//! Threads share chunks of bags with about equal numbers of indices. If one bag exceeds a thread's share, they share
+//! chunks of columns instead. One thread computes each sum and adds its terms in order.
 
 mod converted;
 mod scratch;
@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use crate::exec::bag::converted::Converted;
 use crate::exec::bag::scratch::{Scratch, sums_of_run};
 use crate::exec::bag::short::Short;
-use crate::exec::bag::window::{AHEAD, PART, Room, Window};
+use crate::exec::bag::window::{AHEAD, PART, PositionBuffer, Window};
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
@@ -37,7 +37,7 @@ use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// A call: a plan, its bags and its tensors, at coordinate 0. X1 holds for it.
+/// A call at coordinate 0: a plan, its bags and its tensors. X1 holds for it.
 #[derive(Clone, Copy)]
 pub(crate) struct BagCall<'a> {
     plan: &'a BagPlan,
@@ -45,26 +45,24 @@ pub(crate) struct BagCall<'a> {
     data: *const u8,
     index: *const u8,
     indices: &'a Layout,
-    /// Of the shape of indices.
+    /// Their layout has the shape of the indices.
     weights: Option<(*const u8, &'a Layout)>,
     map: Option<&'a BagMap<'a>>,
     out: *mut u8,
 }
 
-/// The map of a call.
 pub(crate) struct BagMap<'a> {
     pub(crate) conversion: BagConversion,
-    /// The values of its parameters.
     pub(crate) params: ErasedParams<'a>,
 }
 
 impl<'a> BagCall<'a> {
-    /// The call; weights are refused where the reduction takes none.
+    /// Creates the call. The caller has refused weights if the reduction takes none.
     ///
     /// # Safety
-    /// X1, as long as there is the value: the tensors are of the plan's layouts and types, with weights of the type
-    /// that is reduced. P2: the bags have been prepared for indices of this layout, and are as many as the output has
-    /// rows. There is a map where the plan has one, of its types; of that, K8 holds for data, output and parameters.
+    /// X1, during the lifetime of the value: the tensors have the plan's layouts and types, and weights the reduced
+    /// type. P2: `bags` was prepared for indices of this layout, and has one bag per row of the output. There is a map
+    /// iff the plan has one, of the same types; K8 holds for its data, output and params.
     #[inline(always)]
     pub(crate) unsafe fn new(
         (plan, bags): (&'a BagPlan, &'a PreparedBags),
@@ -77,7 +75,6 @@ impl<'a> BagCall<'a> {
         BagCall { plan, bags, data, index, indices, weights, map, out }
     }
 
-    /// The function that reduces the rows.
     #[inline(always)]
     fn reduce_fn(&self) -> BagFn {
         match self.weights {
@@ -86,7 +83,6 @@ impl<'a> BagCall<'a> {
         }
     }
 
-    /// Where the weights are.
     #[inline(always)]
     fn weights(&self) -> Option<(*const u8, IndexRuns)> {
         self.weights.map(|(weights, layout)| (weights, index_runs(layout, self.plan.weight_size())))
@@ -96,13 +92,13 @@ impl<'a> BagCall<'a> {
         self.plan.action(&self.bags.bounds)
     }
 
-    /// Whether [`Short`] runs it.
+    /// Whether [`Short`] runs the call.
     #[inline(always)]
     fn is_short(&self) -> bool {
         self.bags.is_short && self.even_weights()
     }
 
-    /// Checks all indices that are in bags.
+    /// Checks the indices of all bags.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`].
@@ -117,11 +113,11 @@ impl<'a> BagCall<'a> {
             ([_], &[stride]) => Layout::strided(&[self.bags.rows], &[stride])?,
             _ => layout.clone(),
         };
-        // SAFETY: X1: the indices may be read along their layout, and these are some of them.
+        // SAFETY: X1: the indices may be read along their layout; `used` is a subset of it.
         unsafe { first_bad_index::check(&checked, self.index, &used) }
     }
 
-    /// The error of the first index out of range, which a run has met.
+    /// The error of the first index out of range, after a run has met one.
     #[cold]
     fn error(self) -> Error {
         self.check().expect_err("the indices have changed while they were read")
@@ -138,8 +134,8 @@ impl<'a> BagCall<'a> {
         Ok(unsafe { Chunk::new(self, &scratch, 0..self.bags.bounds.bags(), 0..self.plan.elements, 0) }.run())
     }
 
-    /// The rows of a stretch, all columns of them: where position 0 of data has the run that they belong to, and the
-    /// output of the first bag. There are as many columns as elements of a map.
+    /// The args of a run of rows, all columns: `data` is the address of position 0, `out` the output of the first bag.
+    /// With a map, `elements` counts elements before conversion.
     #[inline(always)]
     fn args<'p>(&'p self, stretch: &BagRun<'p>, data: *const u8, out: *mut u8) -> BagArgs<'p> {
         let plan = self.plan;
@@ -165,26 +161,25 @@ impl<'a> BagCall<'a> {
         }
     }
 
-    /// Whether weights are an even step apart, those of the next bag too.
+    /// Whether consecutive weights have one stride, across bags too.
     #[inline(always)]
     fn even_weights(&self) -> bool {
         self.weights().is_none_or(|(_, runs)| runs.run >= self.bags.rows)
     }
 
-    /// The indices of all bags.
     #[inline(always)]
     fn indices(&self) -> BagIndices<'_> {
-        // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs go through.
+        // SAFETY: X1: indices of the plan's type may be read along their layout, which the runs describe.
         unsafe { BagIndices::new(self.index, &self.bags.indices, &self.plan.rule) }
     }
 
-    /// The most rows that are reduced at a time.
+    /// Maximum rows per reduction.
     fn part(&self) -> usize {
         self.map.map_or(PART, |map| map.conversion.rows.min(PART))
     }
 
-    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
-    /// the output of a bag has it.
+    /// Calls `run(number, data, out)` for each contiguous run of columns: addresses at position 0 and in the bag's
+    /// output.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
         let BagCall { plan, mut data, mut out, .. } = *self;
         out = out.wrapping_offset(plan.out_stride.wrapping_mul(bag as isize));
@@ -212,11 +207,11 @@ impl<'a> BagCall<'a> {
 /// Runs a call.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the first
-/// such index of a bag in row-major order. X3: a run that returns `Ok` has written every element of the output.
+/// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the
+/// first index of a bag out of range in row-major order. X3: `Ok` means that every element of the output is written.
 #[inline(always)]
 pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
-    // By value in all branches, so that short calls keep it in registers.
+    // By value in all branches, so that short calls stay in registers.
     if !call.is_short() {
         return run_one(call);
     }
@@ -233,33 +228,30 @@ pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
 fn run_one(call: BagCall<'_>) -> Result<(), Error> {
     let runs_alone = call.action() == Action::Run && call.plan.tasks(&call.bags.bounds, pool_threads) == 1;
     if !runs_alone {
-        // SAFETY: there is one call.
+        // SAFETY: a single call overlaps no other.
         return unsafe { run_all(1, &|_| call, call.plan.par) }.map_err(|(_, error)| error);
     }
     if call.in_windows()?.is_complete() { Ok(()) } else { Err(call.error()) }
 }
 
-/// No more threads help than the pool has, however many tasks there are to be.
+/// Caps `tasks` at the pool size + 1.
 fn at_most_the_pool(tasks: usize) -> usize {
     if tasks == 1 { 1 } else { tasks.min(pool_threads().saturating_add(1)) }
 }
 
-/// Bags without rows that are filled together: fewer are reduced among the others.
+/// Minimum empty bags to fill in one step; fewer are reduced along with the others.
 const MANY_EMPTY: usize = 8;
 
-/// The most bags that are reduced together without the rows that are left out.
+/// Maximum bags per reduction of compacted rows (skipped rows removed).
 const SHORT_BAGS: usize = 64;
 
-/// How the work is cut for threads.
+/// Partition of the work between threads: a number of chunks of bags, or of ranges of columns.
 enum BagPartition {
-    /// Into parts of the bags, this number of them.
     Bags(usize),
-    /// Into ranges of columns, this number of them.
     Columns(usize),
 }
 
 impl BagPartition {
-    /// All bags.
     const ONE: BagPartition = BagPartition::Bags(1);
 
     fn new(call: &BagCall<'_>, tasks: usize) -> Self {
@@ -275,67 +267,65 @@ impl BagPartition {
         BagPartition::Bags(tasks.saturating_mul(CHUNKS_PER_THREAD).min(bounds.bags()).max(1))
     }
 
-    fn pieces(&self) -> usize {
+    fn chunks(&self) -> usize {
         match *self {
             BagPartition::Bags(parts) | BagPartition::Columns(parts) => parts,
         }
     }
 
-    /// Columns that are not taken apart: a line of them.
+    /// Columns of a cache line: the granularity of ranges of columns.
     fn unit(plan: &BagPlan) -> usize {
         (LINE / plan.size).max(1)
     }
 
-    /// The bags and the columns of a piece.
-    fn piece(&self, call: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
+    fn chunk(&self, call: &BagCall<'_>, chunk: usize) -> (Range<usize>, Range<usize>) {
         let (bounds, bags, columns) = (&call.bags.bounds, call.bags.bounds.bags(), call.plan.elements);
         match *self {
             BagPartition::Bags(1) => (0..bags, 0..columns),
-            BagPartition::Bags(parts) => (bounds.part(piece, parts)..bounds.part(piece + 1, parts), 0..columns),
+            BagPartition::Bags(parts) => (bounds.part(chunk, parts)..bounds.part(chunk + 1, parts), 0..columns),
             BagPartition::Columns(parts) => {
                 let unit = BagPartition::unit(call.plan);
                 let end = |part: usize| {
                     if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };
-                (0..bags, end(piece)..end(piece + 1))
+                (0..bags, end(chunk)..end(chunk + 1))
             }
         }
     }
 }
 
-/// Rows that follow one another: those of whole bags from `bag` on, which all count, or a part of that bag.
+/// A run of contiguous rows: rows of whole bags from `bag` on, none skipped, or a chunk of that bag.
 struct BagRun<'p> {
     bag: usize,
     /// The index of the first row.
     at: usize,
     rows: usize,
-    /// Those of the rows, then of others.
+    /// Positions of the rows, then of rows to prefetch.
     positions: &'p [i64],
     lengths: BagLengths<'p>,
     part: Option<PartialBag>,
 }
 
-// SAFETY: threads run different pieces, which write different elements of the output (X2). They read shared memory
-// whose elements are `Sync`, and so do maps of their parameters (K8).
+// SAFETY: X2: threads run disjoint chunks, which write disjoint elements of the output. They read shared memory whose
+// elements are `Sync`, as maps do of their params (K8).
 unsafe impl Sync for BagCall<'_> {}
 
-/// Bags and columns of a call, which one worker has to itself.
+/// Bags and columns of a call that one worker owns.
 struct Chunk<'a> {
     call: &'a BagCall<'a>,
     scratch: &'a Scratch<'a>,
     bags: Range<usize>,
     columns: Range<usize>,
     worker: usize,
-    /// The worker's rows, where there is a map.
     converted: Option<Converted<'a>>,
 }
 
 impl<'a> Chunk<'a> {
-    /// A piece of a call, with a scratch that was made for it.
+    /// A chunk of a call, with a scratch that was made for it.
     ///
     /// # Safety
-    /// These are bags and columns of the plan. No other thread has them, or the number of the worker, while there is
-    /// the piece.
+    /// The bags and columns are in range of the plan. No other thread has them, or the number `worker`, during the
+    /// lifetime of the chunk.
     unsafe fn new(
         call: &'a BagCall<'a>,
         scratch: &'a Scratch<'a>,
@@ -343,19 +333,19 @@ impl<'a> Chunk<'a> {
         columns: Range<usize>,
         worker: usize,
     ) -> Self {
-        // SAFETY: K8 for data by X1, which holds for the call; the caller says that no other thread has the number.
+        // SAFETY: K8 for data by X1; the caller promises that no other thread has the number.
         let converted = call.map.map(|map| unsafe { Converted::new(call, map, scratch, worker) });
         Chunk { call, scratch, bags, columns, worker, converted }
     }
 
-    /// Reduces the bags, the columns of the piece.
+    /// Reduces the chunk's columns of its bags.
     fn run(mut self) -> Outcome {
         let (call, bags, part) = (self.call, self.bags.clone(), self.call.part());
         let (plan, bounds, ahead) = (call.plan, &call.bags.bounds, call.plan.prefetch_distance);
-        let mut room = Room::new();
-        let mut window = Window::new(&mut room, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
+        let mut buffer = PositionBuffer::new();
+        let mut window = Window::new(&mut buffer, call.bags.positions, call.indices(), bounds.start(bags.end), ahead);
         let (all_count, even_weights, may_be_empty) = (plan.rule.all_count, call.even_weights(), plan.fills_zeros);
-        // All rows from the bag's first one up to the one of this index count.
+        // Rows `start..counted` are known to be not skipped.
         let mut counted = 0;
         let mut bag = bags.start;
         while bag < bags.end {
@@ -380,7 +370,7 @@ impl<'a> Chunk<'a> {
                     let lengths = bounds.first_of(bag..last, most.min(counted - start), may_be_empty);
                     done = lengths.bags();
                     let rows = bounds.start(bag + done) - start;
-                    // All rows of bags count.
+                    // No row of these bags is skipped.
                     self.reduce(&BagRun { bag, at: start, rows, positions, lengths, part: None });
                 }
             }
@@ -396,9 +386,9 @@ impl<'a> Chunk<'a> {
         Outcome::complete_if(!window.is_bad())
     }
 
-    /// Reduces bags of the piece from one on without the rows that are left out, so that no loop over rows meets any;
-    /// returns how many: none where a bag is long, or rows have weights or a map. One in which nothing counts ends
-    /// them, unless it is zeros.
+    /// Reduces bags from `bag` on with their skipped rows removed, so that no loop over rows meets one. Returns the
+    /// number of bags: 0 if the first bag is long, or if there are weights or a map. A bag without remaining rows ends
+    /// the run, unless its result is zeros.
     fn compact_skipped(&mut self, bag: usize, window: &mut Window<'_>) -> usize {
         let (call, last) = (self.call, self.bags.end.min(bag + SHORT_BAGS));
         let (bounds, distance) = (&call.bags.bounds, call.plan.prefetch_distance);
@@ -416,7 +406,7 @@ impl<'a> Chunk<'a> {
             }
             let before = counted;
             for &row in &window.rows(first, end - first)[..end - first] {
-                // Written in any case, and kept if it counts.
+                // Written unconditionally; overwritten by the next row if skipped.
                 positions[counted] = row;
                 counted += usize::from(row != SKIP);
             }
@@ -430,13 +420,13 @@ impl<'a> Chunk<'a> {
         if done > 0 {
             positions[counted..counted + distance].fill(0);
             let (positions, lengths) = (&positions[..counted + distance], BagLengths::Between(&ends[..=done]));
-            // All rows of bags count.
+            // No row of these bags is skipped.
             self.reduce(&BagRun { bag, at: start, rows: counted, positions, lengths, part: None });
         }
         done
     }
 
-    /// Reduces a bag of the piece, part by part.
+    /// Reduces a bag of the chunk, up to `part` rows at a time.
     fn one(&mut self, bag: usize, window: &mut Window<'_>) {
         let (call, part) = (self.call, self.call.part());
         let Range { start, end } = call.bags.bounds.of(bag);
@@ -452,7 +442,7 @@ impl<'a> Chunk<'a> {
                     self.fill(bag..bag + 1);
                 }
             } else if count > 0 || ends {
-                // A part that begins has a row that counts.
+                // `Start::Row` needs at least one row that is not skipped.
                 let part = PartialBag { counted, begin, ends, carried: self.scratch.sums(self.worker) };
                 let lengths = BagLengths::Every { len: n, bags: 1 };
                 self.reduce(&BagRun { bag, at, rows: n, positions, lengths, part: Some(part) });
@@ -464,13 +454,13 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Reduces rows of bags of the piece, which are converted first where there is a map. All rows count, or there is a
-    /// part of one bag; if that begins, one of its rows counts.
+    /// Reduces a run of rows, which are converted first if there is a map. Either no row is skipped, or the run is a
+    /// chunk of one bag; with `Start::Row` at least one row is not skipped.
     fn reduce(&mut self, stretch: &BagRun<'_>) {
         let Chunk { call, columns, bags, converted, .. } = self;
         debug_assert!(bags.contains(&stretch.bag) && stretch.bag + stretch.lengths.bags() <= bags.end, "X2");
         let plan = call.plan;
-        // Too many to count are only where nothing is carried.
+        // A product that overflows is unused: no sums are carried then.
         let sums = sums_of_run(call, columns.len()).wrapping_mul(plan.fns.sum);
         call.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
@@ -480,7 +470,7 @@ impl<'a> Chunk<'a> {
             let part = stretch.part.map(|part| PartialBag { carried: after(part.carried), ..part });
             let args = BagArgs { elements: columns.len(), part, ..args };
             let args = match args.fused {
-                // The first column is found in the row.
+                // The kernel adds the first column to the row's address.
                 Some((fused, _)) => BagArgs { fused: Some((fused, columns.start)), ..args },
                 None => BagArgs {
                     data: data.wrapping_add(columns.start.wrapping_mul(plan.size_in)),
@@ -488,35 +478,34 @@ impl<'a> Chunk<'a> {
                     ..args
                 },
             };
-            // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1, for positions of the axis and bags and
-            // columns of the piece, which no other thread has; B3 by the shape of weights; B4 by R1, as rows count and
-            // no other thread has the worker's sums; B6 by the window. The call's function is one of the plan's.
+            // SAFETY: X1 gives the contract of bags. B1, B2 and B7 by P1: positions are in range, and no other thread
+            // has the bags and columns of the chunk. B3 by the shape of weights; B4 by R1: rows are not skipped and no
+            // other thread has the worker's sums; B6 by the window. The function is one of the plan's.
             let rows = |elements| unsafe { BagRows::new(BagArgs { elements, ..args }) };
             match converted {
                 None => (call.reduce_fn())(&rows(columns.len() * plan.values)),
-                // A map is given elements.
+                // With a map, `elements` counts elements before conversion.
                 Some(converted) => converted.reduce(call.reduce_fn(), &rows(columns.len()), stretch.rows),
             }
         });
     }
 
-    /// Writes what stands for bags of the piece in which nothing counts.
+    /// Writes the result of empty bags of the chunk.
     fn fill(&mut self, bags: Range<usize>) {
         debug_assert!(bags.start >= self.bags.start && bags.end <= self.bags.end, "X2");
         let plan = self.call.plan;
         let bytes = self.columns.len() * plan.size;
-        // A result of one bag has any stride, that of a piece of its columns too.
+        // The output of one bag has any stride, a chunk of its columns too.
         let is_whole = self.columns.len() == plan.elements && plan.loops.is_empty();
         if plan.fills_zeros && is_whole && plan.out_stride == bytes as isize {
             let out = self.call.out.wrapping_add(bags.start * bytes);
-            // SAFETY: P1: rows of the output without gaps, all of their columns, of bags of the piece (X2); zeros are
-            // what the type's zero is made of.
+            // SAFETY: P1: contiguous whole rows of the output, of the chunk's bags (X2); the type's zero is all zero
+            // bytes.
             return unsafe { out.write_bytes(0, bags.len() * bytes) };
         }
         bags.for_each(|bag| self.fill_one(bag));
     }
 
-    /// Writes what stands for a bag of the piece in which nothing counts.
     fn fill_one(&mut self, bag: usize) {
         let Chunk { call, columns, converted, .. } = self;
         let (plan, size) = (call.plan, call.plan.size);
@@ -530,28 +519,28 @@ impl<'a> Chunk<'a> {
                 let (elements, distance, divides, zeros) = (columns.len(), 0, false, None);
                 let args = call.args(&stretch, data, out);
                 let args = BagArgs { weights, fused, elements, distance, divides, zeros, ..args };
-                // SAFETY: B2 and B7 by X1 and P1, for the default row, which is one of the axis (P3); B4 and B6: a bag
-                // of one row that counts.
+                // SAFETY: B2 and B7 by X1 and P1, for the default row, which is in range of the axis (P3); B4 and B6:
+                // a bag of one row that is not skipped.
                 return as_it_is(&unsafe { BagRows::new(args) });
             }
             if let Some(row) = plan.default {
                 let data = data.wrapping_offset(plan.stride.wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in));
                 return match converted {
-                    // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
+                    // SAFETY: P1 and P3: `bytes` bytes of data and of the output, which do not overlap.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
-                    // SAFETY: P1 and P3, for elements of data and of the output; the map is that of both (K8).
+                    // SAFETY: P1 and P3, for elements of data and of the output, whose map this is (K8).
                     Some(converted) => unsafe {
                         converted.decode(&[EncodedRow { from: data, to: out, row }], columns.len())
                     },
                 };
             }
             if plan.fills_zeros {
-                // SAFETY: P1: as many bytes of the output; zeros are what the type's zero is made of.
+                // SAFETY: P1: `bytes` bytes of the output; the type's zero is all zero bytes.
                 return unsafe { out.write_bytes(0, bytes) };
             }
             for at in (0..bytes).step_by(size) {
-                // SAFETY: P1: an element of the output; zeros are of its size.
+                // SAFETY: P1: an element of the output; `zero` has its size.
                 unsafe { out.wrapping_add(at).copy_from_nonoverlapping(plan.zero.as_ptr(), size) };
             }
         });

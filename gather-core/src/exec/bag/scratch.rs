@@ -1,4 +1,4 @@
-//! Memory of the workers of a call: rows that a map has converted, and the sums of long bags, between their parts.
+//! Scratch of the workers of a call: rows that a map has converted, and sums of long bags between their chunks.
 
 #![forbid(unsafe_code)]
 
@@ -9,26 +9,25 @@ use crate::exec::scratch::{Line, WorkerScratch};
 use crate::kernels::reduce::bag::SPARE;
 use crate::types::error::Error;
 
-/// An uninitialised buffer for the scratch of a short call, which then needs no memory from the allocator.
+/// Uninitialised scratch of a short call, which then allocates nothing.
 pub(super) type Near = [Line; 64];
 
-/// The buffer.
 #[inline(always)]
 pub(super) const fn near() -> Near {
     [const { Line::uninit() }; 64]
 }
 
-/// Each worker has lines to itself (R1): first the rows of its conversion, then, where a bag has several parts, the sums
-/// of all its columns, with some to spare (B4).
+/// Scratch with separate lines per worker (R1): `rows` bytes for the rows of a conversion, then `sums` bytes for the
+/// sums of all columns, with spare elements (B4).
 pub(super) struct Scratch<'a> {
     memory: WorkerScratch<'a>,
-    /// Bytes of a worker's rows, and of its sums behind them.
+    /// Bytes of a worker's rows, and of the sums after them.
     rows: usize,
     sums: usize,
 }
 
 impl<'a> Scratch<'a> {
-    /// For `workers` workers, in `near` where that has as many lines.
+    /// Scratch for `workers` workers, in `near` if it is long enough.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -38,7 +37,7 @@ impl<'a> Scratch<'a> {
         Ok(Scratch { memory: WorkerScratch::new(rows.saturating_add(sums), workers, near)?, rows, sums })
     }
 
-    /// Whether a call that runs on one thread finds its scratch near.
+    /// Whether `near` is long enough for a call on one thread.
     pub(super) fn is_near(call: &BagCall<'_>) -> bool {
         call.map.is_none() && sums(call, &BagPartition::ONE) <= size_of::<Near>()
     }
@@ -48,13 +47,13 @@ impl<'a> Scratch<'a> {
         self.memory.of(worker)
     }
 
-    /// R1: the sums of a worker; null where no bag has several parts.
+    /// R1: the sums of a worker; null if no bag has several chunks.
     pub(super) fn sums(&self, worker: usize) -> *mut u8 {
         if self.sums == 0 { ptr::null_mut() } else { self.rows(worker).wrapping_add(self.rows) }
     }
 }
 
-/// Bytes of the sums of a worker; 0 where no bag has several parts.
+/// Bytes of the sums of a worker; 0 if no bag has several chunks.
 fn sums(call: &BagCall<'_>, cut: &BagPartition) -> usize {
     let plan = call.plan;
     if call.bags.bounds.longest() <= call.part() {
@@ -62,14 +61,13 @@ fn sums(call: &BagCall<'_>, cut: &BagPartition) -> usize {
     }
     let elements = match *cut {
         BagPartition::Bags(_) => plan.elements,
-        // Ends are moved by less than a unit.
+        // Rounding moves an end by less than a unit.
         BagPartition::Columns(parts) => plan.elements.min(plan.elements.div_ceil(parts) + BagPartition::unit(plan)),
     };
     sums_of_run(call, elements).saturating_mul(plan.runs).saturating_mul(plan.fns.sum)
 }
 
-/// Elements of the buffer for the sums of a run of `columns` columns: those of the columns that are reduced at a
-/// time, with some to spare (B4), and so on.
+/// Elements of the sums of a run of `columns` columns, with `SPARE` more for each conversion (B4).
 pub(super) fn sums_of_run(call: &BagCall<'_>, columns: usize) -> usize {
     let times = call.map.map_or(1, |map| columns.div_ceil(map.conversion.columns));
     columns.saturating_mul(call.plan.values).saturating_add(times.saturating_mul(SPARE))

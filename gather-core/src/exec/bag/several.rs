@@ -1,4 +1,4 @@
-//! Running the bags of several tables at a time: threads share the pieces of all of them.
+//! Execution of bags over several tables: threads share the chunks of all of them.
 
 use alloc::vec::Vec;
 
@@ -12,15 +12,14 @@ use crate::plan::{Action, Work};
 use crate::types::error::Error;
 use crate::types::policy::Par;
 
-/// Runs several calls at a time: threads share the pieces of all of them. On one thread they run one after the other,
-/// and nothing is listed.
+/// Runs `n` calls: threads share the chunks of all of them. One thread runs them in order, without a list.
 ///
 /// # Errors
-/// As for [`run`](super::run), with the number of the call: the first that has no scratch, or else the first with an
-/// index out of range.
+/// As for [`run`](super::run), with the number of the call: the first whose scratch cannot be allocated, or else the
+/// first with an index out of range.
 ///
 /// # Safety
-/// Outputs of two of the `n` calls have no element in common. `call` gives the same one for the same number.
+/// The outputs of the `n` calls are disjoint. `call` is pure: it gives equal calls for equal numbers.
 pub(crate) unsafe fn run_all<'a>(
     n: usize,
     call: &dyn Fn(usize) -> BagCall<'a>,
@@ -33,7 +32,7 @@ pub(crate) unsafe fn run_all<'a>(
         let call = call(number);
         match call.action() {
             Action::Nothing => {}
-            // Errors of those before come first.
+            // Errors of earlier calls come first.
             Action::Check => {
                 check(number).map_err(|error| (0..number).find_map(|before| check(before).err()).unwrap_or(error))?
             }
@@ -49,10 +48,10 @@ pub(crate) unsafe fn run_all<'a>(
     let tasks = at_most_the_pool(work.tasks(par, pool_threads));
     if tasks > 1 || !is_near {
         let calls: Vec<BagCall<'_>> = (0..n).map(call).collect();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller's promise.
         return unsafe { run_together(&calls, work, tasks) };
     }
-    // The rows of a table are on their way while those of the one before are added.
+    // Prefetches the rows of a table while the rows of the previous one are added.
     let mut slots = [(None, Short::new()), (None, Short::new())];
     for number in 0..=n {
         let [even, odd] = &mut slots;
@@ -70,7 +69,7 @@ pub(crate) unsafe fn run_all<'a>(
                 true => before.1.finish(&call),
                 false => {}
             }
-            // The first that has an index out of range ends all.
+            // The first call with an index out of range ends the run.
             if !outcome.is_complete() {
                 return Err((number - 1, call.error()));
             }
@@ -79,7 +78,7 @@ pub(crate) unsafe fn run_all<'a>(
     Ok(())
 }
 
-/// Runs calls of so much work in some tasks.
+/// Runs calls of `work` together in `tasks` tasks.
 ///
 /// # Errors
 /// As for [`run_all`].
@@ -89,26 +88,26 @@ pub(crate) unsafe fn run_all<'a>(
 unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Result<(), (usize, Error)> {
     let runs = |call: &BagCall<'_>| call.action() == Action::Run;
     let cuts: Vec<BagPartition> = calls.iter().map(|call| BagPartition::of_several(call, tasks, work)).collect();
-    let mut pieces = 0;
+    let mut chunks = 0;
     let ends = calls.iter().zip(&cuts).map(|(call, cut)| {
-        pieces += if runs(call) { cut.pieces() } else { 0 };
-        pieces
+        chunks += if runs(call) { cut.chunks() } else { 0 };
+        chunks
     });
     let ends: Vec<usize> = ends.collect();
-    let workers = tasks.min(pieces);
+    let workers = tasks.min(chunks);
     let scratch = |(number, (call, cut)): (usize, (&BagCall<'_>, &BagPartition))| {
         Scratch::new(call, cut, if runs(call) { workers } else { 0 }, &[]).map_err(|error| (number, error))
     };
     let scratches = calls.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
-    let run = |piece: usize, worker| {
-        let number = ends.partition_point(|&end| end <= piece);
+    let run = |chunk: usize, worker| {
+        let number = ends.partition_point(|&end| end <= chunk);
         let before = number.checked_sub(1).map_or(0, |last| ends[last]);
-        let (bags, columns) = cuts[number].piece(&calls[number], piece - before);
-        // SAFETY: pieces are bags or columns of their own call, whose output is its own; workers have numbers of their
-        // own.
+        let (bags, columns) = cuts[number].chunk(&calls[number], chunk - before);
+        // SAFETY: chunks are disjoint bags or columns of a call, whose output is its own; workers' numbers are
+        // distinct.
         unsafe { Chunk::new(&calls[number], &scratches[number], bags, columns, worker) }.run()
     };
-    if share(tasks, pieces, run).is_complete() {
+    if share(tasks, chunks, run).is_complete() {
         return Ok(());
     }
     for (number, call) in calls.iter().enumerate().filter(|(_, call)| runs(call)) {
@@ -118,11 +117,11 @@ unsafe fn run_together(calls: &[BagCall<'_>], work: Work, tasks: usize) -> Resul
 }
 
 impl BagPartition {
-    /// For a call of several, of so much work together: its share of the pieces.
+    /// Partition of one of several calls, of `work` together: its share of the chunks.
     fn of_several(call: &BagCall<'_>, tasks: usize, work: Work) -> Self {
-        let share = |pieces: usize| {
+        let share = |chunks: usize| {
             let [own, all] = [call.plan.work(&call.bags.bounds), work].map(|work| work.bytes.max(1) as u128);
-            usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
+            usize::try_from((chunks as u128 * own).div_ceil(all)).unwrap_or(chunks)
         };
         match share(tasks) {
             0 | 1 => BagPartition::Bags(

@@ -1,6 +1,6 @@
-//! Short calls of bags: at most [`FEW`] rows, which all count, are resolved in one go, and reduced in one go.
+//! Short calls of bags: at most [`FEW`] rows, none skipped, resolved in one step and reduced in one step.
 //!
-//! Between both steps a call of several tables begins with the next table, whose rows are then on their way.
+//! Between the two steps a call of several tables begins the next table, whose rows are prefetched meanwhile.
 
 use core::mem::MaybeUninit;
 
@@ -10,12 +10,11 @@ use crate::kernels::reduce::bag::{BagArgs, BagRows};
 use crate::kernels::{Outcome, prefetch};
 use crate::plan::FEW;
 
-/// Bytes of the rows that are prefetched.
+/// Maximum bytes of rows to prefetch.
 const FETCHED: usize = 4 << 10;
 
-/// The positions of a short call.
 pub(super) struct Short {
-    /// Invariant: the first `n` have been written.
+    /// Invariant: `positions[..n]` is initialised.
     positions: [MaybeUninit<i64>; FEW + AHEAD],
     n: usize,
 }
@@ -26,8 +25,8 @@ impl Short {
         Short { positions: [const { MaybeUninit::uninit() }; FEW + AHEAD], n: 0 }
     }
 
-    /// Resolves the indices of a call that [is short](BagCall::is_short). Its rows are prefetched if it is not to be
-    /// finished at once. It may be finished if the outcome is complete.
+    /// Resolves the indices of a call that [is short](BagCall::is_short); if `fetches`, prefetches its rows.
+    /// [`finish`](Self::finish) may follow if the outcome is complete.
     #[inline(always)]
     pub(super) fn begin(&mut self, call: &BagCall<'_>, fetches: bool) -> Outcome {
         let (plan, n) = (call.plan, call.bags.rows);
@@ -41,7 +40,7 @@ impl Short {
         Outcome::complete_if(!bad)
     }
 
-    /// Reduces the rows of the call that was begun last.
+    /// Reduces the rows of the last call that began.
     #[inline(always)]
     pub(super) fn finish(&mut self, call: &BagCall<'_>) {
         let (plan, rows) = (call.plan, call.bags.rows);
@@ -50,18 +49,17 @@ impl Short {
         let stretch = BagRun { bag: 0, at: 0, rows, positions, lengths, part: None };
         let args = call.args(&stretch, call.data, call.out);
         let args = BagArgs { distance, elements: plan.elements * plan.values, ..args };
-        // SAFETY: X1 gives the contract of bags, as for `Chunk::reduce`: all bags and columns, of which the caller has
-        // the output to itself; B4, as each bag has a row or is zeros, and all rows count; B6: as many positions were
-        // written.
+        // SAFETY: X1 gives the contract of bags, as for `Chunk::reduce`: all bags and columns, whose output the caller
+        // owns. B4: each bag has a row or is zeros, and no row is skipped; B6: `rows + distance` positions.
         (call.reduce_fn())(&unsafe { BagRows::new(args) });
     }
 
-    /// The positions of `n` rows, and of `more` to prefetch.
+    /// Positions of `n` rows, then `more` placeholders to prefetch.
     #[inline(always)]
     fn rows(&mut self, n: usize, more: usize) -> &[i64] {
         assert!(n <= self.n, "rows of another call");
         self.positions[n..n + more].fill(PLACEHOLDER);
-        // SAFETY: those of rows by the invariant, and placeholders.
+        // SAFETY: `..n` by the invariant; `n..n + more` has just been filled.
         unsafe { &*(core::ptr::from_ref(&self.positions[..n + more]) as *const [i64]) }
     }
 }

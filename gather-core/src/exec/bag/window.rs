@@ -1,64 +1,64 @@
-//! Positions of a stretch of the indices of bags, resolved ahead of their use, across the ends of bags.
+//! Window of positions: indices of bags resolved ahead of their use, across the ends of bags.
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::reduce::bag::{BagIndices, PositionsFn};
 
-/// The most rows that are reduced at a time.
+/// Maximum rows per reduction.
 pub(super) const PART: usize = 512;
-/// The most rows that are prefetched.
+/// Maximum rows to prefetch ahead.
 pub(super) const AHEAD: usize = 32;
-/// Positions of a window: those of two parts, so that fewer positions are moved along with a window than are resolved.
-const ROOM: usize = 2 * PART + AHEAD;
+/// Positions of a window: of two reductions, so that `advance` moves fewer positions than it resolves.
+const BUFFER: usize = 2 * PART + AHEAD;
 
-/// The position after the last one. To prefetch its row does no harm.
+/// The position after the last one. Prefetching row 0 is harmless.
 pub(super) const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
-/// The buffer for the positions of a window, which would be moved with it.
-pub(super) struct Room([MaybeUninit<i64>; ROOM]);
+/// The buffer of a window, apart from it so that moving a window is cheap.
+pub(super) struct PositionBuffer([MaybeUninit<i64>; BUFFER]);
 
-impl Room {
+impl PositionBuffer {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Room([const { MaybeUninit::uninit() }; ROOM])
+        PositionBuffer([const { MaybeUninit::uninit() }; BUFFER])
     }
 }
 
-/// Positions of indices that follow one another.
+/// Positions of contiguous indices.
 pub(super) struct Window<'a> {
     positions: PositionsFn,
     indices: BagIndices<'a>,
-    /// The first index that is not the caller's.
+    /// End of the caller's indices.
     end: usize,
-    /// How many positions follow those of rows, to be prefetched.
+    /// Number of positions to prefetch after the rows' positions.
     ahead: usize,
-    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the buffer on, and at the
-    /// end of the indices as many more as are to follow.
-    room: &'a mut [MaybeUninit<i64>; ROOM],
+    /// W1: `buffer[..stop - start]` has the positions of indices `start..stop`; placeholders follow after the last
+    /// index.
+    buffer: &'a mut [MaybeUninit<i64>; BUFFER],
     start: usize,
     stop: usize,
     bad: bool,
 }
 
 impl<'a> Window<'a> {
-    /// A window onto the indices before `end`, which has none yet.
+    /// An empty window onto the indices `..end`.
     pub(super) fn new(
-        room: &'a mut Room,
+        buffer: &'a mut PositionBuffer,
         positions: PositionsFn,
         indices: BagIndices<'a>,
         end: usize,
         ahead: usize,
     ) -> Self {
         debug_assert!(ahead <= AHEAD && end <= indices.n());
-        let room = &mut room.0;
+        let buffer = &mut buffer.0;
         if end == 0 {
-            room[..ahead].fill(PLACEHOLDER);
+            buffer[..ahead].fill(PLACEHOLDER);
         }
-        Window { positions, indices, end, ahead, room, start: 0, stop: 0, bad: false }
+        Window { positions, indices, end, ahead, buffer, start: 0, stop: 0, bad: false }
     }
 
-    /// The positions of `n <= PART` indices or more from `at` on, and behind them those to be prefetched. From call to
-    /// call `at` does not decrease; `at + n` is at most the window's end.
+    /// The positions of at least `n` indices from `at` on (`n <= PART`), then `ahead` positions to prefetch. `at` does
+    /// not decrease from call to call; `at + n <= end`.
     #[inline]
     pub(super) fn rows(&mut self, at: usize, n: usize) -> &[i64] {
         debug_assert!(at >= self.start && at + n <= self.end && n <= PART);
@@ -66,25 +66,25 @@ impl<'a> Window<'a> {
             self.advance(at);
         }
         let follow = if self.stop == self.end { self.ahead } else { 0 };
-        let known = &self.room[at - self.start..self.stop + follow - self.start];
-        // SAFETY: W1: positions of the window, and those that follow the last one.
+        let known = &self.buffer[at - self.start..self.stop + follow - self.start];
+        // SAFETY: W1: positions of the window, and the placeholders after the last one.
         unsafe { &*(core::ptr::from_ref(known) as *const [i64]) }
     }
 
-    /// Moves the window on to index `at`, and fills it.
+    /// Moves the start of the window to index `at`, and fills it.
     fn advance(&mut self, at: usize) {
         let kept = self.stop.saturating_sub(at);
-        self.room.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
+        self.buffer.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
         let first = at + kept;
-        let more = (ROOM - AHEAD - kept).min(self.end - first);
-        self.bad |= (self.positions)((self.indices, first, &mut self.room[kept..kept + more]));
+        let more = (BUFFER - AHEAD - kept).min(self.end - first);
+        self.bad |= (self.positions)((self.indices, first, &mut self.buffer[kept..kept + more]));
         (self.start, self.stop) = (at, first + more);
         if self.stop == self.end {
-            self.room[kept + more..][..self.ahead].fill(PLACEHOLDER);
+            self.buffer[kept + more..][..self.ahead].fill(PLACEHOLDER);
         }
     }
 
-    /// Whether an index was out of range where that is an error.
+    /// Whether an index was out of range under a policy that makes it an error.
     pub(super) fn is_bad(&self) -> bool {
         self.bad
     }

@@ -1,4 +1,4 @@
-//! The bitmap of a result: the bits of data, gathered as its rows are, where the index is valid.
+//! Bitmap of a result: the bits of data, gathered like its rows, and the validity of the indices.
 
 #![forbid(unsafe_code)]
 
@@ -9,9 +9,9 @@ use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
 use crate::types::level::Available;
 
-/// Writes the bit of each coordinate of an operator whose loops step through bits of data and through the numbers of
-/// indices; returns how many are null. `positions` are those that [`NullIndices::resolve`] has written, of `count`
-/// indices. A position that is missing does not make the value null: that its index is null does.
+/// Writes the bit of each coordinate of an operator whose loops step through bits of data and numbers of indices.
+/// Returns the number of nulls. `positions` come from [`NullIndices::resolve`], for `count` indices. A missing
+/// position does not make a value null; a null index does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
 pub(crate) fn gather_bits<P: PositionRoom>(
@@ -30,7 +30,7 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     let mut loops = Loops::new();
     merge_into(&mut loops, dims);
     let inner = loops.pop().unwrap_or(Loop::ONCE);
-    // Data without rows has none that a position could name.
+    // Data without rows has no bit to read: all positions are missing.
     let data = nulls.data.filter(|data| !data.is_empty());
     if let (None, Some(valid), 1, []) = (data, nulls.indices, inner.index, loops.as_slice()) {
         return all - valid.copy_to(out);
@@ -72,7 +72,7 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     all - writer.finish()
 }
 
-/// The bits of data, and the positions by which they are gathered.
+/// Bits of data, and the positions that gather them.
 struct RowsOfBits<'a, P> {
     bits: Bitmap<'a>,
     lowered: &'a IndexLowered,
@@ -82,7 +82,7 @@ struct RowsOfBits<'a, P> {
 }
 
 impl<P: PositionRoom> RowsOfBits<'_, P> {
-    /// The bits of `n` coordinates of the inner loop, at most [`WORD`], from one on. A missing position gives 1.
+    /// The bits of `n <= WORD` coordinates of the inner loop, from `bit` and `number` on. A missing position gives 1.
     #[inline(always)]
     fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {
         match (self.lowered.axes.as_slice(), inner.index) {
@@ -111,7 +111,7 @@ impl<P: PositionRoom> RowsOfBits<'_, P> {
         }
     }
 
-    /// The bits of a row of `inner.n` bits, at most [`WORD`]: iteration `i` of `along`. A missing position gives 1.
+    /// The bits of a row of `inner.n <= WORD` bits: iteration `i` of `along`. A missing position gives 1.
     #[inline(always)]
     fn short_row(&self, bit: isize, number: isize, axis: isize, (i, along): (usize, &Loop), inner: &Loop) -> u64 {
         let position = self.positions[number as usize + i].widen();
@@ -122,7 +122,7 @@ impl<P: PositionRoom> RowsOfBits<'_, P> {
         self.bits.stepped_word(at.wrapping_add(axis.wrapping_mul(position as isize)), inner.data, inner.n)
     }
 
-    /// Bits from where an index is applied to the row that it names; `None` where it is missing.
+    /// Offset in bits of the row that index `number` names; `None` if a component is missing.
     fn offset(&self, number: isize) -> Option<isize> {
         self.lowered.axes.iter().enumerate().try_fold(0isize, |offset, (component, axis)| {
             let position = self.positions[component * self.count + number as usize].widen();

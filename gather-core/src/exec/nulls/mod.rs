@@ -1,13 +1,13 @@
-//! Calls some of whose indices or data are null.
+//! Calls with null indices or null data.
 //!
 //! ```text
-//! positions:  for each index:  -1 where it is null or out of range, else its position     (`positions`)
-//! rows:       a gather by these positions, which fills where one is -1                     (`exec::index`)
+//! positions:  for each index:  -1 if null or out of range, else its position               (`positions`)
+//! rows:       gather by these positions; -1 gives the fill                                 (`exec::index`)
 //! bitmap:     for each row:    valid index  and  (-1 or valid row of data)                 (`bits`)
 //! ```
 //!
-//! Positions are 32-bit numbers where all axes fit, so that an index of any type and a null become one list, which the
-//! pipeline of all gathers takes.
+//! Positions are 32-bit numbers if all axes fit. So indices of any type and nulls become one list for the pipeline of
+//! all gathers.
 
 mod bits;
 mod positions;

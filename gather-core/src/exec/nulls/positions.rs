@@ -1,6 +1,6 @@
-//! From indices, some of which are null, to positions.
+//! Resolution of nullable indices to positions.
 //!
-//! Positions of tuples are laid out by component: those of the first one of all tuples, then those of the second.
+//! Positions of tuples are laid out by component: `positions[component * count + tuple]`.
 
 use smallvec::SmallVec;
 
@@ -18,14 +18,14 @@ use crate::types::policy::KernelPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait PositionRoom: Index {
-    /// The position of an index that is null or out of range: all bits.
+    /// The position of an index that is null or out of range: -1.
     const MISSING: Self;
 
-    /// Marks positions by a bitmap, and looks bits up by positions.
+    /// Functions that mark positions by a bitmap, and look bits up by positions.
     const BITS: BitFns<Self>;
 
-    /// Resolves indices of the type of the resolvers along an axis of `dim` positions, at least 1, which fits in the
-    /// type; returns whether one was out of range.
+    /// Resolves indices of the resolvers' type along an axis of `dim` positions, `1 <= dim <= Self::MAX`. Returns
+    /// whether one was out of range.
     fn resolve(indices: Indices, dim: i64, policy: KernelPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
@@ -63,31 +63,31 @@ impl PositionRoom for i64 {
     }
 }
 
-/// Indices of a call, and which of them are valid.
+/// Indices of a call, with their validity.
 pub(crate) struct NullIndices<'a> {
     pub(crate) check: IndexCheck<'a>,
-    /// Whether a valid index that is out of range is an error.
+    /// Whether a valid index out of range is an error.
     pub(crate) refuses: bool,
     pub(crate) resolvers: Resolvers,
     pub(crate) level: Available,
-    /// The indices, whose type is that of the check and of the resolvers.
+    /// The indices, of the type of the check and of the resolvers.
     pub(crate) indices: Ids<'a>,
-    /// Their numbers: as many dimensions, of which the one of a tuple's components has no step.
+    /// Layout of the numbers of indices: the rank of `indices`, with step 0 along components of a tuple.
     pub(crate) numbers: &'a Layout,
-    /// How many dimensions stand before that of components: all, where an index is no tuple.
+    /// Number of dimensions before the dimension of components; the rank if indices are no tuples.
     pub(crate) lead: usize,
-    /// How many indices, or tuples.
+    /// Number of indices, or of tuples.
     pub(crate) count: usize,
     pub(crate) valid: Option<Bitmap<'a>>,
 }
 
 impl NullIndices<'_> {
-    /// Writes the position of every index, [`PositionRoom::MISSING`] where it is null. Of tuples the first component
-    /// is.
+    /// Writes the position of every index, [`PositionRoom::MISSING`] if it is null. In a null tuple the first
+    /// component is missing.
     ///
     /// # Errors
-    /// [`Error::IndexOutOfRange`] for the first index in row-major order that is valid and names no element, if it
-    /// [`refuses`](NullIndices::refuses) such; else it is missing too.
+    /// [`Error::IndexOutOfRange`] for the first valid index in row-major order that names no element, if
+    /// `self.refuses`; otherwise its position is missing too.
     pub(crate) fn resolve<P: PositionRoom>(&self, positions: &mut [P]) -> Result<(), Error> {
         debug_assert_eq!(self.check.index, self.indices.of());
         let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
@@ -102,21 +102,21 @@ impl NullIndices<'_> {
         let mut is_bad = out_of_range;
         if let Some(valid) = self.valid {
             let first = P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid));
-            // The other components of tuples are looked at one by one.
+            // The other components of tuples are checked one by one.
             is_bad &= first || planes > 1;
         }
         if is_bad && self.refuses {
             self.check_valid(positions, |place| {
                 let (start, of) = (self.indices.start(), self.indices.of());
                 let at = start.wrapping_offset(place.wrapping_mul(of.size() as isize));
-                // SAFETY: V1: this is the place of a coordinate of the layout, at which there is an index of this type.
+                // SAFETY: V1: the offset of a coordinate of the layout, which has an index of this type.
                 unsafe { of.reader()(at) }
             })?;
         }
         Ok(())
     }
 
-    /// Resolves one component of all indices; returns whether one was out of range.
+    /// Resolves one component of all indices. Returns whether one was out of range.
     fn resolve_component<P: PositionRoom>(&self, component: usize, plane: &mut [P]) -> bool {
         let (size, dim) = (self.indices.of().size() as isize, self.check.axes[component].dim);
         if dim == 0 {
@@ -136,9 +136,9 @@ impl NullIndices<'_> {
             let out = &mut plane[number as usize..][..inner.n];
             let index = self.indices.start().wrapping_offset(place.wrapping_mul(size));
             let stride = inner.index.wrapping_mul(size);
-            // SAFETY: V1: the loops reach coordinates of the indices' layout, at which there are values of their type.
+            // SAFETY: V1: the loops reach coordinates of the indices' layout, which has values of their type.
             let indices = unsafe { Indices::new(index, stride, inner.n) };
-            // Positions of this type are taken where all axes fit in it.
+            // The caller selected `P` so that all axes fit.
             let mut resolve = |indices: Indices, out: &mut [P]| {
                 out_of_range |= P::resolve(indices, dim as i64, policy, out, (self.resolvers, self.level));
             };
@@ -157,19 +157,19 @@ impl NullIndices<'_> {
         out_of_range
     }
 
-    /// Size, step of numbers and stride of each dimension of indices, except for that of components.
+    /// Size, step of numbers and stride of each dimension of indices, except the dimension of components.
     fn dims(&self) -> impl Iterator<Item = (usize, isize, isize)> {
         let shape = self.indices.layout().shape()[..self.lead].iter().copied();
         let steps = self.numbers.strides().iter().copied().zip(self.indices.layout().strides().iter().copied());
         shape.zip(steps).map(|(n, (number, stride))| (n, number, stride))
     }
 
-    /// From a component of a tuple to the next.
+    /// Stride of the components of a tuple.
     fn component_stride(&self) -> isize {
         self.indices.layout().strides().get(self.lead).copied().unwrap_or(0)
     }
 
-    /// Checks that no valid index is out of range. `read` is given the place of an index.
+    /// Checks that no valid index is out of range. `read` takes the offset of an index.
     ///
     /// # Errors
     /// As for [`NullIndices::resolve`].
@@ -187,7 +187,7 @@ impl NullIndices<'_> {
             let is_missing = |component: &usize| positions[component * self.count + number].widen() < 0;
             let components = self.check.axes.len();
             let component = (0..components).find(is_missing).expect("a component that is out of range");
-            // The coordinates of the index, from the last one on.
+            // The coordinates of the index, from the last dimension on.
             let (mut left, mut place) = (number, self.component_stride().wrapping_mul(component as isize));
             for (n, _, stride) in self.dims().collect::<SmallVec<[_; 6]>>().into_iter().rev() {
                 place = place.wrapping_add(stride.wrapping_mul((left % n) as isize));
@@ -199,7 +199,7 @@ impl NullIndices<'_> {
     }
 }
 
-/// A bit for each of at most [`WORD`] positions: whether it is missing.
+/// Bit `i`: whether `positions[i]` is missing. At most [`WORD`] positions.
 fn missing_word<P: PositionRoom>(positions: &[P]) -> u64 {
     word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
 }

@@ -1,19 +1,19 @@
-//! Scatters into accumulators beside the destination.
+//! Scatters into records: accumulators in a scratch, separate from the destination.
 //!
 //! ```text
-//! for each piece of the free loops:
-//!     make a record for every row of the destination that the piece may change
-//!     run the loop nest over the piece, with the records for the destination
-//!     write the rows whose records updates have met
+//! for each chunk of the free loops:
+//!     make a record for every row of the destination that the chunk may change
+//!     run the loop nest over the chunk, with the records as destination
+//!     write the rows whose records have updates
 //! ```
 //!
-//! Records stand in the order of the destination. Where they are counts, rows are reduced where they lie:
+//! Records are in the order of the destination. If they are only counts, rows are reduced in place:
 //!
 //! ```text
-//! for each piece of the free loops:
+//! for each chunk of the free loops:
 //!     count the updates of every row                            (all indices are checked)
-//!     rows with updates that do not count themselves = the identity
-//!     run the loop nest over the piece, row by row
+//!     rows with updates = the identity                          (without `include_self`)
+//!     run the loop nest over the chunk, row by row
 //!     divide the rows with updates by their counts              (means)
 //! ```
 
@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::scatter::part::{ScatterPart, Scratch};
-use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_chunk};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{CHUNKS_PER_THREAD, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -34,21 +34,21 @@ use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
 
-/// Bytes of the records of a piece, where there may be fewer: in the second-level cache.
+/// Target bytes of a chunk's records: fits in the L2 cache.
 const WINDOW: usize = 256 << 10;
 
-/// The scratch that `tasks` tasks need for a plan: the records of the pieces that are worked on at a time.
+/// Allocates the records of the chunks in progress, for up to `tasks` tasks.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usize) -> Result<Scratch, Error> {
-    let pieces =
+    let chunks =
         (accumulators.bytes / WINDOW).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
-    let cut = ScatterCut::new(plan, tasks, pieces);
+    let cut = ScatterCut::new(plan, tasks, chunks);
     let axes = plan.spec().components.iter().fold(1, |n: usize, component| n.saturating_mul(component.dim as usize));
-    let free = rows_of_a_piece(plan, &cut)
+    let free = rows_of_a_chunk(plan, &cut)
         / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
-    let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
+    let tasks = tasks.min(cut.chunks()).min(pool_threads().saturating_add(1));
     let elements = match cut {
         ScatterCut::Free(_) => plan.elements,
         ScatterCut::Columns(tasks) => (plan.elements.div_ceil(tasks) + LINE).min(plan.elements),
@@ -57,16 +57,16 @@ pub(super) fn scratch(plan: &ReducePlan, accumulators: &Accumulators, tasks: usi
     Ok(Scratch { tasks, cut, records: WorkerScratch::new(bytes, tasks, &[])?, entries: WorkerScratch::new(0, 0, &[])? })
 }
 
-/// Bytes of a record, or of a count where there are no records.
+/// Bytes of a record, or of a count if there are no records.
 fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
     records.map_or(COUNT, |fns| fns.record(elements))
 }
 
-/// Runs a plan. No row is written of a piece that is not complete.
+/// Runs a plan. An incomplete chunk writes no row.
 pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, scratch: Scratch) -> Outcome {
     whole.share(&scratch.cut, scratch.tasks, |part, worker| {
         let (first, bytes) = (scratch.records.of(worker).cast(), scratch.records.bytes());
-        // SAFETY: R1: bytes of this worker, which need not be initialised. It runs one piece after the other.
+        // SAFETY: R1: this worker's uninitialised bytes. A worker runs one chunk at a time.
         let place = unsafe { core::slice::from_raw_parts_mut(first, bytes) };
         let records = Records::new(part, bytes_of(accumulators.records, part.elements), place);
         match accumulators.records {
@@ -76,30 +76,29 @@ pub(super) fn run(whole: &ScatterPart<'_>, accumulators: &Accumulators, scratch:
     })
 }
 
-/// The records of a part, in the order of the destination's rows, in a scratch that this thread alone has.
+/// The records of a chunk, in the order of the destination's rows, in a scratch that this thread owns.
 struct Records<'a> {
     part: &'a ScatterPart<'a>,
-    /// Loops over rows and their records, from the rows farthest apart to the nearest: `data` steps through the
-    /// destination, and `index` through records, in bytes. One or more.
+    /// At least one loop over rows and their records, by descending step: `data` steps through the destination, and
+    /// `index` through records, in bytes.
     dims: Loops,
-    /// How the part's loop nest runs over them.
+    /// The chunk's loop nest over the records.
     loops: SmallVec<[Loop; 6]>,
     components: SmallVec<[Component; 3]>,
     stride: isize,
-    /// Where `rows * record` bytes begin that are borrowed as long as the part is.
+    /// Start of `rows * record` bytes, borrowed as long as the chunk.
     first: *mut u8,
-    /// Bytes of a record.
     record: usize,
     rows: usize,
 }
 
 impl<'a> Records<'a> {
     /// # Panics
-    /// Where the place has fewer bytes than the records.
+    /// If `place` is shorter than the records.
     fn new(part: &'a ScatterPart<'a>, record: usize, place: &'a mut [MaybeUninit<u8>]) -> Self {
         let (mut loops, mut components) =
             (SmallVec::<[Loop; 6]>::from_slice(part.loops()), part.spec().components.clone());
-        // What moves the destination: loops, then components.
+        // The loops and then the components that move the destination.
         let mut moving = SmallVec::<[(usize, Loop); 6]>::new();
         for (k, along) in loops.iter().enumerate().filter(|(_, along)| is_free(along)) {
             moving.push((k, Loop { out: 0, index: 0, ..*along }));
@@ -108,7 +107,7 @@ impl<'a> Records<'a> {
             let data = part.plan.stride().wrapping_mul(component.scale as isize);
             moving.push((loops.len() + k, Loop { n: component.dim as usize, out: 0, data, index: 0 }));
         }
-        // The longest step first.
+        // By descending step.
         sort_by_key(&mut moving, |(_, dim)| !dim.data.unsigned_abs());
         let mut rows = 1;
         for (_, dim) in moving.iter_mut().rev() {
@@ -132,13 +131,13 @@ impl<'a> Records<'a> {
         Records { part, dims, loops, components, stride, first: place.as_mut_ptr().cast(), record, rows }
     }
 
-    /// Reduces the rows of the part into records, and makes rows of them.
+    /// Reduces the rows of the chunk into records, and writes them to the destination.
     fn take(&self, fns: &AccumulatorFns) -> Outcome {
         debug_assert_eq!(self.record, fns.record(self.part.elements), "S3");
         let (part, level) = (self.part, self.part.spec().level);
         self.each(fns.begin.at(level));
         let take = Consume::Reduce(fns.take.at(level), self.record, self.part.plan.by_index);
-        // SAFETY: S3, S4: records are as large as these functions of the plan's type expect, and have begun.
+        // SAFETY: S3, S4: records have the size that these functions of the plan's type expect, and are initialised.
         let outcome = unsafe { self.call(part.spec().clone(), &self.loops, (part.origin().out, part.elements), take) };
         if outcome.is_complete() {
             self.each(fns.end.at(level));
@@ -146,13 +145,13 @@ impl<'a> Records<'a> {
         outcome
     }
 
-    /// Counts the updates of the rows of the part, where records are counts, and reduces them where they lie.
+    /// Counts the updates of the chunk's rows, and reduces the rows in place.
     fn count(&self) -> Outcome {
         debug_assert_eq!(self.record, COUNT, "S3");
         let (part, one) = (self.part, 1u32);
         let (plan, spec) = (part.plan, part.spec());
         let ScatterFns { identity, divide, .. } = plan.reducer;
-        // SAFETY: the scratch has as many bytes, of which this thread's records are made.
+        // SAFETY: the scratch has `rows * record` bytes for this thread's records.
         unsafe { self.first.write_bytes(0, self.rows * self.record) };
         let rows = count().rows.as_ref().expect("a sum of rows");
         let index = plan.index().size();
@@ -162,14 +161,14 @@ impl<'a> Records<'a> {
         let mut loops = self.loops.clone();
         loops.iter_mut().for_each(|along| along.out = 0);
         let ones = KernelSpec { row: COUNT, next_slice_bytes: 0, ..spec.clone() };
-        // SAFETY: S1, S3, S4: the functions add one update of 32 bits, the same for all, to counts of 32 bits.
+        // SAFETY: S1, S3, S4: the functions add one 32-bit update, the same for all, to 32-bit counts.
         let outcome = unsafe { self.call(ones, &loops, ((&raw const one).cast_mut().cast(), 1), take) };
         if !outcome.is_complete() {
             return outcome;
         }
         if let Some(identity) = identity.filter(|_| !plan.include_self) {
             let line = identity();
-            // SAFETY: the records are counts; rows have as many bytes, and the elements of the reduction.
+            // SAFETY: the records are counts; rows have `spec.row` bytes, and elements of the reduction's type.
             self.each(|job| unsafe { begin_rows(job, &line, spec.row) });
         }
         let _ = part.reduce();
@@ -179,11 +178,11 @@ impl<'a> Records<'a> {
         outcome
     }
 
-    /// Calls the kernel with records for the destination: loops that move those, and components that reach a record
-    /// where the part's reach a row; with updates from `out` on, in rows of some elements.
+    /// Calls the kernel with records as destination: `loops` and the components step through records instead of rows.
+    /// Updates start at `out`, in rows of `elements` elements.
     ///
     /// # Safety
-    /// S1 for the updates. S3 and S4 for `take`, with records for rows.
+    /// S1 for the updates. S3 and S4 for `take`, with records in place of rows.
     unsafe fn call(
         &self,
         spec: KernelSpec,
@@ -193,10 +192,10 @@ impl<'a> Records<'a> {
     ) -> Outcome {
         let spec = KernelSpec { components: self.components.clone(), ..spec };
         let origin = Cursor { out, data: self.first, ..*self.part.origin() };
-        // SAFETY: S1 and K3 as the caller and the part say. S2 and K4: the records are this thread's, and have one for
-        // each row that a position in range names.
+        // SAFETY: S1 and K3 by the caller and the chunk. S2 and K4: this thread owns the records, one for each row
+        // that a position in range names.
         let part = unsafe { ScatterPart::new((self.part.plan, elements), &spec, origin, loops, self.stride) };
-        // SAFETY: the caller says S3 and S4.
+        // SAFETY: S3 and S4 by the caller.
         unsafe { part.call(take) }
     }
 
@@ -212,7 +211,7 @@ impl<'a> Records<'a> {
             let (elements, include_self) = (part.elements, part.plan.include_self);
             let (n, step) = (last.n, last.data);
             let rows = RecordedRows { n, records, destination, step, elements, include_self, uncounted: 0 };
-            // SAFETY: A1 by S2: the part's rows, each with a record of its own; the functions are of the plan's type.
+            // SAFETY: A1 by S2: the chunk's rows, each with its own record; the functions are of the plan's type.
             run(&unsafe { RowsJob::new(rows) });
         });
     }

@@ -1,4 +1,4 @@
-//! Copying the tensor that a scatter begins with.
+//! Copy of the original tensor of a scatter into the output.
 
 use crate::exec::index::{self, Operands, Written};
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
@@ -11,7 +11,7 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, Par};
 
-/// The tensor that an output becomes a copy of, before updates change it.
+/// The tensor that is copied to the output before updates change it.
 #[derive(Clone, Copy)]
 pub(crate) struct Original<'a> {
     dtype: DType,
@@ -21,14 +21,14 @@ pub(crate) struct Original<'a> {
 }
 
 impl<'a> Original<'a> {
-    /// A tensor. A program that scatters in place alone does not link the kernels that copy.
+    /// Wraps a tensor. Only this function links the kernels that copy, so purely in-place scatters omit them.
     #[inline(always)]
     pub(crate) fn new(dtype: DType, options: Options, data: (*const u8, &'a Layout)) -> Self {
         Original { dtype, kernels: Kernels::of_rows::<i64>(), options, data }
     }
 }
 
-/// Copies a tensor into an output of its shape, which is row-major unless it has a layout of its own.
+/// Copies a tensor into an output of its shape, which is row-major if `layout` is `None`.
 ///
 /// # Errors
 /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`].
@@ -39,7 +39,7 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&
     let &Original { dtype, kernels, options, data } = original;
     let bytes = Shape::checked_bytes(data.1.shape(), dtype.size())?;
     if data.1.is_contiguous() && layout.is_none_or(Layout::is_contiguous) {
-        // SAFETY: X1: row-major tensors of one shape have `bytes` bytes from the first on, and do not overlap.
+        // SAFETY: X1: row-major tensors of one shape have `bytes` contiguous bytes, and do not overlap.
         unsafe { copy_bytes(data.0, out, bytes, options) };
         return Ok(());
     }
@@ -63,32 +63,31 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8, layout: Option<&
     unsafe { index::run(&plan, operands) }.map(Written::all)
 }
 
-/// The two ends of a copy, for threads to share.
 struct CopyEnds(*const u8, *mut u8);
 
-// SAFETY: threads copy different bytes.
+// SAFETY: threads copy disjoint bytes.
 unsafe impl Sync for CopyEnds {}
 
-/// Copies bytes, on as many threads as are worth it.
+/// Copies bytes, on several threads if that pays.
 ///
 /// # Safety
-/// Both ends reach as many bytes, to read and to write, and do not overlap.
+/// `bytes` bytes from `from` may be read and from `to` written. They do not overlap.
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
     let work = Work { bytes, rows: 1, read: 0 };
-    // A forced number of threads is the most: they wake up later than one has copied so little (workload
+    // A forced number of threads is a maximum: for few bytes one thread is done before others wake up (workload
     // `scatter_elements/add_1d_1M_into_64K`).
     let tasks = if work.is_for_one(Par::Auto) { 1 } else { work.tasks(options.par, pool_threads) };
     if tasks == 1 {
-        // SAFETY: both ends reach as many bytes.
+        // SAFETY: the caller's promise.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
-    let piece = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
+    let chunk = bytes.div_ceil(tasks.saturating_mul(CHUNKS_PER_THREAD)).next_multiple_of(4096);
     let ends = CopyEnds(from, to);
-    parallel_for(tasks, bytes.div_ceil(piece), |number, _| {
+    parallel_for(tasks, bytes.div_ceil(chunk), |number, _| {
         let CopyEnds(from, to) = &ends;
-        let start = number * piece;
-        let len = piece.min(bytes - start);
-        // SAFETY: `start + len <= bytes`: some of the bytes, which no other thread copies.
+        let start = number * chunk;
+        let len = chunk.min(bytes - start);
+        // SAFETY: `start + len <= bytes`: no other thread copies these bytes.
         unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
     });
 }

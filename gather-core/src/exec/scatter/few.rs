@@ -1,10 +1,10 @@
-//! A few updates, whose indices are checked and resolved in one pass before anything is written.
+//! Few updates: their indices are checked and resolved in one pass before anything is written.
 //!
 //! ```text
-//! positions = the indices, resolved         (an index that is an error ends the call here)
+//! positions = the resolved indices          (an index that is an error ends the call here)
 //! copy the original, if there is one
-//! for each position that is in range: note where the update comes from and goes to
-//! reduce the rows that were noted
+//! for each position in range: list the source and the destination of its update
+//! reduce the listed rows
 //! ```
 
 use core::mem::MaybeUninit;
@@ -17,16 +17,16 @@ use crate::plan::{Axis, FewUpdates};
 use crate::types::error::Error;
 use crate::types::policy::{KernelPolicy, Missing, NegativeIndex};
 
-/// Bytes of a row that are prefetched.
+/// Maximum bytes of a row to prefetch.
 const BYTES_AHEAD: usize = 256;
 
-/// Negative indices count from the end, to find those that are out of range where others are skipped.
+/// Policy that finds indices out of range even if negative indices are otherwise skipped: they count from the end.
 pub(super) const COUNTING: KernelPolicy = KernelPolicy::new(NegativeIndex::FromEnd, Missing::Fail, None);
 
 /// Runs a few updates.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`], then those of the copy. Nothing has been written on an error of the former.
+/// [`Error::IndexOutOfRange`], before anything is written, then from the copy.
 ///
 /// # Safety
 /// As for [`super::run_few`].
@@ -62,12 +62,12 @@ pub(super) unsafe fn run(
     if missed {
         taken = 0;
         for (k, position) in positions.iter().enumerate() {
-            // Moved in any case, and counted or not: a branch would be mispredicted.
+            // Moved unconditionally, counted only in range: a branch would be mispredicted.
             ends[taken] = ends[k];
             taken += usize::from(*position >= 0);
         }
     }
-    // SAFETY: all have been written, and the first `taken` go to positions in range.
+    // SAFETY: all are written, and the first `taken` have positions in range.
     let ends = unsafe { core::slice::from_raw_parts(ends.as_ptr().cast::<Ends>(), taken) };
     if few.is_far {
         ends.iter().for_each(|ends| prefetch(ends.destination, row.destination_bytes.min(BYTES_AHEAD)));
@@ -77,7 +77,7 @@ pub(super) unsafe fn run(
     Ok(())
 }
 
-/// Resolves indices of the updates; returns whether one was out of range (-1 stands for it then).
+/// Resolves the indices of the updates, an index out of range to -1. Returns whether there was one.
 #[inline(always)]
 fn resolve(few: &FewUpdates, indices: Indices, policy: KernelPolicy, out: &mut Positions) -> bool {
     let job = ResolveJob::to_positions(indices, few.dim, policy, out);
@@ -85,8 +85,8 @@ fn resolve(few: &FewUpdates, indices: Indices, policy: KernelPolicy, out: &mut P
     unsafe { (few.resolve)(&job) }
 }
 
-/// As [`resolve`], where a pass over the indices comes before: they are replaced, or those that are not skipped are
-/// checked. Returns whether one is skipped.
+/// [`resolve`] after another pass over the indices, which remaps them, or checks the indices that are not skipped.
+/// Returns whether one is skipped.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`].
@@ -110,7 +110,7 @@ fn by_passes(
     Ok(false)
 }
 
-/// Calls `run` on the sizes and policies that indices are compared with.
+/// Calls `run` with the index check of the updates.
 #[cold]
 fn with_check<R>(few: &FewUpdates, run: impl FnOnce(&IndexCheck<'_>) -> R) -> R {
     let &FewUpdates { op, policy, index, skips_negative, axis, dim, .. } = few;

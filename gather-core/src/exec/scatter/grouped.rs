@@ -1,16 +1,16 @@
 //! Scatters whose rows are sorted by destination.
 //!
 //! ```text
-//! for each piece of the loop nest that fits the scratch:
-//!     write down where every row comes from and goes to      (in order)
-//!     sort by destination                                     (stably: the order stays)
-//!     for each destination: reduce its rows at once           (if there is one piece, threads share these)
+//! for each chunk of the loop nest that fits the scratch:
+//!     list the source and the destination of every row       (in order)
+//!     sort by destination                                     (stable)
+//!     for each destination: reduce its rows at once           (a single chunk is shared by threads)
 //! ```
 
 use core::cell::Cell;
 
 use crate::exec::scatter::part::{ScatterPart, Scratch};
-use crate::exec::scatter::{ScatterCut, rows_of_a_piece};
+use crate::exec::scatter::{ScatterCut, rows_of_a_chunk};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::{CHUNKS_PER_THREAD, parallel_for, pool_threads};
 use crate::kernels::reduce::scatter::{
@@ -21,62 +21,61 @@ use crate::kernels::{Outcome, prefetch};
 use crate::plan::ReducePlan;
 use crate::types::error::Error;
 
-/// Rows that are sorted together, where there may be fewer: half a MiB of scratch, in the second-level cache.
+/// Target rows per sort: half a MiB of scratch, which fits in the L2 cache.
 const ROWS: usize = (512 << 10) / ENTRIES;
 /// Bytes of an entry and a spare one.
 const ENTRIES: usize = 2 * size_of::<Entry>();
 
-/// The scratch that `tasks` tasks need for a plan: the entries of the pieces that are worked on at a time, and a record
-/// for each task, where rows are reduced beside the destination.
+/// Allocates the entries of the chunks in progress, and a record per task if rows are reduced in records.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
 pub(super) fn scratch(plan: &ReducePlan, tasks: usize) -> Result<Scratch, Error> {
     let rows = plan.work().rows;
-    let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
-    let cut = ScatterCut::new(plan, tasks, pieces);
-    let rows = rows_of_a_piece(plan, &cut);
-    // No more threads help than the pool has, however many tasks there are to be.
+    let chunks = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) });
+    let cut = ScatterCut::new(plan, tasks, chunks);
+    let rows = rows_of_a_chunk(plan, &cut);
+    // Caps `tasks` at the pool size + 1.
     let tasks = tasks.min(pool_threads().saturating_add(1));
-    let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.pieces()), &[])?;
+    let entries = WorkerScratch::new(rows.saturating_mul(ENTRIES), tasks.min(cut.chunks()), &[])?;
     let record = records_of(plan).map_or(0, |fns| fns.record(plan.elements));
     Ok(Scratch { tasks, cut, records: WorkerScratch::new(record, tasks, &[])?, entries })
 }
 
-/// The records of a plan whose rows are reduced beside the destination.
+/// The record functions of a plan whose rows are reduced in records.
 fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
     let (fns, include_self) = (plan.reducer, plan.include_self);
     fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
-/// Runs a plan. If there is one piece and it is not complete, nothing is written.
+/// Runs a plan. A single chunk writes nothing if it is incomplete.
 pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
-    // All pieces count from coordinate 0 of the whole.
+    // Offsets of all chunks count from coordinate 0 of the whole.
     let (updates, destination) = (whole.origin().out, whole.origin().data.cast_mut());
     let run = GroupRun { plan: whole.plan, destination, updates, scratch: &scratch };
-    if scratch.cut.pieces() == 1 {
-        // SAFETY: R1: the only piece, sorted once.
+    if scratch.cut.chunks() == 1 {
+        // SAFETY: R1: the only chunk, sorted once.
         let (sorted, outcome) = unsafe { run.sort(whole, 0) };
         if !outcome.is_complete() {
             return outcome;
         }
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         parallel_for(tasks, parts, |part, worker| {
-            // No two parts have rows of one destination.
+            // No two slices have rows of one destination.
             run.reduce(part_of(sorted, part, parts), worker);
         });
         return outcome;
     }
     whole.share(&scratch.cut, tasks, |part, worker| {
-        // SAFETY: R1: the worker has its number alone, and its rows before have been reduced.
+        // SAFETY: R1: no other thread has the worker's number, and its previous rows have been reduced.
         let (entries, outcome) = unsafe { run.sort(part, worker) };
         run.reduce(entries, worker);
         outcome
     })
 }
 
-/// A plan whose rows are sorted, and the first rows of its destination and updates.
+/// A plan whose rows are sorted, and the addresses of its destination and updates.
 struct GroupRun<'a> {
     plan: &'a ReducePlan,
     destination: *mut u8,
@@ -88,26 +87,25 @@ struct GroupRun<'a> {
 unsafe impl Sync for GroupRun<'_> {}
 
 impl GroupRun<'_> {
-    /// Writes down the rows of a piece, and sorts them.
+    /// Lists the rows of a chunk, and sorts them.
     ///
     /// # Safety
-    /// Nothing else uses the entries of the worker, as long as those that are returned are borrowed.
+    /// Nothing else uses the entries of the worker during the borrow of the result.
     unsafe fn sort(&self, part: &ScatterPart<'_>, worker: usize) -> (&[Entry], Outcome) {
         let (first, len) = (self.scratch.entries.of(worker).cast::<Entry>(), self.scratch.entries.bytes() / ENTRIES);
         let (spare, n) = (first.wrapping_add(len), Cell::new(0));
-        // SAFETY: R1: lines of this worker, which need not be initialised, and which nothing else uses.
+        // SAFETY: R1: uninitialised lines of this worker, which nothing else uses.
         let list = unsafe { core::slice::from_raw_parts_mut(first.cast(), len) };
-        // SAFETY: S3: rows are written down, and none is touched, whatever its type.
+        // SAFETY: S3: rows are only listed; none is read or written, whatever its type.
         let outcome = unsafe { part.call(Consume::collect(list, &n, self.destination, self.updates)) };
-        // SAFETY: R1: as many spare entries as have been written down.
+        // SAFETY: R1: there is a spare entry for each listed one.
         unsafe { spare.write_bytes(0, n.get()) };
-        // SAFETY: `n` entries each, which have been written, apart from one another.
+        // SAFETY: `n` initialised entries each, which do not overlap.
         let [list, spare] = [first, spare].map(|first| unsafe { core::slice::from_raw_parts_mut(first, n.get()) });
         (sort(list, spare), outcome)
     }
 
-    /// Reduces rows that were collected into their destinations, which this thread alone has with the number of the
-    /// worker.
+    /// Reduces listed rows into their destinations. No other thread has these destinations, or the number `worker`.
     fn reduce(&self, entries: &[Entry], worker: usize) {
         let &GroupRun { plan, destination, updates, scratch } = self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
@@ -119,7 +117,7 @@ impl GroupRun<'_> {
         if *replaces {
             for last in (0..n).filter(|&k| k + 1 == n || entries[k].to != entries[k + 1].to) {
                 let Ends { updates, destination } = ends(last);
-                // SAFETY: S1, S2 and K4: a row that was collected and where it goes, which are apart.
+                // SAFETY: S1, S2 and K4: a listed row and its destination, which do not overlap.
                 unsafe { destination.copy_from_nonoverlapping(updates, row) };
             }
             return;
@@ -143,19 +141,18 @@ impl GroupRun<'_> {
             let records_of_one = (&raw const count).cast_mut().cast();
             let counted =
                 RecordedRows { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
-            let beside = records.map(|fns| {
-                // A note counts the row too, if that counts.
+            let recorded = records.map(|fns| {
+                // A record counts the row of the destination too, if `include_self`.
                 let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
                 let recorded = RecordedRows { records: record, uncounted, ..counted };
-                // SAFETY: A1: a row of the destination, and the worker's record, in which there is a sum for each
-                // element.
+                // SAFETY: A1: a row of the destination, and the worker's record, which has a sum for each element.
                 (fns, unsafe { RowsJob::new(recorded) })
             });
-            // SAFETY: A1: a row of the destination, and a count for a record.
+            // SAFETY: A1: a row of the destination, and a count as its record.
             let counted = unsafe { RowsJob::new(counted) };
-            match (&beside, &line) {
+            match (&recorded, &line) {
                 (Some((fns, job)), _) => fns.begin.at(level)(job),
-                // SAFETY: the record is a count; a row has as many bytes, and the elements of the reduction.
+                // SAFETY: the record is a count; a row has `row` bytes, and elements of the reduction's type.
                 (None, Some(line)) => unsafe { begin_rows(&counted, line, row) },
                 (None, None) => {}
             }
@@ -166,14 +163,13 @@ impl GroupRun<'_> {
                     prefetch(later.destination, row.min(AHEAD_BYTES));
                 }
                 let ends = ends(k);
-                // SAFETY: S1, S2 and K4: a row that was collected, and where it goes, or the worker's record, which
-                // has begun.
+                // SAFETY: S1, S2 and K4: a listed row, and its destination or the worker's initialised record.
                 unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {
                 written.flush();
             }
-            match (&beside, divide) {
+            match (&recorded, divide) {
                 (Some((fns, job)), _) => fns.end.at(level)(job),
                 (None, Some(divide)) => divide(&counted),
                 (None, None) => {}
@@ -184,13 +180,13 @@ impl GroupRun<'_> {
     }
 }
 
-/// Rows that are reduced at a time.
+/// Maximum rows per call of the reduction.
 const ENDS: usize = 64;
-/// Prefetch distance, in entries, and bytes of a row that are prefetched.
+/// Prefetch distance in entries, and maximum bytes of a row to prefetch.
 const AHEAD: usize = 16;
 const AHEAD_BYTES: usize = 256;
 
-/// Rows that have been written down, for a function of their type.
+/// Listed rows, for a function of their type.
 struct WrittenGroup {
     ends: [Ends; ENDS],
     n: usize,
@@ -199,7 +195,7 @@ struct WrittenGroup {
 }
 
 impl WrittenGroup {
-    /// Writes a row down. Reduces all of them when there are enough.
+    /// Lists a row. Reduces the list when it is full.
     ///
     /// # Safety
     /// S1, S2 and K4 for the row until the next [`Self::flush`], and S3: `take` reduces elements of its type.
@@ -212,7 +208,7 @@ impl WrittenGroup {
         }
     }
 
-    /// Reduces the rows.
+    /// Reduces the listed rows.
     fn flush(&mut self) {
         let rows = &self.ends[..core::mem::take(&mut self.n)];
         // SAFETY: S1, S2, S3 and K4 hold for all rows that were pushed.

@@ -1,20 +1,19 @@
-//! Running the plan of a scatter.
+//! Execution of the plan of a scatter.
 //!
-//! Threads never change one element in turns, so that updates keep their order. The first of these ways that fits is
-//! taken:
+//! Updates of an element keep their order, so each element belongs to one thread. The first way that fits is taken:
 //!
-//! - *free loops* are cut: their coordinates reach different elements (P1);
-//! - *rows* are cut, where they are long: every thread takes all updates, and some columns of each;
-//! - *runs* are cut, where targets ascend (`runs`);
-//! - one thread does all, where the others would gain nothing.
+//! - cut the *free loops*: their coordinates reach different elements (P1);
+//! - cut the *rows* if they are long: every thread takes all updates, and a range of their columns;
+//! - cut the *segments* of equal targets if targets ascend (`runs`);
+//! - run on one thread, if more threads would gain nothing.
 //!
-//! Where the destination is to be kept on an error, all indices are looked at before the first write; but a small
-//! destination with many indices is copied, and put back on an error. Where negative indices are skipped and others out
-//! of range are errors, kernels drop both, and all indices are looked at before in any case.
+//! If the destination must survive an error, all indices are checked before the first write. A small destination with
+//! many indices is copied instead, and restored on an error. If negative indices are skipped and other indices out of
+//! range are errors, kernels drop both, so all indices are checked first in any case.
 //!
-//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it, or where
-//! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the
-//! updates (`grouped`); elements off the last axis of a large destination panel by panel (`exec/panels.rs`).
+//! Means, sums that are rounded once, and reductions without the old values use records, or reduce in place with
+//! counts (`accumulated`). If the destination is much larger than the updates, they sort by destination (`grouped`).
+//! Elements off the last axis of a large destination go panel by panel (`exec/panels.rs`).
 
 mod accumulated;
 mod copy;
@@ -42,7 +41,7 @@ use crate::types::order::sort_by_key;
 
 /// The tensors of a scatter, at coordinate 0.
 ///
-/// Invariant: what [`ScatterOperands::new`] asks for. A run asks besides that its plan was made for these layouts (X1).
+/// Invariant: the contract of [`ScatterOperands::new`]. A run also needs a plan for these layouts (X1).
 pub(crate) struct ScatterOperands<'a> {
     indices: (*const u8, &'a Layout),
     updates: (*const u8, &'a Layout),
@@ -51,12 +50,12 @@ pub(crate) struct ScatterOperands<'a> {
 }
 
 impl<'a> ScatterOperands<'a> {
-    /// Indices and updates, the tensor that the output becomes a copy of, if there is one, and the output.
+    /// The operands at coordinate 0. If there is an original, the output becomes a copy of it first.
     ///
     /// # Safety
-    /// V1, V3: indices, updates and the original may be read along their layouts as values of the call's types, as long
-    /// as they are borrowed. O1: the output takes elements of the data type, and overlaps none of them. Without an
-    /// original it is fixed, and holds values of the data type, or bytes where the reduction takes any (Y1).
+    /// V1, V3: indices, updates and the original may be read along their layouts as values of the call's types, during
+    /// their borrow. O1: the output takes elements of the data type, and overlaps none of them. Without an original it
+    /// is fixed, and holds values of the data type, or any bytes if the reduction allows them (Y1).
     #[inline(always)]
     pub(crate) unsafe fn new(
         indices: (*const u8, &'a Layout),
@@ -68,14 +67,12 @@ impl<'a> ScatterOperands<'a> {
     }
 
     accessors! { self:
-        /// The layouts of indices and updates.
         pub(crate) fn inputs() -> [&'a Layout; 2] => [self.indices.1, self.updates.1];
-        /// The layout of the tensor that the output becomes a copy of.
         pub(crate) fn original() -> Option<&'a Layout> => self.original.as_ref().map(|original| original.data.1);
         pub(crate) fn out() -> &Target<'a> => &self.out;
     }
 
-    /// Calls `run` on the memory of the output, which begins by [`ScatterOperands::begin`].
+    /// Calls `run` on the memory of the output, which `run` initialises by [`ScatterOperands::begin`].
     #[inline(always)]
     fn write(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
         match self.out {
@@ -84,7 +81,7 @@ impl<'a> ScatterOperands<'a> {
         }
     }
 
-    /// As [`ScatterOperands::write`], for an output that takes the shape of the original.
+    /// [`ScatterOperands::write`] for an output that takes the shape of the original.
     #[inline(never)]
     fn write_fresh(&mut self, run: impl FnOnce(&Self, *mut u8) -> Result<(), Error>) -> Result<(), Error> {
         let (Some(layout), Target::Resized(tensor)) = (self.original(), &mut self.out) else {
@@ -93,7 +90,7 @@ impl<'a> ScatterOperands<'a> {
         let start = tensor.clear(layout.len())?;
         run(self, start)?;
         if let Target::Resized(tensor) = &mut self.out {
-            // SAFETY: the tensor was cleared for the elements of the original, all of which have been copied to it.
+            // SAFETY: the tensor was cleared for the elements of the original, which have all been copied to it.
             unsafe { tensor.assume_init(layout.shape(), layout.len()) };
         }
         Ok(())
@@ -102,13 +99,13 @@ impl<'a> ScatterOperands<'a> {
     /// Copies the original, if there is one, to the memory of the output.
     ///
     /// # Errors
-    /// Those of the copy.
+    /// From the copy.
     fn begin(&self, start: *mut u8) -> Result<(), Error> {
-        // SAFETY: V1, O1: the original and the output, which has its shape, and is row-major unless it is fixed.
+        // SAFETY: V1, O1: the original and the output, which has its shape and is row-major unless it is fixed.
         self.original.as_ref().map_or(Ok(()), |original| unsafe { copy::run(original, start, self.out.layout()) })
     }
 
-    /// The error of a run that is not complete.
+    /// The error of an incomplete run.
     #[cold]
     fn first_bad_index(&self, checked: &IndexCheck<'_>) -> Error {
         // SAFETY: V1: the indices may be read along their layout.
@@ -138,16 +135,16 @@ pub(crate) unsafe fn run_few(few: &FewUpdates, operands: &mut ScatterOperands<'_
     operands.write(|operands, destination| unsafe { few::run(few, operands, destination) })
 }
 
-/// Runs a plan: on the values of the destination, or on a copy of the original, if there is one.
+/// Runs a plan: on the values of the destination, or on a copy of the original if there is one.
 ///
 /// # Errors
-/// [`Error::AllocationFailed`] for a scratch, [`Error::IndexOutOfRange`] for the first such index in row-major order,
-/// under `OutOfBounds::Error` or on an axis without elements; those of the copy. A fixed output is untouched on an
-/// error of the former.
+/// [`Error::AllocationFailed`] for a scratch, or [`Error::IndexOutOfRange`] for the first index out of range in
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements. These leave a fixed output untouched.
+/// Also errors of the copy.
 ///
 /// # Safety
-/// X1: the plan was made for the layouts and types of the operands. Its layout of the destination is that of a fixed
-/// output, and else the row-major one of the original's shape, which a fixed output has too.
+/// X1: the plan was made for the layouts and types of the operands. Its destination has the layout of a fixed output,
+/// or else the row-major layout of the original's shape, which a fixed output has too.
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
     operands.write(|operands, destination| match &plan.few {
@@ -158,7 +155,7 @@ pub(crate) unsafe fn run(plan: &ReducePlan, operands: &mut ScatterOperands<'_>) 
     })
 }
 
-/// As [`run`].
+/// [`run`] for a plan that is not a few updates.
 ///
 /// # Safety
 /// As for [`run`].
@@ -174,7 +171,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     let tasks = plan.tasks(plan.work(), pool_threads);
     let index = if plan.axes().is_empty() { (&raw const NO_INDEX).cast() } else { operands.indices.0 };
     let origin = Cursor { out: operands.updates.0.cast_mut(), data: destination, index };
-    // SAFETY: S1, K3 and K4 by X1: the loops are those of the operands' layouts (P1), which do not overlap. S2: any
+    // SAFETY: S1, K3 and K4 by X1: the loops belong to the operands' layouts (P1), which do not overlap. S2: any
     // position in range is an element of the destination, which holds values of the type once the run has begun.
     let whole = unsafe { ScatterPart::new((plan, plan.elements), plan.spec(), origin, plan.loops(), plan.stride()) };
     if let Some(ascending) = runs::find(&whole) {
@@ -184,7 +181,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     }
     let scratch = match &plan.way {
         Strategy::InPlace | Strategy::Panels(_) => None,
-        Strategy::Accumulated(beside) => Some(accumulated::scratch(plan, beside, tasks)?),
+        Strategy::Accumulated(accumulators) => Some(accumulated::scratch(plan, accumulators, tasks)?),
         Strategy::Sorted => Some(grouped::scratch(plan, tasks)?),
     };
     let panels = match &plan.way {
@@ -203,9 +200,9 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     }
     operands.begin(destination)?;
     let reduce = || match (&plan.way, scratch, panels) {
-        (Strategy::Accumulated(beside), Some(scratch), _) => accumulated::run(&whole, beside, scratch),
+        (Strategy::Accumulated(accumulators), Some(scratch), _) => accumulated::run(&whole, accumulators, scratch),
         (_, Some(scratch), _) => grouped::run(&whole, scratch),
-        // SAFETY: the scratch was made for the loops and the panels of the plan, and the part is the whole of it.
+        // SAFETY: the scratch was made for the loops and the panels of the plan, and the chunk is the whole nest.
         (_, _, Some(scratch)) => unsafe { whole.run_panels(scratch) },
         (_, None, None) => whole.run(tasks),
     };
@@ -216,12 +213,12 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     if outcome.is_complete() { Ok(()) } else { Err(operands.first_bad_index(&checked)) }
 }
 
-/// Bytes of a destination that is copied in place of looking at all indices first: on the stack, since calls in place
-/// allocate nothing but scratch. And how many times as many indices have at least.
+/// Maximum bytes of a destination that is copied instead of checking all indices first, and minimum ratio of the bytes
+/// of the indices to it. The copy is on the stack, since in-place calls allocate only scratch.
 const KEPT: usize = 32 << 10;
 const INDICES_TO_KEPT: usize = 4;
 
-/// The bytes of a plan's destination, from coordinate 0 on, if they are few and all are bytes of its rows.
+/// The bytes of a plan's destination from coordinate 0 on, if they are few and contain nothing but its rows.
 fn few_bytes(plan: &ReducePlan) -> Option<usize> {
     let row = plan.spec().row;
     let free = plan.loops().iter().filter(|along| is_free(along)).map(|along| (along.data, along.n));
@@ -234,11 +231,11 @@ fn few_bytes(plan: &ReducePlan) -> Option<usize> {
     }
     let moving = plan.loops().iter().filter(|along| along.index != 0);
     let indices = moving.fold(plan.index().size(), |bytes, along| bytes.saturating_mul(along.n));
-    // No two rows share a byte: as many as there are between the first and the last leave none between them.
+    // No two rows share a byte, so `rows == bytes` means that there is no gap between them.
     (rows == bytes && bytes <= KEPT.min(indices / INDICES_TO_KEPT)).then_some(bytes)
 }
 
-/// Whether the index type has a value that is out of range of an axis.
+/// Whether the index type has a value out of range of an axis.
 fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     let (least, most) = plan.index().bounds();
     plan.axes().iter().any(|axis| {
@@ -247,26 +244,24 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     })
 }
 
-/// How the work is cut for threads.
+/// Partition of the work between threads: chunks of the free loops, or a number of ranges of columns.
 enum ScatterCut {
-    /// Into pieces of the free loops.
     Free(Cuts),
-    /// Into ranges of columns, this number of them.
     Columns(usize),
 }
 
-/// Indices that one thread checks sooner than another one has woken up (workload
+/// Minimum indices per thread of a check: for fewer, one thread is done before others wake up (workload
 /// `scatter_elements/add_1d_1M_into_64K`).
 const CHECKED_BY_ONE: usize = 1 << 17;
-/// Iterations below which a loop over indices that are checked goes outside.
+/// Minimum iterations of the inner loop of a check; a shorter one moves outside.
 const SHORT_CHECK: usize = 16;
-/// Bytes of a row for each thread from which on rows are cut (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
+/// Minimum bytes per thread to cut rows (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
 const COLUMNS_FROM: usize = 1 << 10;
 
-/// The least iterations of an inner loop that is cut so that its records fit in a cache.
+/// Minimum iterations of an inner loop that is cut so that its records fit in a cache.
 const LEAST_INNER: usize = 512;
 
-/// Whether neighbouring pieces of the destination are so narrow that two threads often write to one line.
+/// Whether adjacent chunks of the destination are so narrow that two threads often write to one cache line.
 fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
     let whole = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
     let scales = plan.spec().components.iter().filter(|component| component.dim > 1).map(|component| component.scale);
@@ -274,17 +269,16 @@ fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
     plan.loops().iter().enumerate().any(|(d, along)| {
         let (step, n) = (along.data.unsigned_abs(), cuts.longest(d, along.n));
         let others = plan.loops().iter().enumerate().all(|(other, along)| other == d || whole(along.data));
-        // Where every row begins as far after a line as the first, and lines hold whole elements, pieces begin with
-        // one.
+        // If all rows start at the same offset from a line, and lines hold whole elements, chunks start at lines.
         let begins = rows_are_lines && others && along.data > 0 && LINE.is_multiple_of(step);
         let least = if begins { 2 * LINE } else { 8 * LINE };
         is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < least
     })
 }
 
-/// Where a piece ends that is to end near element `at` of `n`, elements lying `step` bytes apart from `first` on: at
-/// the begin of a line, where elements share lines.
-fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
+/// The end of a chunk near element `at` of `n`. Elements lie `step` bytes apart from `first` on; if they share cache
+/// lines, the end moves to the start of a line.
+fn end_of_chunk(first: *const u8, step: isize, at: usize, n: usize) -> usize {
     let step = usize::try_from(step).unwrap_or(0);
     if at == 0 || at == n || step == 0 || !LINE.is_multiple_of(step) {
         return at;
@@ -293,8 +287,8 @@ fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
     ((at + off).next_multiple_of(LINE / step) - off).min(n)
 }
 
-/// The most rows of a piece, whose ends may be moved to the begin of a line.
-fn rows_of_a_piece(plan: &ReducePlan, cut: &ScatterCut) -> usize {
+/// Maximum rows of a chunk, whose ends may move to the start of a line.
+fn rows_of_a_chunk(plan: &ReducePlan, cut: &ScatterCut) -> usize {
     let longest = |(d, along): (usize, &Loop)| match cut {
         ScatterCut::Free(cuts) if is_free(along) => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
         _ => along.n,
@@ -303,10 +297,10 @@ fn rows_of_a_piece(plan: &ReducePlan, cut: &ScatterCut) -> usize {
 }
 
 impl ScatterCut {
-    /// How a plan is cut for `tasks` tasks, into about `pieces` pieces where loops are cut.
-    fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
+    /// Partition of a plan for `tasks` tasks, into about `chunks` chunks if loops are cut.
+    fn new(plan: &ReducePlan, tasks: usize, chunks: usize) -> Self {
         let inner = plan.loops().len() - 1;
-        // Records of pieces: the inner loop stays long, unless threads are to share it.
+        // With records the inner loop stays long, unless threads share it.
         let least = if matches!(plan.way, Strategy::Accumulated(_)) { LEAST_INNER } else { 1 };
         let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         let lengths = plan.loops().iter().enumerate().map(|(d, along)| match is_free(along) {
@@ -314,35 +308,34 @@ impl ScatterCut {
             true => along.n,
             false => 1,
         });
-        let cut = |pieces| Cuts::new(lengths.clone(), pieces);
+        let cut = |chunks| Cuts::new(lengths.clone(), chunks);
         if tasks == 1 {
-            return ScatterCut::Free(cut(pieces));
+            return ScatterCut::Free(cut(chunks));
         }
-        // Few pieces, where more would be so narrow that two threads often write to one line.
-        let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
+        // Fewer chunks, if more would be so narrow that two threads often write to one line.
+        let cuts = [cut(chunks), cut(tasks)].into_iter().find(|cuts| cuts.chunks() >= tasks && !is_narrow(plan, cuts));
         let row = plan.spec().row;
         let columns = row / tasks >= COLUMNS_FROM && plan.elements >= tasks;
         match cuts {
             Some(cuts) => ScatterCut::Free(cuts),
-            // Threads share what has been sorted.
+            // Threads share the sorted rows instead.
             None if matches!(plan.way, Strategy::Sorted) => ScatterCut::Free(cut(1)),
             None if columns => ScatterCut::Columns(tasks),
             None => ScatterCut::Free(cut(1)),
         }
     }
 
-    /// The pieces that are shared.
-    fn pieces(&self) -> usize {
+    fn chunks(&self) -> usize {
         match *self {
-            ScatterCut::Free(ref cuts) => cuts.pieces(),
+            ScatterCut::Free(ref cuts) => cuts.chunks(),
             ScatterCut::Columns(tasks) => tasks,
         }
     }
 }
 
-/// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the
-/// index that `loops` begin with to the one that these do. Those along which indices follow one another become one, and
-/// a loop of some length is inside.
+/// Loops that reach exactly the indices of `loops`, each once and in any order, padded to the same number of loops.
+/// Also the bytes from the first index of `loops` to theirs. Contiguous loops merge; one of `SHORT_CHECK` iterations
+/// or more goes inside.
 fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
     if let &[only] = loops
         && only.index != 0
@@ -355,7 +348,7 @@ fn loops_of_indices(loops: &[Loop]) -> (Loops, isize) {
         first = first.wrapping_add(along.index.min(0).wrapping_mul(along.n as isize - 1));
         *along = Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along };
     }
-    // The longest step first.
+    // By descending step.
     sort_by_key(&mut moving, |along| !along.index.unsigned_abs());
     let mut folded = Loops::new();
     merge_into(&mut folded, moving.into_iter());

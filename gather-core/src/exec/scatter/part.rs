@@ -1,4 +1,4 @@
-//! Parts of a plan's loop nest, that threads run.
+//! Chunks of a scatter's loop nest, for threads to run.
 
 use core::mem::MaybeUninit;
 use core::ops::Deref;
@@ -6,7 +6,7 @@ use core::ops::Deref;
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::panels::{self, Panelled};
 use crate::exec::scatter::few::COUNTING;
-use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_piece, few_bytes, loops_of_indices};
+use crate::exec::scatter::{CHECKED_BY_ONE, KEPT, ScatterCut, end_of_chunk, few_bytes, loops_of_indices};
 use crate::exec::scratch::WorkerScratch;
 use crate::exec::threads::CHUNKS_PER_THREAD;
 use crate::kernels::reduce::scatter::{Consume, RowConsumer};
@@ -15,13 +15,12 @@ use crate::kernels::{Cursor, IndexArgs, KernelSpec, Loop, Loops, Outcome, fits_i
 use crate::plan::{ReducePlan, Strategy, is_free};
 use crate::types::method::Method;
 
-/// A part of a plan's loop nest, for one thread: the contract of a scatter holds for it, except for the sink that rows
-/// are handed to. It has the arguments of its kernel.
+/// A chunk of a plan's loop nest, for one thread, with the arguments of its kernel. The contract of a scatter holds
+/// for it, except for the sink that takes the rows.
 #[derive(Clone, Copy)]
 pub(super) struct ScatterPart<'a> {
     pub(super) plan: &'a ReducePlan,
     args: IndexArgs<'a>,
-    /// Elements of a row.
     pub(super) elements: usize,
 }
 
@@ -34,17 +33,16 @@ impl<'a> Deref for ScatterPart<'a> {
     }
 }
 
-// SAFETY: X2: threads that share a part run different pieces of it, which reach different elements of the destination
-// (P1 for free loops; columns by what they are), or only read indices. Updates and indices are shared memory whose
-// elements are `Sync`.
+// SAFETY: X2: threads run disjoint chunks, which reach different elements of the destination (P1 for free loops;
+// disjoint columns), or only read indices. Updates and indices are shared memory whose elements are `Sync`.
 unsafe impl Sync for ScatterPart<'_> {}
 
 impl<'a> ScatterPart<'a> {
-    /// Loops of a plan on its tensors, from a place on, in rows of some elements.
+    /// Loops of a plan from `origin` on, in rows of `elements` elements.
     ///
     /// # Safety
-    /// S1, S2, K3 and K4 for the loops, of which this thread alone uses the rows of the destination while it uses the
-    /// part. The plan's kernel is one for them, and takes them by the method of `spec` (K2, K5, K9).
+    /// S1, S2, K3 and K4 for the loops; no other thread uses their rows of the destination during the use of the
+    /// chunk. The plan's kernel fits them, and takes them by the method of `spec` (K2, K5, K9).
     pub(super) unsafe fn new(
         (plan, elements): (&'a ReducePlan, usize),
         spec: &'a KernelSpec,
@@ -57,19 +55,20 @@ impl<'a> ScatterPart<'a> {
         ScatterPart { plan, args, elements }
     }
 
-    /// Calls the kernel, which hands its rows to `take`.
+    /// Calls the kernel, which passes its rows to `take`.
     ///
     /// # Safety
-    /// S3 and S4: `take` reduces elements of the type of the updates, in rows of as many, into what the loops reach.
+    /// S3 and S4: `take` reduces elements of the type of the updates, in rows of `self.elements`, into the rows that
+    /// the loops reach.
     pub(super) unsafe fn call(&self, take: Consume<'_>) -> Outcome {
         let sink = RowConsumer { take, elements: self.elements };
-        // SAFETY: the caller says S3 and S4; the sink outlives the call, and this thread has it.
+        // SAFETY: S3 and S4 by the caller; the sink outlives the call, and this thread owns it.
         let args = unsafe { self.args.given((&raw const sink).cast()) };
-        // SAFETY: P2: the kernel is that of the rank, the index type and the method of the plan.
+        // SAFETY: P2: the kernel has the rank, the index type and the method of the plan.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &args) }
     }
 
-    /// Runs the whole, panel by panel, for a plan with panels.
+    /// Runs the whole nest panel by panel, for a plan with panels.
     ///
     /// # Safety
     /// The scratch was made for these loops and the panels of the plan.
@@ -80,33 +79,33 @@ impl<'a> ScatterPart<'a> {
         let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
         let (loops, origin) = (self.loops(), *self.origin());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: true, scratch };
-        // SAFETY: the contract of a scatter: the functions are those of the plan's type, and threads only read the
-        // sink. The panels and the kernel are the plan's, and the caller says what the scratch was made for.
+        // SAFETY: the contract of a scatter: the functions are of the plan's type, and threads only read the sink. The
+        // panels and the kernel are the plan's; the caller promises the scratch.
         unsafe { panelled.run() }
     }
 
-    /// Calls `run` on every piece, on up to `tasks` threads.
+    /// Calls `run` on every chunk, on up to `tasks` threads.
     pub(super) fn share(
         &self,
         cut: &ScatterCut,
         tasks: usize,
         run: impl Fn(&ScatterPart<'_>, usize) -> Outcome + Sync,
     ) -> Outcome {
-        if cut.pieces() == 1 {
+        if cut.chunks() == 1 {
             return run(self, 0);
         }
-        share(tasks, cut.pieces(), |piece, worker| self.with_piece(cut, piece, |part| run(part, worker)))
+        share(tasks, cut.chunks(), |chunk, worker| self.with_chunk(cut, chunk, |part| run(part, worker)))
     }
 
-    /// Looks at every index, and says whether one is out of range: where negative ones are skipped, if not even counted
-    /// from the end.
+    /// Checks every index. The outcome is complete iff all are in range; if negative indices are skipped, iff all are
+    /// in range when counted from the end.
     pub(super) fn check(&self, tasks: usize) -> Outcome {
         let (loops, first) = loops_of_indices(self.loops());
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let origin = Cursor { index: self.origin().index.wrapping_offset(first), ..*self.origin() };
-        // What the plan says of its inner loop holds for no other one; and it may reduce into records, whose positions
-        // fit in 32 bits where those of the destination do not (K2).
+        // The plan's facts about its inner loop hold for no other loop. Also, it may reduce into records, whose
+        // positions fit in 32 bits even if the destination's do not (K2).
         let (own, skips_negative) = (loops.last().map(|inner| inner.index), self.plan.skips_negative);
         let fits = fits_i32(&self.spec().components);
         let other;
@@ -118,7 +117,7 @@ impl<'a> ScatterPart<'a> {
             other = KernelSpec { adjacent_tuples: false, method, policy, ..self.spec().clone() };
             &other
         };
-        // SAFETY: these loops reach the indices of the part's, and are as many; no row is touched.
+        // SAFETY: these loops reach the indices of the chunk's, and have the same rank; no row is read or written.
         let part = unsafe { ScatterPart::new((self.plan, self.elements), spec, origin, &loops, self.stride()) };
         // SAFETY: no row is taken.
         let check = |part: &ScatterPart<'_>| unsafe { part.call(Consume::Nothing) };
@@ -126,10 +125,10 @@ impl<'a> ScatterPart<'a> {
             return check(&part);
         }
         let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(CHUNKS_PER_THREAD));
-        share(tasks, cuts.pieces(), |piece, _| part.with_ranges(&cuts, piece, check))
+        share(tasks, cuts.chunks(), |chunk, _| part.with_ranges(&cuts, chunk, check))
     }
 
-    /// Reduces every row into its destination, on this thread, for a plan whose rows are reduced one by one.
+    /// Reduces every row into its destination, on this thread, for a plan that reduces rows one by one.
     pub(super) fn reduce(&self) -> Outcome {
         let Some(block) = self.plan.block else { return self.reduce_at_once() };
         let (mut loops, last, n) = (Loops::new(), self.loops().len() - 1, self.inner().n);
@@ -139,13 +138,13 @@ impl<'a> ScatterPart<'a> {
         })
     }
 
-    /// The same in one call of the kernel.
+    /// [`Self::reduce`] in one call of the kernel.
     fn reduce_at_once(&self) -> Outcome {
-        // SAFETY: the functions are those of the plan's type, for rows as they lie.
+        // SAFETY: the functions are of the plan's type, for rows in place.
         unsafe { self.call(reducing(self.plan, self.spec().row)) }
     }
 
-    /// Reduces every row into its destination, on up to `tasks` threads, for a plan whose rows are reduced one by one.
+    /// [`Self::reduce`] on up to `tasks` threads.
     pub(super) fn run(&self, tasks: usize) -> Outcome {
         if tasks == 1 {
             return self.reduce();
@@ -155,15 +154,15 @@ impl<'a> ScatterPart<'a> {
         })
     }
 
-    /// Calls `run` on the whole, and puts back what the destination held if an index is out of range. There are `bytes`
-    /// of it ([`few_bytes`]).
+    /// Calls `run` on the whole nest; restores the destination's `bytes` ([`few_bytes`]) if an index is out of range.
     #[inline(never)]
     pub(super) fn put_back(&self, bytes: usize, run: impl FnOnce() -> Outcome) -> Outcome {
         debug_assert_eq!(few_bytes(self.plan), Some(bytes));
         let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
         let destination = self.origin().data.cast_mut().cast::<MaybeUninit<u8>>();
         let held = held[..bytes].as_mut_ptr();
-        // SAFETY: S2: from coordinate 0 on, rows of the destination are these bytes and no others. The copy is as long.
+        // SAFETY: S2: from coordinate 0 on, the destination's rows are exactly these bytes, and `held` has `bytes`
+        // bytes.
         unsafe { held.copy_from_nonoverlapping(destination, bytes) };
         let outcome = run();
         if !outcome.is_complete() {
@@ -173,38 +172,38 @@ impl<'a> ScatterPart<'a> {
         outcome
     }
 
-    /// Calls `run` on one of the pieces that the part is cut into, which no other thread has.
-    fn with_piece(&self, cut: &ScatterCut, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
+    /// Calls `run` on a chunk of a partition, which no other thread has.
+    fn with_chunk(&self, cut: &ScatterCut, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let tasks = match *cut {
             ScatterCut::Free(ref cuts) => {
                 let mut loops = self.loops().iter().enumerate();
-                let is_whole = |d, along: &Loop| cuts.range(piece, d, along.n) == (0..along.n);
+                let is_whole = |d, along: &Loop| cuts.range(chunk, d, along.n) == (0..along.n);
                 debug_assert!(loops.all(|(d, along)| is_free(along) || is_whole(d, along)), "P1: a loop with an order");
-                return self.with_ranges(cuts, piece, run);
+                return self.with_ranges(cuts, chunk, run);
             }
             ScatterCut::Columns(tasks) => tasks,
         };
         let (size, elements, Cursor { out, data, index }) =
             (self.spec().row / self.elements, self.elements, *self.origin());
-        // As many columns for each, to within a line.
-        let [first, last] = [piece, piece + 1]
-            .map(|task| end_of_piece(data, size as isize, start_of_part(elements, task, tasks), elements));
+        // Equal numbers of columns, up to a line.
+        let [first, last] = [chunk, chunk + 1]
+            .map(|task| end_of_chunk(data, size as isize, start_of_part(elements, task, tasks), elements));
         if first >= last {
             return Outcome::NOTHING;
         }
         let spec = KernelSpec { row: (last - first) * size, ..self.spec().clone() };
         let origin = Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
-        // SAFETY: the contract of the part, for some columns of its rows, which no other thread has.
+        // SAFETY: the contract of the chunk, for a range of its columns, which no other thread has.
         run(&unsafe { ScatterPart::new((self.plan, last - first), &spec, origin, self.loops(), self.stride()) })
     }
 
-    /// Calls `run` on one of the pieces that the loops are cut into, which no other thread has.
-    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
+    /// Calls `run` on a chunk of cut loops, which no other thread has.
+    fn with_ranges(&self, cuts: &Cuts, chunk: usize, run: impl FnOnce(&ScatterPart<'_>) -> Outcome) -> Outcome {
         let (mut loops, mut is_empty) = (Loops::new(), false);
         let args = self.args.part(&mut loops, |d, n| {
-            let (along, range) = (&self.loops()[d], cuts.range(piece, d, n));
+            let (along, range) = (&self.loops()[d], cuts.range(chunk, d, n));
             let [start, end] = [range.start, range.end].map(|at| match is_free(along) {
-                true => end_of_piece(self.origin().data, along.data, at, n),
+                true => end_of_chunk(self.origin().data, along.data, at, n),
                 false => at,
             });
             is_empty |= start >= end;
@@ -214,24 +213,23 @@ impl<'a> ScatterPart<'a> {
     }
 }
 
-/// How a plan is cut, and memory for the pieces that are worked on at a time.
+/// Partition of a plan, and scratch for the chunks in progress.
 pub(super) struct Scratch {
     pub(super) tasks: usize,
     pub(super) cut: ScatterCut,
-    /// Records of each task.
     pub(super) records: WorkerScratch<'static>,
-    /// The rows of a piece that are sorted, and spare ones, of each task.
+    /// Sorted entries of a chunk and spare ones, of each task.
     pub(super) entries: WorkerScratch<'static>,
 }
 
 impl Scratch {
-    /// Whether all indices are looked at before anything is written.
+    /// Whether all indices are resolved before anything is written.
     pub(super) fn writes_last(&self) -> bool {
-        self.cut.pieces() == 1
+        self.cut.chunks() == 1
     }
 }
 
-/// Reduces the rows of a plan, of some bytes, one by one.
+/// The consumer that reduces the rows of a plan, of `row` bytes, one by one.
 fn reducing(plan: &ReducePlan, row: usize) -> Consume<'static> {
     let rows = plan.reducer.rows.expect("a plan that groups no rows reduces them one by one");
     Consume::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index)

@@ -1,12 +1,13 @@
-//! Scatters whose targets ascend: updates of one row follow one another.
+//! Scatters whose targets ascend: the updates of one row are a contiguous segment.
 //!
 //! ```text
-//! compare each index with the next one, up to the first that is less            (every index is checked)
-//! for each run of equal indices: reduce its updates in registers
+//! compare each index with the next, up to the first descent                     (every index is checked)
+//! for each segment of equal indices: reduce its updates in registers
 //! ```
 //!
-//! No record is made, and each row of the destination is read and written once. Where rows would be reduced where they
-//! lie, that pays for runs of two updates and more; for rows of a few elements, for long runs; else for any.
+//! This needs no records, and reads and writes each row of the destination once. For rows of few elements it pays if
+//! segments are long. For other rows it pays against reduction in place from two updates per segment on, and against
+//! other strategies always.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -23,25 +24,25 @@ use crate::types::element::Unaligned;
 /// A plan, for one thread, whose indices ascend and are all in range.
 pub(super) struct AscendingUpdates<'a> {
     whole: &'a ScatterPart<'a>,
-    /// The loop over indices, and the others.
+    /// The loop over indices, and the other loops.
     along: Loop,
     others: Loops,
     index: RunIndex<'a>,
     run: RunFns,
 }
 
-/// Indices as whole numbers that are not negative.
+/// Non-negative indices.
 #[derive(Clone, Copy)]
 struct RunIndex<'a>(scatter::SortedIndices<'a>);
 
-/// The fewest indices that are looked at.
+/// Minimum indices for this method.
 const LEAST: usize = 32;
-/// The fewest updates of a run of short rows, on average.
+/// Minimum average updates of a segment of short rows.
 const LONG_RUN: usize = 32;
-/// Indices that are compared at a time.
-const SOME: usize = 128;
+/// Indices per block of comparisons.
+const BLOCK: usize = 128;
 
-/// The whole of a plan, if its indices ascend and it pays to reduce updates by runs.
+/// The whole of a plan, if its indices ascend and reduction by segments pays.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer.runs?);
@@ -52,22 +53,22 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     let mut moving = plan.loops().iter().filter(|along| along.index != 0);
     let (&along, None) = (moving.next()?, moving.next()) else { return None };
     let size = plan.index().size();
-    // Another ordered loop would come back to the rows of runs.
+    // Another ordered loop would revisit the rows of segments.
     let ordered = plan.loops().iter().filter(|along| !is_free(along)).count();
     if along.n < LEAST || along.index != size as isize || is_free(&along) || ordered > 1 {
         return None;
     }
     let first = whole.origin().index.wrapping_offset(component.index);
     let index = match size {
-        // SAFETY: K3: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
-        // taken for a negative one, so that the list does not ascend.
+        // SAFETY: K3: `along.n` contiguous indices, at any alignment. An unsigned index above the signed range reads
+        // as negative, so the list does not ascend.
         4 => scatter::SortedIndices::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
-        // SAFETY: K3: as many indices of 8 bytes follow one another, at any alignment.
+        // SAFETY: K3: `along.n` contiguous indices of 8 bytes, at any alignment.
         8 => scatter::SortedIndices::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };
-    // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
-    // several short rows.
+    // The end of a segment is a branch that is mispredicted, unless all segments have one update. A misprediction
+    // costs as much as several short rows.
     let short = plan.elements <= FEW_ELEMENTS;
     let (least, unique) = match &plan.way {
         Strategy::InPlace | Strategy::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
@@ -87,10 +88,10 @@ pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a
     ascends.then(|| AscendingUpdates { whole, along, others: others(), index: RunIndex(index), run })
 }
 
-/// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
-/// `least` numbers on average, or none of them repeats and they may be `unique`. `below` leaves a negative number of
-/// one that is, of a number and a negative or lesser one after it, and of no others: without a comparison, which not
-/// all vectors have.
+/// Whether `list` ascends within `0..dim` and reduction by segments pays: the first segments have at least `least`
+/// numbers on average, or `unique` is set and none of the first numbers repeats.
+///
+/// `below(acc, a, b)` is negative iff `acc < 0`, `b < 0` or `b < a`. It avoids comparisons, which some vectors lack.
 #[inline(always)]
 fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     list: &[T],
@@ -103,19 +104,19 @@ fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
     if value(first) < 0 || value(last) >= dim {
         return false;
     }
-    let begin = &list[..list.len().min(SOME + 1)];
+    let begin = &list[..list.len().min(BLOCK + 1)];
     let equal = begin.iter().zip(&begin[1..]).filter(|&(&one, &next)| value(one) == value(next)).count();
     if (begin.len() - equal) * least > begin.len() && !(unique && equal == 0) {
         return false;
     }
     let mut done = 0;
     while done + 1 < list.len() {
-        let some = &list[done..list.len().min(done + SOME + 1)];
-        let any = some.iter().zip(&some[1..]).fold(B::default(), |any, (&one, &next)| below(any, one, next));
+        let block = &list[done..list.len().min(done + BLOCK + 1)];
+        let any = block.iter().zip(&block[1..]).fold(B::default(), |any, (&one, &next)| below(any, one, next));
         if any.into() < 0 {
             return false;
         }
-        done += some.len() - 1;
+        done += block.len() - 1;
     }
     true
 }
@@ -136,7 +137,6 @@ impl<'a> RunIndex<'a> {
         }
     }
 
-    /// Some of the indices.
     fn part(&self, range: Range<usize>) -> scatter::SortedIndices<'a> {
         match self.0 {
             scatter::SortedIndices::Short(list) => scatter::SortedIndices::Short(&list[range]),
@@ -144,7 +144,7 @@ impl<'a> RunIndex<'a> {
         }
     }
 
-    /// Where the run ends that begins at `at`.
+    /// End of the segment that begins at `at`.
     #[inline(always)]
     fn end(&self, at: usize) -> usize {
         let first = self.get(at);
@@ -155,14 +155,14 @@ impl<'a> RunIndex<'a> {
         end
     }
 
-    /// Where part `part` of `parts` begins: with a run.
+    /// Begin of slice `part` of `parts`, moved to the begin of a segment.
     fn begin(&self, part: usize, parts: usize) -> usize {
         let at = start_of_part(self.len(), part, parts);
         if at == 0 || at == self.len() || self.get(at - 1) != self.get(at) { at } else { self.end(at) }
     }
 }
 
-/// Runs that are written down before they are reduced.
+/// Maximum segments per call of the reduction.
 const RUNS: usize = 64;
 
 impl AscendingUpdates<'_> {
@@ -176,8 +176,8 @@ impl AscendingUpdates<'_> {
         });
     }
 
-    /// Reduces a range of updates, whole runs that this thread alone reduces, for one coordinate of the other loops:
-    /// `origin` is that of index 0.
+    /// Reduces whole segments that no other thread reduces, at one coordinate of the other loops; `origin` is index
+    /// 0's.
     fn reduce(&self, range: Range<usize>, origin: Cursor) {
         let AscendingUpdates { whole, along, index, run, .. } = self;
         let (elements, include_self) = (whole.elements, whole.plan.include_self);
@@ -185,15 +185,15 @@ impl AscendingUpdates<'_> {
             let Cursor { out, data, .. } = origin.skip(along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
             let (positions, steps) = (index.part(range), [along.out, whole.stride()]);
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
+            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and form whole segments.
             return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
         let function = run.rows.at(whole.spec().level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
-            // SAFETY: these have been written.
+            // SAFETY: callers pass only written elements.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole runs.
+            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole segments.
             function(&unsafe { SegmentsJob::new(runs, along.out, elements, include_self) });
         };
         let mut at = range.start;

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! for each block of the inner loop:
-//!     resolve its indices into positions       (unless they are those of the block before)
+//!     resolve its indices into positions       (unless the previous block had the same indices)
 //!     move its rows                            (without a branch)
-//!     or move some and fill the others         (`Missing::Fill` only: `filled.rs`)
+//!     or move rows in range, fill the others   (`Missing::Fill` only: `filled.rs`)
 //! ```
 //!
-//! Chunks are blocks of 64 rows, where no outer loop comes back to the same indices. A strided copy is a block of one
-//! index, which serves the whole inner loop: its rows lie a step apart.
+//! Chunks are blocks of 64 rows, for nests whose outer loops never return to the same indices. A strided copy is a
+//! block of one index for the whole inner loop: its rows are a constant step apart.
 
 use crate::kernels::bodies::filled::{MoveBy, Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
@@ -28,7 +28,7 @@ use crate::types::index::Index;
 /// The body of [`Method::Blocks`](crate::Method::Blocks).
 #[inline(never)]
 pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, by_width::<W, L>, level.resolve_fns::<I>(), None);
 }
@@ -36,7 +36,7 @@ pub(super) fn blocks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Chunks`](crate::Method::Chunks).
 #[inline(never)]
 pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_chunks(state, plane, by_width::<W, L>, level.resolve_chunks::<I>());
 }
@@ -44,41 +44,40 @@ pub(super) fn chunks<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, streaming::<L>, level.resolve_fns::<I>(), None);
     stream::fence();
 }
 
-/// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up straight from contiguous indices of a byte.
+/// The body of [`Method::Table`](crate::Method::Table). Bytes are looked up directly by contiguous one-byte indices.
 #[inline(never)]
 pub(super) fn table<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     let bytes = if const { size_of::<I>() == 1 } { level.look_up_bytes::<I>() } else { None };
     run_blocks(state, plane, by_table::<W, L>, level.resolve_fns::<I>(), bytes);
 }
 
-/// Names the functions for the rows of a loop nest. Bodies of every index type share those of a width and a level.
+/// Returns the functions for the rows of a loop nest. Bodies of every index type share them for a width and a level.
 pub(crate) type MovesFn = fn(&IndexArgs<'_>) -> Moves;
 
-/// [`MovesFn`] of a width.
 fn by_width<W: IndexWidth, L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Rows(W::move_rows(level)), short: Short::select::<W>(level, args.spec().row) }
 }
 
-/// [`MovesFn`] of a width by tables.
+/// [`MovesFn`] of a width, by tables.
 fn by_table<W: IndexWidth, L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Table(W::look_up(level), W::move_rows(level)), short: Short::blend(level) }
 }
 
 /// [`MovesFn`] by non-temporal stores.
 fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: bodies of the level alone name this function.
+    // SAFETY: K7: only bodies of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Later(level.entry::<StreamRows>()), short: Short::blend(level) }
 }
@@ -86,13 +85,13 @@ fn streaming<L: Isa>(_: &IndexArgs<'_>) -> Moves {
 /// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
 #[inline(never)]
 pub(super) fn strided<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_strided(state, plane, W::by_way::<MoveStrided>(level, plane.spec().row), level.resolve_fns::<I>());
 }
 
-/// Runs a plane block by block. Where rows are bytes, and so are indices, `bytes` looks them up straight ahead of each
-/// block. Only `fns` and `bytes` know the index type.
+/// Runs a plane block by block. If rows and indices are bytes, `bytes` looks rows up directly before each block. Only
+/// `fns` and `bytes` depend on the index type.
 #[inline(never)]
 pub(crate) fn run_blocks(
     state: &mut State,
@@ -129,18 +128,18 @@ pub(crate) fn run_block(args: &IndexArgs<'_>, moves: MovesFn, fns: ResolveFns) -
     Outcome::of_rows(moves(args).block(args, &rows, fill), strip.n())
 }
 
-/// Runs a plane chunk by chunk. Only `resolve` knows the index type.
+/// Runs a plane chunk by chunk. Only `resolve` depends on the index type.
 #[inline(never)]
 fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: ChunksFn) {
     let State { positions, block, done, fill, .. } = state;
     let (args, moves) = (plane.args(), moves(plane.args()));
     for strip in plane.strips() {
         let job = ChunksJob::new(&strip, &args.spec().components[0], positions);
-        let mut rows = ResolvedRows::before(&strip, job.room(), strip.next_slice(0));
+        let mut rows = ResolvedRows::before(&strip, job.buffer(), strip.next_slice(0));
         let mut each = |n, bad| {
             block.note(bad);
             // SAFETY: the next `n` iterations of the strip, whose positions have just been written to the buffer.
-            unsafe { rows.go_on(n, *block) };
+            unsafe { rows.advance(n, *block) };
             let moved = moves.block(args, &rows, fill);
             *done += moved;
             moved == n
@@ -149,15 +148,15 @@ fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: Chun
     }
 }
 
-/// Runs a plane whose inner loop stays at one index. Only `fns` know the index type.
+/// Runs a plane whose inner loop stays at one index. Only `fns` depend on the index type.
 #[inline(never)]
 fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStrided>, fns: ResolveFns) {
     let spec = plane.spec();
     for strip in plane.strips() {
         let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
-            // SAFETY: the tuple of indices serves all of the inner loop (K9): so its position is in range for the row
-            // of data of each iteration (K2), which shares no byte with that of the output (K4).
+            // SAFETY: the index tuple serves the whole inner loop (K9). Its position is in range for the row of data of
+            // each iteration (K2), which does not overlap the row of the output (K4).
             move_rows(&unsafe { StridedRows::new(job.source(0), job.data_step, strip.outputs(), spec.row) });
         } else if spec.policy.fills() {
             fill.fill(spec, strip.outputs());

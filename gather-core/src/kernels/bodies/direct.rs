@@ -1,8 +1,8 @@
-//! Direct: rows are resolved in 64 bits and moved from where they lie. Any shape.
+//! Direct: rows are resolved in 64 bits and moved from individual addresses. Any shape.
 //!
 //! Mostly rows are resolved and moved in one pass (`one_pass.rs`), and elements that are not contiguous one by one
-//! (`elements.rs`). Longer rows that are not, tuples of rows or of what is filled, and long rows that are prefetched are
-//! resolved 64 at a time here, and then moved.
+//! (`elements.rs`). Others are resolved 64 at a time here, then moved. They are longer rows that are not contiguous,
+//! tuples of rows or with a fill, and long rows that are prefetched.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -20,7 +20,7 @@ use crate::kernels::nest::plane::{OutputRows, Plane, Strip};
 use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 
-/// The body of [`Method::Direct`](crate::Method::Direct) where one pass does not do.
+/// The body of [`Method::Direct`](crate::Method::Direct) if one pass does not suffice.
 #[inline(never)]
 pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
     if let Some(one_by_one) = W::one_by_one::<I>()
@@ -31,12 +31,12 @@ pub(super) fn direct<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: 
         }
         return;
     }
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes::<I>(state, plane, W::by_way::<MovePlaced>(level, plane.spec().row));
 }
 
-/// Runs a plane.
+/// Runs a plane, [`FEW`] rows at a time.
 #[inline(never)]
 fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<MovePlaced>) {
     let spec = plane.spec();
@@ -53,18 +53,17 @@ fn planes<I: Index>(state: &mut State, plane: Plane<'_>, move_placed: RowLoopFn<
                 if !spec.policy.fills() {
                     return;
                 }
-                move_some(spec, &mut sources, few.outputs(), bad, &mut state.fill, move_placed);
+                move_or_fill(spec, &mut sources, few.outputs(), bad, &mut state.fill, move_placed);
             }
             (state.done, done) = (state.done + few.n(), done + few.n());
         }
     }
 }
 
-/// Moves the rows whose bits are not set, and fills the others. Short rows come from the fill, which takes their place
-/// among the sources.
+/// Moves the rows whose bit is not set, and fills the others. For short rows, the fill replaces their source.
 #[cold]
 #[inline(never)]
-fn move_some(
+fn move_or_fill(
     spec: &KernelSpec,
     sources: &mut Sources,
     rows: OutputRows,
@@ -79,7 +78,7 @@ fn move_some(
             let own = unsafe { source.assume_init() };
             source.write(select_unpredictable(bad >> i & 1 != 0, fill, own));
         }
-        // SAFETY: a row whose bit is not set has an index in range (K2, K4); the fill is as long as a row.
+        // SAFETY: a row whose bit is not set has an index in range (K2, K4); the fill has the length of a row.
         return move_placed(&unsafe { PlacedRows::new(sources, rows, spec) });
     }
     let mut first = 0;
@@ -99,8 +98,8 @@ fn move_some(
     }
 }
 
-/// Writes where the rows of a strip of at most [`FEW`] lie; returns which have an index out of range, one bit each.
-/// These lie anywhere. Each component moves all rows by its positions.
+/// Writes the sources of a strip of at most [`FEW`] rows. Returns a bit for each row whose index is out of range; its
+/// source may be any address. Each component moves all sources by its positions.
 #[inline(always)]
 fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
     let (args, spec, n, mut bad) = (strip.args(), strip.spec(), strip.n(), 0);
@@ -123,8 +122,7 @@ fn resolve<I: Index>(strip: &Strip<'_>, sources: &mut Sources) -> u64 {
     bad
 }
 
-/// The sum of the positions of the first tuple of a strip, each times its scale; `None` where a component is out of
-/// range.
+/// `Σ scale · position` of the first tuple of a strip; `None` if a component is out of range.
 #[inline(always)]
 pub(super) fn resolve_tuple<I: Index>(strip: &Strip<'_>, components: &[Component]) -> Option<i64> {
     components.iter().try_fold(0i64, |sum, component| {

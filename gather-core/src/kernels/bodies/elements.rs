@@ -1,15 +1,15 @@
-//! Elements one by one, wherever each lies, and those that tuples name: widths of up to 16 bytes under
+//! Elements moved one by one from any address, and elements indexed by tuples: widths of up to 16 bytes under
 //! [`Method::Direct`](crate::Method::Direct).
 //!
 //! ```text
 //! for each element:
-//!     resolve its index     (out of range: stop, or select the fill in its place)
+//!     resolve its index     (out of range: stop, or select the fill as the source)
 //!     move it
 //!     step along indices, data and output
 //! ```
 //!
-//! Indices that are not contiguous are not resolved by vectors. What is left of a row is then a load and a store,
-//! and to hand it from one loop to another would take as long again.
+//! Indices that are not contiguous are not resolved by vectors. Moving a row is then a load and a store, and passing
+//! its position to another loop would take as long again.
 
 use core::hint::select_unpredictable;
 
@@ -20,24 +20,24 @@ use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 
-/// Runs a plane; returns whether all of its rows have been written.
+/// Runs a plane; returns whether all rows have been written.
 pub(crate) type PlaneFn = fn(Plane<'_>) -> bool;
 
-/// Whether [`one_by_one`] takes the rows of a nest, where they have a width that it takes.
+/// Whether [`one_by_one`] takes the rows of a nest, provided that it takes their width.
 #[inline(always)]
 pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
     let spec = args.spec();
     spec.components.len() == 1 && spec.prefetch_distance == 0
 }
 
-/// Runs a plane of elements of `BYTES` bytes, which [`takes`].
+/// Runs a plane of elements of `BYTES` bytes that [`takes`] accepts.
 #[inline(never)]
 pub(crate) fn one_by_one<const BYTES: usize, I: Index>(plane: Plane<'_>) -> bool {
     debug_assert!(plane.spec().row == BYTES && takes(plane.args()), "K6, K9");
     if plane.spec().policy.fills() { run::<BYTES, I, true>(plane) } else { run::<BYTES, I, false>(plane) }
 }
 
-/// As [`one_by_one`]; `FILLS` says whether rows of missing indices are filled.
+/// [`one_by_one`], where `FILLS` says whether rows of missing indices are filled.
 #[inline(always)]
 fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> bool {
     let (args, spec) = (plane.args(), plane.spec());
@@ -48,7 +48,7 @@ fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> boo
     for _ in 0..outer.n {
         let mut at = first;
         for _ in 0..inner.n {
-            // SAFETY: K3: the cursor stands at an iteration of the plane's loops.
+            // SAFETY: K3: the cursor is at an iteration of the plane's loops.
             let index = unsafe { at.index.wrapping_offset(component.index).cast::<I>().read_unaligned() };
             let (x, inside) = rule.check(index);
             if !FILLS && !inside {
@@ -57,7 +57,7 @@ fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> boo
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
             // Random indices would mispredict a branch.
             let from = if FILLS { select_unpredictable(inside, from, fill.as_ptr()) } else { from };
-            // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
+            // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, of the same length.
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(&inner);
         }
@@ -66,7 +66,7 @@ fn run<const BYTES: usize, I: Index, const FILLS: bool>(plane: Plane<'_>) -> boo
     true
 }
 
-/// A fill, as often as it goes into `BYTES` bytes.
+/// `fill`, repeated to `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn repeated<const BYTES: usize>(fill: &[u8]) -> [u8; BYTES] {
     debug_assert!(!fill.is_empty() && BYTES.is_multiple_of(fill.len()), "K6: a fill");
@@ -82,7 +82,7 @@ pub(crate) fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
     Outcome::complete_if(one_by_one::<BYTES, I>(Plane::of(args)))
 }
 
-/// The kernel of a plane (K9) of elements that tuples name, none of which is filled.
+/// The kernel of a plane (K9) of elements indexed by tuples, without a fill.
 #[inline(never)]
 pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
@@ -94,13 +94,13 @@ pub(crate) fn tuples<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outc
 /// Copies an element.
 ///
 /// # Safety
-/// Both ends reach an element, to read and to write, and do not overlap.
+/// An element may be read at the first address and written at the second, and the two do not overlap.
 type CopyFn = unsafe fn(*const u8, *mut u8);
 
-/// Runs a plane of tuples, whatever they name; returns whether all of its rows have been written.
+/// Runs a plane of elements indexed by tuples; returns whether all rows have been written.
 ///
 /// # Safety
-/// `copy` is for elements of the bytes of a row.
+/// `copy` copies elements of `row` bytes.
 #[inline(never)]
 unsafe fn each_tuple<I: Index>(plane: Plane<'_>, copy: CopyFn) -> bool {
     let components = &plane.spec().components[..];

@@ -1,12 +1,11 @@
-//! Blocks in which an index is out of range, under `Missing::Fill`: some of their rows are moved, the others
-//! filled.
+//! Blocks with an index out of range, under `Missing::Fill`: rows in range are moved, the others are filled.
 //!
 //! ```text
-//! none of the rows is moved:      fill all of them
-//! short rows:                     select the source of each, its own row or the fill       (no branch)
-//! elements from a table,
-//! or converted ones:              move all, those out of range from position 0, and blend the fill in
-//! other rows:                     move or fill rows that follow one another together
+//! no row is in range:             fill all rows
+//! short rows:                     select the source of each, its row of data or the fill       (no branch)
+//! elements from a table
+//! or converted ones:              move all, from position 0 if out of range, and blend the fill in
+//! other rows:                     move or fill contiguous rows together
 //! ```
 
 #![forbid(unsafe_code)]
@@ -19,7 +18,7 @@ use crate::kernels::nest::args::{IndexArgs, MoveFn};
 use crate::kernels::nest::positions::{BLOCK, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// The functions that move the rows of blocks and fill short ones among them.
+/// The functions that move the rows of blocks, and fill short rows among them.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
     pub(crate) rows: MoveBy,
@@ -32,7 +31,7 @@ pub(crate) enum MoveBy {
     Rows(MoveJobFn),
     /// A function that prefetches later rows of the same job.
     Later(MovePrefetchingFn),
-    /// A table, where the level has one, and a function for the rows that it leaves.
+    /// A table, if the level has one, and a function for the remaining rows.
     Table(Option<LookUpFn>, MoveJobFn),
     Convert(MoveFn),
 }
@@ -49,23 +48,21 @@ impl MoveBy {
     }
 }
 
-/// How short rows are filled among others.
+/// How short rows are filled among rows that are moved.
 #[derive(Clone, Copy)]
 pub(crate) enum Short {
-    /// In place of the move: each row comes from its own source or from the fill.
+    /// In place of the move: the source of each row is its row of data or the fill.
     Select(SelectFn),
-    /// After the move of all elements, in which missing ones come from position 0.
+    /// After all elements have been moved, missing ones from position 0.
     Blend(SelectFn),
 }
 
 impl Short {
-    /// [`Short::Select`] for rows of a width.
     #[inline(always)]
     pub(crate) fn select<W: Width>(level: impl Token, row: usize) -> Self {
         Short::Select(W::by_way::<Select>(level, row))
     }
 
-    /// [`Short::Blend`] at a level.
     #[inline(always)]
     pub(crate) fn blend(level: impl Token) -> Self {
         Short::Blend(level.entry::<Blend>())
@@ -73,8 +70,8 @@ impl Short {
 }
 
 impl Moves {
-    /// Moves or fills the rows of a resolved block; returns the number of rows written: 0 where an index is out of
-    /// range and that is an error.
+    /// Moves or fills the rows of a resolved block. Returns the number of rows written, which is 0 if an index is out
+    /// of range and that is an error.
     #[inline(always)]
     pub(super) fn block(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) -> usize {
         if let Some(job) = rows.in_range() {
@@ -87,7 +84,6 @@ impl Moves {
         rows.n()
     }
 
-    /// Moves the rows of a resolved block whose indices are in range, and fills the others.
     #[cold]
     #[inline(never)]
     pub(super) fn move_or_fill(&self, args: &IndexArgs<'_>, rows: &ResolvedRows<'_>, fill: &mut FillRow) {
@@ -103,7 +99,7 @@ impl Moves {
             Short::Blend(blend) if matches!(spec.row, 1 | 2 | 4 | 8) && rows.outputs().step() == spec.row as isize => {
                 let mut inside = Positions::new();
                 self.rows.run(args, &rows.with_zeros(&mut inside));
-                // All rows have been written, and follow one another.
+                // All rows have been written, and are contiguous.
                 return blend(&FillJob::new(rows, fill.row(spec)));
             }
             _ => {}

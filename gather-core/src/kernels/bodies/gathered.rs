@@ -1,4 +1,4 @@
-//! Gathered: indices are resolved in a register and data is gathered by it, in one loop over a whole plane.
+//! Gathered: indices are resolved in a register, and rows are gathered by it, in one loop over a whole plane.
 
 use crate::kernels::bodies::{IndexWidth, State};
 use crate::kernels::levels::Isa;
@@ -8,7 +8,7 @@ use crate::types::index::Index;
 /// The body of [`Method::Gathered`](crate::Method::Gathered).
 #[inline(never)]
 pub(super) fn gathered<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     if !W::gather::<I, L>(level)(plane) {
         state.done += plane.rows();

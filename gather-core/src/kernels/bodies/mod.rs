@@ -1,13 +1,11 @@
-//! The bodies of loop nests: what a kernel of an index operator runs on each plane, by the method that its plan has
-//! chosen.
+//! The bodies of loop nests: the functions that kernels of index operators run on each plane, by the plan's method.
 //!
-//! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
-//! choose another way; only `Direct` looks whether a loop over elements does.
+//! A plane is the inner loop and the loop around it. A body takes any loop nest of its method (K9) and looks at no
+//! shape to choose another way. Only `Direct` checks whether a loop over elements suffices.
 //!
-//! What resolves indices depends on their type, and what moves rows on the width. Loops over blocks, chunks and rounds
-//! call both by pointers, once for many rows: there is one loop of each kind, which kernels of every index type, width
-//! and level share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
-//! width.
+//! Resolving depends on the index type, and moving on the width. Loops over blocks, chunks and rounds call both through
+//! pointers, once for many rows. So kernels of every index type, width and level share one loop of each kind.
+//! `Gathered` and the one-pass kernels resolve and move in one loop, compiled for each type and width.
 
 mod blocks;
 mod direct;
@@ -43,13 +41,12 @@ use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// Runs a plane.
 pub(crate) type Body = fn(&mut State, Plane<'_>);
 
-/// Bytes of a row up to which rows are prefetched a round ahead: longer ones would not stay in the first-level cache.
+/// Maximum row bytes to prefetch a round ahead: longer rows would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;
 
-/// The body of a kernel, by its plan's method: a function of its own, which kernels of every rank share.
+/// The body of a kernel, by its plan's method. A separate function, which kernels of every rank share.
 #[inline(never)]
 #[must_use]
 pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
@@ -71,42 +68,41 @@ pub(crate) fn body<W: IndexWidth, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Bod
     }
 }
 
-/// Rows, or elements, that are resolved and moved in one pass.
+/// How rows or elements are resolved and moved in one pass.
 #[derive(Clone, Copy, Debug)]
 pub enum Pass {
-    /// Rows of contiguous indices that are contiguous in the output, and elements in data, or not.
+    /// Rows of contiguous indices, contiguous in the output; `packed` if elements are contiguous in data.
     Rows { packed: bool },
-    /// Elements that tuples name, none of which is filled.
+    /// Elements indexed by tuples, without a fill.
     Tuples,
 }
 
-/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for few
-/// rows, or few at a time, which set up no state. `None` for tuples of rows that are no elements.
+/// The kernel that resolves and moves rows of a size in one pass, for [`Method::Direct`] on one plane. It sets up no
+/// state, for few rows in total or per inner loop. `None` for tuples of rows that are not elements.
 #[must_use]
 pub(crate) fn one_pass_of<W: IndexWidth, I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel> {
     W::one_pass::<I, L::Plain>(size, pass)
 }
 
-/// The state of one run of a kernel, which its planes share.
+/// The state of one kernel run, shared by its planes.
 pub(crate) struct State {
     positions: Positions,
     block: Block,
-    /// Where the indices of the resolved block lie, if it is all of the inner loop; else null.
+    /// The address of the indices of the resolved block, if it is the whole inner loop; else null.
     resolved: *const u8,
-    /// Rows that have been written, or reduced or skipped by a scatter, and rows of the loop nest.
+    /// Rows written, or reduced or skipped by a scatter; and rows of the loop nest.
     done: usize,
     asked: usize,
     fill: FillRow,
-    /// The length of strips that are whole, for an assertion.
+    /// The length of whole strips, for an assertion.
     #[cfg(debug_assertions)]
     whole_strips: Option<usize>,
 }
 
-/// The rows of a block, and what fills those that are out of range.
+/// The rows of a block, and the fill of rows out of range.
 type RowsAndFill<'s> = (ResolvedRows<'s>, &'s mut FillRow);
 
 impl State {
-    /// The state before the first plane.
     #[inline(always)]
     #[must_use]
     pub(crate) fn new(args: &IndexArgs<'_>) -> Self {
@@ -123,29 +119,28 @@ impl State {
         }
     }
 
-    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::BLOCK) iterations, unless they are those of
-    /// the block before; returns its rows, and what fills those that are out of range. Where the strip is `whole`, the
-    /// inner loop may come back to its indices.
+    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::BLOCK) iterations, unless the previous
+    /// block had the same indices. Returns its rows, and the fill of rows out of range. If the strip is `whole`, the
+    /// inner loop may return to its indices.
     ///
-    /// Whole strips of one state have one length: all of the inner loop, or the one iteration that stands for it.
+    /// The strips of a state that are `whole` have one length: the inner loop's, or 1 for a strided copy.
     #[inline(always)]
     fn resolve(&mut self, strip: &Strip<'_>, whole: bool, fns: ResolveFns, next: NextSlice) -> RowsAndFill<'_> {
         #[cfg(debug_assertions)]
         assert!(!whole || *self.whole_strips.get_or_insert(strip.n()) == strip.n(), "whole strips of two lengths");
         let State { positions, block, resolved, fill, .. } = self;
         let index = strip.at().index;
-        // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is
-        // not come back to: what begins where it does may be longer.
+        // If the inner loop is longer than a block, blocks share the buffer. A partial block is never reused: a strip
+        // that begins at the same index may be longer.
         if !whole || index != *resolved {
             *resolved = if whole { index } else { core::ptr::null() };
             block.resolve(positions, strip, fns);
         }
-        // SAFETY: the positions of the strip: they have just been resolved, or were for another whole strip, which has
-        // the same indices, since it begins where this one does, steps as it does, and is as long. They are borrowed.
+        // SAFETY: the positions have just been resolved, or were for another whole strip. It has the same indices,
+        // since it has the same first index, step and length. The positions are borrowed.
         (unsafe { ResolvedRows::new(strip, positions.as_ptr(), next, *block) }, fill)
     }
 
-    /// The outcome of a run.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome::of_rows(self.done, self.asked)

@@ -1,9 +1,9 @@
-//! Rows that are resolved and moved in one pass, for [`Method::Direct`](crate::Method::Direct): nothing is set up
-//! before the first row, which is what calls of few rows need, and short inner loops.
+//! Rows resolved and moved in one pass, for [`Method::Direct`](crate::Method::Direct). Nothing is set up before the
+//! first row, as calls of few rows and short inner loops need.
 //!
 //! ```text
-//! for each row, or four short ones:
-//!     resolve its index     (out of range: stop, or go on in a loop that moves or fills)
+//! for each row, or four short rows:
+//!     resolve its index     (out of range: stop, or continue in a loop that moves or fills)
 //!     move it
 //! ```
 
@@ -18,8 +18,7 @@ use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
 use crate::types::index::Index;
 
-/// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
-/// pass.
+/// The kernel of [`Method::Direct`](crate::Method::Direct) on one plane that resolves and moves rows in one pass.
 struct OnePass<C, I, L, const PACKED: bool>(PhantomData<(C, I, L)>);
 
 /// [`OnePass`] at a level.
@@ -33,23 +32,23 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
 
     const NARROW: bool = C::MOST <= NARROW;
 
-    /// K9: along the inner loop indices and rows are contiguous, and data does not move; there are one or two loops;
-    /// and `PACKED` says whether elements of data are contiguous too.
+    /// K9: along the inner loop, indices and rows are contiguous, and data does not move; there are one or two loops.
+    /// `PACKED` says whether elements of data are contiguous too.
     #[inline(always)]
     fn call<Here: Token>(_: Here, args: &IndexArgs<'_>) -> Outcome {
         args.debug_check();
         let (mut pass, plane) = (Pass::new::<C>(args, PACKED), Plane::of(args));
         if let [_] = args.loops() {
-            // SAFETY: the inner loop of the plane, which is all of it.
+            // SAFETY: the inner loop of the plane, which is the whole plane.
             let done = unsafe { pass.run::<C, I>(plane.at()) };
-            return if done == pass.n() { ALL } else { go_on::<C, I, L>(plane, 0, done) };
+            return if done == pass.n() { ALL } else { run_remainder::<C, I, L>(plane, 0, done) };
         }
         let (outer, mut at) = (*args.outer(), *plane.at());
         for strip in 0..outer.n {
             // SAFETY: the inner loop of the plane at a coordinate of the outer one.
             let done = unsafe { pass.run::<C, I>(&at) };
             if done < pass.n() {
-                return go_on::<C, I, L>(plane, strip, done);
+                return run_remainder::<C, I, L>(plane, strip, done);
             }
             at = at.step(&outer);
         }
@@ -57,24 +56,23 @@ impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I,
     }
 }
 
-/// Every row has been written.
 const ALL: Outcome = Outcome::complete_if(true);
 
-/// Runs what is left of a plane, from row `done` of a strip on, whose index is out of range.
+/// Runs the remainder of a plane from row `done` of a strip, whose index is out of range.
 #[cold]
 #[inline(never)]
-fn go_on<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
+fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, done: usize) -> Outcome {
     let mut later = plane.strips().from(strip);
     if plane.spec().policy.fills()
         && let Some(strip) = later.next()
     {
-        // SAFETY: K7: kernels of the level alone name this function.
+        // SAFETY: K7: only kernels of the level name this function.
         let level = unsafe { L::of_kernel() };
-        let rest = Left::new(strip.from(done), later);
+        let left = Left::new(strip.from(done), later);
         if const { size_of::<I>() >= 4 } {
-            level.entry::<MoveOrFill<C, I, false>>()(rest);
+            level.entry::<MoveOrFill<C, I, false>>()(left);
         } else {
-            level.entry::<MoveOrFill<C, i32, false>>()(rest.widened(level.entry::<WidenTo<I>>()));
+            level.entry::<MoveOrFill<C, i32, false>>()(left.widened(level.entry::<WidenTo<I>>()));
         }
         return ALL;
     }

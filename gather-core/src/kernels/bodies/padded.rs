@@ -1,4 +1,4 @@
-//! Padding: rows that are filled.
+//! Padding: filling rows.
 
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::space::plane::SpacePlane;
@@ -12,7 +12,7 @@ pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
         ($($bytes:literal)*) => {
             match (row, fill.len()) {
                 $(($bytes, $bytes) => return each(plane, |to| {
-                    // SAFETY: K1 for the row, which is as long as the fill.
+                    // SAFETY: K1 for the row, which has the length of the fill.
                     unsafe { copy_fixed::<$bytes>(fill.as_ptr(), to) }
                 }),)*
                 _ => {}
@@ -27,14 +27,13 @@ pub(crate) fn fill_plane(plane: SpacePlane<'_>) {
         }),
         _ => each(plane, |to| {
             for start in (0..row).step_by(fill.len()) {
-                // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill lies apart from the output.
+                // SAFETY: K6: `start + fill.len() <= row`, which K1 lets us write; the fill is apart from the output.
                 unsafe { to.wrapping_add(start).copy_from_nonoverlapping(fill.as_ptr(), fill.len()) };
             }
         }),
     }
 }
 
-/// Runs `write` on every row of a plane.
 #[inline(always)]
 fn each(plane: SpacePlane<'_>, write: impl Fn(*mut u8)) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());

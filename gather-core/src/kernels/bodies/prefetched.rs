@@ -1,14 +1,14 @@
-//! Prefetched: while the rows of some indices are moved, those of the next ones are prefetched.
+//! Prefetched: the rows of a round of indices are moved while the rows of the next round are prefetched.
 //!
 //! ```text
 //! for each round:
 //!     resolve its indices
-//!     for each of its rows:   prefetch it, move a row of the round before
+//!     for each of its rows:   prefetch it, move a row of the previous round
 //! move the rows of the last round
 //! ```
 //!
-//! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
-//! round ahead, also where one round ends and the next begins.
+//! A processor has several cache misses in flight if it knows them early enough. So rows are prefetched a whole round
+//! ahead, also across the ends of rounds.
 
 use crate::kernels::bodies::filled::{MoveBy, Moves, Short};
 use crate::kernels::bodies::{IndexWidth, State};
@@ -25,17 +25,17 @@ use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 
-/// Bytes by which indices are prefetched: among rows that come from anywhere, the hardware stops to follow them
-/// (workload `gather/rows64B_1Mx16_1M`).
+/// Bytes ahead at which indices are prefetched: among rows from random addresses, the hardware stops following the
+/// indices (workload `gather/rows64B_1Mx16_1M`).
 const INDICES_AHEAD: usize = 4 << 10;
-/// The most bytes of a tuple that is prefetched. Longer ones the hardware follows, and to prefetch them takes time
-/// (workload `gather_nd/k3_elems_128x128x128_1M`).
+/// Maximum bytes of a tuple to prefetch. The hardware follows longer tuples, and prefetching them takes time (workload
+/// `gather_nd/k3_elems_128x128x128_1M`).
 const MOST_PREFETCHED_OF_A_TUPLE: usize = 16;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
 #[inline(never)]
 pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, prefetching::<W, L>(level, plane.spec().row), level.resolve_fns::<I>());
 }
@@ -43,28 +43,27 @@ pub(super) fn prefetched<W: IndexWidth, I: Index, L: Isa>(state: &mut State, pla
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
 #[inline(never)]
 pub(super) fn streamed<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     planes(state, plane, streaming(level), level.resolve_fns::<I>());
     stream::fence();
 }
 
-/// The [`Way`] of a width, for rows of `row` bytes; bodies of every index type share it.
+/// The [`Way`] of a width, for rows of `row` bytes. Bodies of every index type share it.
 #[inline(never)]
 fn prefetching<W: IndexWidth, L: Isa>(level: L, row: usize) -> Way {
     (W::by_way::<MovePrefetching>(level, row), Short::select::<W>(level, row))
 }
 
-/// The [`Way`] by non-temporal stores.
 #[inline(never)]
 fn streaming<L: Isa>(level: L) -> Way {
     (level.entry::<StreamRows>(), Short::blend(level))
 }
 
-/// The function that moves rows, and how short ones are filled.
+/// The function that moves rows, and how short rows are filled.
 type Way = (MovePrefetchingFn, Short);
 
-/// Runs a plane. Only `fns` know the index type.
+/// Runs a plane. Only `fns` depend on the index type.
 #[inline(never)]
 fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
     for strip in plane.strips() {
@@ -74,30 +73,29 @@ fn planes(state: &mut State, plane: Plane<'_>, way: Way, fns: ResolveFns) {
     }
 }
 
-/// Runs the inner loop.
 #[inline(always)]
 fn run(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) {
     let State { positions, block, done, fill, .. } = state;
     let mut other = Positions::new();
-    let mut rooms = [positions, &mut other];
+    let mut buffers = [positions, &mut other];
     let mut rolling = Rolling::new(strip, way, (done, fill));
     while rolling.left.n() > 0 {
         let round = rolling.left.part(0, round(strip.spec()));
-        block.resolve(rooms[0], &round, fns);
+        block.resolve(buffers[0], &round, fns);
         prefetch_indices(&round, LINE);
-        // SAFETY: the positions of the round have just been written. They stay until the round after it has been
-        // resolved, which goes to the other buffer, and moved.
-        let rows = unsafe { ResolvedRows::new(&round, rooms[0].as_ptr(), NextSlice::NONE, *block) };
-        if !rolling.go_on(&rows) {
+        // SAFETY: the positions of the round have just been written. They stay until the next round has been resolved,
+        // into the other buffer, and these rows have been moved.
+        let rows = unsafe { ResolvedRows::new(&round, buffers[0].as_ptr(), NextSlice::NONE, *block) };
+        if !rolling.advance(&rows) {
             return;
         }
-        rooms.swap(0, 1);
+        buffers.swap(0, 1);
     }
     rolling.finish();
 }
 
-/// Runs the inner loop by one call of the level for all rounds. Only tuples that are contiguous are run so, by levels
-/// that have a way of their own for the number of components. For others nothing is done, and `false` returned.
+/// Runs the inner loop by one call for all rounds. Does nothing, and returns `false`, unless tuples are contiguous and
+/// the level has a function for their number of components.
 #[inline(always)]
 fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -> bool {
     let Some(resolve_tuples) = fns.of_tuples(strip.spec()) else {
@@ -106,29 +104,28 @@ fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -
     let State { positions, block, done, fill, .. } = state;
     let mut other = Positions::new();
     let job = TupleJob::new(strip, round(strip.spec()), [positions, &mut other]);
-    let mut rooms = job.rooms();
+    let mut buffers = job.buffers();
     let mut rolling = Rolling::new(strip, way, (done, fill));
-    let mut goes_on = true;
+    let mut continues = true;
     let mut each = |n, bad| {
         let round = rolling.left.first(n);
         prefetch_indices(&round, MOST_PREFETCHED_OF_A_TUPLE);
         block.note(bad);
-        // SAFETY: the positions of these tuples have just been written. They stay until the round after it has been
-        // resolved, which goes to the other buffer, and moved.
-        let rows = unsafe { ResolvedRows::new(&round, rooms[0], NextSlice::NONE, *block) };
-        goes_on = rolling.go_on(&rows);
-        rooms.swap(0, 1);
-        goes_on
+        // SAFETY: the positions of these tuples have just been written. They stay until the next round has been
+        // resolved, into the other buffer, and these rows have been moved.
+        let rows = unsafe { ResolvedRows::new(&round, buffers[0], NextSlice::NONE, *block) };
+        continues = rolling.advance(&rows);
+        buffers.swap(0, 1);
+        continues
     };
     let resolved = resolve_tuples((&job, &mut each));
-    if resolved && goes_on {
+    if resolved && continues {
         rolling.finish();
     }
     resolved
 }
 
-/// Prefetches the indices that follow those of a round after [`INDICES_AHEAD`] bytes, if they lie at most `most` bytes
-/// apart.
+/// Prefetches indices [`INDICES_AHEAD`] bytes after the indices of a round, if they are at most `most` bytes apart.
 #[inline(always)]
 fn prefetch_indices(round: &Strip<'_>, most: usize) {
     let step = round.args().inner().index;
@@ -137,48 +134,45 @@ fn prefetch_indices(round: &Strip<'_>, most: usize) {
     }
 }
 
-/// Rows of a round.
 #[inline(always)]
 fn round(spec: &KernelSpec) -> usize {
     spec.prefetch_distance.clamp(1, BLOCK)
 }
 
-/// The inner loop on its way: the rows of a round are moved while those of the next round are prefetched.
+/// A running inner loop: the rows of a round are moved while the rows of the next round are prefetched.
 struct Rolling<'a> {
     /// The iterations whose rows have not been prefetched.
     left: Strip<'a>,
-    /// The rows that were prefetched last.
+    /// The rows prefetched last.
     prefetched: ResolvedRows<'a>,
     way: Way,
-    /// The rows that have been moved or filled.
+    /// The number of rows moved or filled.
     done: &'a mut usize,
     fill: &'a mut FillRow,
 }
 
 impl<'a> Rolling<'a> {
-    /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
     fn new(strip: &Strip<'a>, way: Way, (done, fill): (&'a mut usize, &'a mut FillRow)) -> Self {
         Rolling { left: *strip, prefetched: ResolvedRows::none(strip), way, done, fill }
     }
 
-    /// Prefetches the rows of the next round, and moves those of the round before; returns whether to go on: not where
-    /// an index is out of range and that is an error.
+    /// Prefetches the rows of the next round, and moves the rows of the previous round. Returns whether to continue:
+    /// `false` if an index is out of range and that is an error.
     #[inline(never)]
-    fn go_on(&mut self, next: &ResolvedRows<'a>) -> bool {
+    fn advance(&mut self, next: &ResolvedRows<'a>) -> bool {
         self.move_prefetched(next);
         self.prefetched = *next;
         self.left = self.left.from(next.n());
         !(next.block().has_bad() && self.left.spec().policy.fails())
     }
 
-    /// Moves the rows of the last round.
     #[inline(never)]
     fn finish(&mut self) {
         self.move_prefetched(&self.prefetched.without_rows());
     }
 
-    /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
+    /// Moves the rows prefetched last, and prefetches `ahead`.
     #[inline(always)]
     fn move_prefetched(&mut self, ahead: &ResolvedRows<'_>) {
         let ((move_rows, short), prefetched) = (self.way, self.prefetched);

@@ -1,17 +1,18 @@
 //! The body that rearranges space: it runs planes of rows.
 //!
-//! Along the inner loop one tensor lies whole, and the other in `block` streams that take turns. The output takes from
-//! streams of data, or data goes to streams of the output; either is a loop with a step for each tensor. With a block
-//! of 1 this is a strided copy; else a period is one row of every stream, and crops and pads may begin inside one.
+//! Along the inner loop one tensor is whole, and the other consists of `block` streams, one row of each in turn.
+//! Streams of data are interleaved into the output, or data is split into streams of the output. Either is a loop with
+//! a step for each tensor. With a block of 1 this is a strided copy. Otherwise a period is one row of every stream, and
+//! crops and pads may begin inside a period.
 //!
 //! ```text
-//! pairs:    two rows at a time, where a loop without a block or with a block of 2 has whole pairs alone
-//! periods:  a loop over the rows of each period; without a block all rows are one period
-//! any:      row by row, with a carry; whole periods by vectors, where there is a function for them
+//! pairs:    two rows at a time, if a loop with a block of 1 or 2 consists of whole pairs
+//! periods:  a loop over the rows of each period; with a block of 1 all rows are one period
+//! any:      row by row, with a carry; whole periods by vectors, if there is a function for them
 //! ```
 //!
-//! Where both tensors are contiguous and the block is 2, 3, 4 or 8, levels with vectors run whole periods by zipping
-//! streams (`zip.rs`) or unzipping them (`unzip_avx2.rs`).
+//! Levels with vectors zip (`zip.rs`) or unzip (`unzip_avx2.rs`) whole periods, if both tensors are contiguous and the
+//! block is 2, 3, 4 or 8.
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;
@@ -23,18 +24,17 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
-/// Runs a plane.
 pub(crate) type SpaceBody = fn(SpacePlane<'_>);
 
-/// The body.
+/// The body of kernels of a width and a level.
 #[inline(always)]
 pub(crate) fn space_plane<W: SpaceWidth, L: Isa>(plane: SpacePlane<'_>) {
-    // SAFETY: K7: the body is that of kernels of the level, which are given arguments on a machine that has it.
+    // SAFETY: K7: only kernels of the level name this body, and run on a machine that has it.
     let level = unsafe { L::of_kernel() };
     W::interleave(level, plane);
 }
 
-/// A width of rows that the operators which rearrange space move.
+/// A width of rows that space-rearranging operators move.
 pub trait SpaceWidth: Width {
     /// Interleaves streams, or takes them apart, at a level.
     fn interleave<L: Isa>(level: L, plane: SpacePlane<'_>);
@@ -61,11 +61,11 @@ impl SpaceWidth for Rows {
     }
 }
 
-/// The function that runs whole periods of a loop by vectors of a level, for rows of `BYTES` bytes; `None` for other
-/// numbers of streams than vectors take, where rows are not contiguous, or a stream holds no vector.
+/// The function that runs whole periods of a loop by vectors, for rows of `BYTES` bytes. `None` if vectors do not take
+/// the number of streams, rows are not contiguous, or a stream has less than a vector.
 #[inline(always)]
 fn periods<const BYTES: usize, L: Isa>(level: L, inner: &BlockLoop) -> Option<PeriodsFn> {
-    // With AVX2 and AVX-512 vectors of 16 bytes serve three streams alone.
+    // With AVX2 and AVX-512, vectors of 16 bytes serve only three streams.
     let least = if cfg!(target_arch = "x86_64") && inner.block != 3 { 32 } else { 16 };
     let taken = matches!(BYTES, 1 | 2 | 4 | 8) && matches!(inner.block, 2 | 3 | 4 | 8);
     if !taken || inner.n / inner.block * BYTES < least {
@@ -77,7 +77,7 @@ fn periods<const BYTES: usize, L: Isa>(level: L, inner: &BlockLoop) -> Option<Pe
     }
 }
 
-/// Interleaves streams of `BYTES` bytes, or takes them apart: whole periods by a function, where there is one.
+/// Interleaves streams of `BYTES` bytes, or takes them apart; whole periods by a function, if there is one.
 enum InterleaveFixed<const BYTES: usize> {}
 
 impl<const BYTES: usize> LevelFn for InterleaveFixed<BYTES> {
@@ -89,7 +89,7 @@ impl<const BYTES: usize> LevelFn for InterleaveFixed<BYTES> {
     #[inline(always)]
     fn call<Here: Token>(_: Here, (plane, whole): Self::Args<'_>) {
         debug_assert_eq!(plane.args().row(), BYTES, "K6");
-        // SAFETY: rows of `BYTES` bytes (K6): both ends of each reach as many, apart from each other.
+        // SAFETY: rows of `BYTES` bytes (K6), which may be read and written, and do not overlap.
         each(plane, |from, to| unsafe { copy_fixed::<BYTES>(from, to) }, whole);
     }
 }
@@ -106,8 +106,7 @@ impl LevelFn for InterleaveRows {
         let row = plane.args().row();
         macro_rules! halves {
             ($half:literal) => {
-                // SAFETY: both ends of a row reach its bytes, at least `$half` and at most twice as many, apart from
-                // each other.
+                // SAFETY: rows of `$half..=2 * $half` bytes, which may be read and written, and do not overlap.
                 each(plane, |from, to| unsafe { copy_halves::<$half>(from, to, row) }, None)
             };
         }
@@ -119,23 +118,22 @@ impl LevelFn for InterleaveRows {
             65..=128 => halves!(64),
             129..=256 => halves!(128),
             _ => {
-                // SAFETY: both ends of a row reach its bytes, apart from each other.
+                // SAFETY: rows of `row` bytes, which may be read and written, and do not overlap.
                 each(plane, |from, to| unsafe { to.copy_from_nonoverlapping(from, row) }, None);
             }
         }
     }
 }
 
-/// Runs `copy` on the ends of every row, which may be read and written and are apart (K1, K4), and `whole` on the whole
-/// periods of each line first: as far as it takes them.
-///
-/// The sizes are in registers: for all that the compiler knows, a copy could change what lies in memory.
+/// Runs `copy` on the source and the target of every row, which may be read and written and do not overlap (K1, K4). On
+/// the whole periods of each line, runs `whole` first, as far as it takes them. Sizes are in registers: for all the
+/// compiler knows, a copy could change memory.
 #[inline(always)]
 fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<PeriodsFn>) {
     let inner = plane.args().inner();
     let BlockLoop { n, block, phase, step, wrap } = *inner;
     let copy = |at: SpaceCursor| copy(at.data(), at.out());
-    // Without blocks, all rows are one period.
+    // With a block of 1, all rows are one period.
     let (rows, step) = if block == 1 { (n, wrap) } else { (block, step) };
     let first = (rows - phase).min(n);
     match (block, whole) {
@@ -164,7 +162,7 @@ fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<
                 if left == n - first % block
                     && let Some(whole) = whole.take()
                 {
-                    // SAFETY: the loop is one of the plane, and has `left` rows left here, at the first of a period.
+                    // SAFETY: a loop of the plane, with `left` rows remaining from here, the first row of a period.
                     let done = whole(&unsafe { Periods::new(inner, cursor.at(), left / block) });
                     cursor = cursor.after(inner.period().times(done as isize));
                     left -= done * block;
@@ -177,7 +175,7 @@ fn each(plane: SpacePlane<'_>, copy: impl Fn(*const u8, *mut u8), whole: Option<
     }
 }
 
-/// Runs `line` from the first row of every line of a plane.
+/// Runs `line` at the first row of every line of a plane.
 #[inline(always)]
 fn lines(plane: SpacePlane<'_>, line: impl Fn(SpaceCursor)) {
     let outer = plane.args().outer();

@@ -1,15 +1,15 @@
-//! The bodies of scatters: indices are resolved as for a gather, then their rows go to a [`RowConsumer`].
+//! The bodies of scatters: indices are resolved as for a gather, then rows go to a [`RowConsumer`].
 //!
 //! ```text
-//! take single elements by their indices, where there is a function that does; else
+//! take single elements by their indices, if there is a function for it; else
 //! for each block of the inner loop:
-//!     resolve its indices into positions       (unless they are those of the block before)
-//!     leave out rows out of range              (`ScatterOutOfBounds::Drop` only), and those of other threads
-//!     hand its rows to the sink
+//!     resolve its indices into positions       (unless the previous block had the same indices)
+//!     skip rows out of range                   (`ScatterOutOfBounds::Drop` only), and rows of other threads
+//!     pass its rows to the consumer
 //! ```
 //!
-//! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
-//! In rounds, the rows of the next block are handed over too, to be prefetched.
+//! Blocks are short if each index is used once, so that the processor resolves the next indices while it waits for
+//! memory. In rounds, the rows of the next block are passed too, to be prefetched.
 
 use crate::kernels::nest::args::{Cursor, IndexArgs, KernelSpec, Loop};
 
@@ -28,8 +28,8 @@ use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
 
-/// The body of a scatter's kernel, by its plan's method: a function of its own, as [`body`](super::body) is. The
-/// reduction is the sink's.
+/// The body of a scatter's kernel, by its plan's method: a separate function, like [`body`](super::body). The consumer
+/// has the reduction.
 #[inline(never)]
 #[must_use]
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
@@ -46,21 +46,21 @@ pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 #[inline(never)]
 fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, plane: Plane<'_>) {
     const { assert!(N <= BLOCK) };
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     in_blocks(state, plane, &Resolver::of::<I, L>(level), N);
 }
 
-/// As [`scattered`], in blocks of up to `most` rows, for an index type and a level that only resolving knows.
+/// [`scattered`] in blocks of up to `most` rows. Only `resolver` depends on the index type and the level.
 #[inline(never)]
 fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usize) {
-    let (args, spec, sink) = (plane.args(), plane.spec(), sink(plane));
-    if sink.only_checks() {
+    let (args, spec, consumer) = (plane.args(), plane.spec(), consumer(plane));
+    if consumer.only_checks() {
         return check(state, plane, resolver);
     }
-    if let Some(by_index) = sink.by_index() {
+    if let Some(by_index) = consumer.by_index() {
         if spec.components.len() == 1 {
-            // SAFETY: the plane of a scatter shows K3, K4, S1, S2 and S3; S4: the sink has the functions of the plan.
+            // SAFETY: a scatter's plane shows K3, K4, S1, S2 and S3; S4: the consumer has the functions of the plan.
             let job = unsafe { IndexedJob::new(indexed(plane, resolver)) };
             let out_of_range = by_index.reduce(&job);
             return state.took(plane, out_of_range);
@@ -83,14 +83,14 @@ fn in_blocks(state: &mut State, plane: Plane<'_>, resolver: &Resolver, most: usi
                 strip.next_slice(start).fetch_steps(block.n());
             }
             missed |= rows.in_range().is_none();
-            sink.take(chosen(spec, &rows, &mut which), None);
+            consumer.take(chosen(spec, &rows, &mut which), None);
         }
     }
     state.took(plane, missed);
 }
 
 impl State {
-    /// Counts the rows of a plane of a scatter, of which each has been reduced, but for those whose index was `missed`.
+    /// Counts the rows of a plane of a scatter as done: each has been reduced, unless its index was `missed`.
     fn took(&mut self, plane: Plane<'_>, missed: bool) {
         if !missed || !plane.spec().policy.fails() {
             self.done += plane.rows();
@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-/// The elements of a plane, which are taken by their indices.
+/// The elements of a plane, taken by their indices.
 #[inline(always)]
 fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
     let (args, spec, strip, at) = (plane.args(), plane.spec(), plane.first(), plane.at());
@@ -122,12 +122,11 @@ fn indexed(plane: Plane<'_>, resolver: &Resolver) -> IndexedElements {
     }
 }
 
-/// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
-/// these wait for (workload `index_add/4M_into_64K_scalars`).
+/// Rows per chunk. Each index of a short row is used once, and the processor sees the next indices before all earlier
+/// rows have arrived (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
 
-/// Takes the elements of a plane whose inner loop stays at one tuple of indices: the tuple is resolved, and all of the
-/// loop has its position (S4).
+/// Takes the elements of a plane whose inner loop stays at one index tuple and its position (S4).
 #[inline(never)]
 fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: &FusedScatterFns) {
     let (outer, inner) = (plane.args().outer(), plane.args().inner());
@@ -140,7 +139,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
             let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
                 let first = Ends { updates: at.out, destination: at.data.cast_mut() };
-                // SAFETY: S1 to S4 for the elements of the inner loop, all of which the tuple reaches.
+                // SAFETY: S1 to S4 for the elements of the inner loop, all at the tuple's position.
                 by_index.reduce_stepped(unsafe { StridedUpdates::new(first, [inner.out, inner.data], inner.n) });
                 at = at.step(&stays);
             }
@@ -151,7 +150,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
     state.took(plane, missed);
 }
 
-/// Prefetches the indices and updates that follow those of a strip, where they are contiguous.
+/// Prefetches indices [`STREAM_AHEAD`] bytes after a strip, and updates if they are contiguous and short.
 #[inline(always)]
 fn prefetch_streams(strip: &Strip<'_>) {
     let (inner, row, at, n) = (strip.args().inner(), strip.spec().row, strip.at(), strip.n());
@@ -161,19 +160,19 @@ fn prefetch_streams(strip: &Strip<'_>) {
     }
 }
 
-/// Runs a plane of a scatter in rounds: the rows of the next indices are prefetched while those of some are taken.
+/// Runs a plane of a scatter in rounds: the rows of the next round are prefetched while a round is taken.
 #[inline(never)]
 fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     in_rounds(state, plane, &Resolver::of::<I, L>(level));
 }
 
-/// As [`scattered_in_rounds`], for an index type and a level that only resolving knows.
+/// [`scattered_in_rounds`]; only `resolver` depends on the index type and the level.
 #[inline(never)]
 fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
-    let sink = sink(plane);
-    if sink.only_checks() {
+    let consumer = consumer(plane);
+    if consumer.only_checks() {
         return check(state, plane, resolver);
     }
     let State { positions, block, .. } = state;
@@ -182,12 +181,11 @@ fn in_rounds(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let mut these = ScatterRound { positions, block, which: &mut which };
     let mut next = ScatterRound { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for strip in plane.strips() {
-        missed |= rounds(sink, strip, resolver.fns, &mut these, &mut next);
+        missed |= rounds(consumer, strip, resolver.fns, &mut these, &mut next);
     }
     state.took(plane, missed);
 }
 
-/// The indices of a round.
 struct ScatterRound<'a> {
     positions: &'a mut Positions,
     block: &'a mut Block,
@@ -197,7 +195,7 @@ struct ScatterRound<'a> {
 /// Runs the inner loop in rounds; returns whether an index was out of range.
 #[inline(always)]
 fn rounds<'a>(
-    sink: &RowConsumer,
+    consumer: &RowConsumer,
     mut left: Strip<'_>,
     fns: ResolveFns,
     these: &mut ScatterRound<'a>,
@@ -210,11 +208,11 @@ fn rounds<'a>(
         out_of_range |= next.block.resolve(next.positions, &after, fns);
         left = left.from(after.n());
         prefetch_streams(&after);
-        // SAFETY: the positions of these rows were resolved in the round before, into the other buffer.
+        // SAFETY: the positions of these rows were resolved in the previous round, into the other buffer.
         let rows = unsafe { ResolvedRows::new(&round, these.positions.as_ptr(), NextSlice::NONE, *these.block) };
         // SAFETY: the positions of these rows have just been resolved.
         let later = unsafe { ResolvedRows::new(&after, next.positions.as_ptr(), NextSlice::NONE, *next.block) };
-        sink.take(chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which)));
+        consumer.take(chosen(spec, &rows, these.which), Some(chosen(spec, &later, next.which)));
         core::mem::swap(these, next);
         if after.n() == 0 || (these.block.has_bad() && spec.policy.fails()) {
             return out_of_range;
@@ -223,7 +221,7 @@ fn rounds<'a>(
     }
 }
 
-/// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
+/// The rows of a resolved block whose index is in range; no rows if an index out of range is an error.
 #[inline(always)]
 fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> Chosen<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
@@ -234,16 +232,15 @@ fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Sele
         which.choose(rows);
         Some(which.rows())
     };
-    // SAFETY: S1 to S3: rows of a strip of the scatter. Those whose position is not in range are left out.
+    // SAFETY: S1 to S3: rows of a strip of the scatter. Rows out of range are skipped.
     unsafe { Chosen::new(rows, listed) }
 }
 
-/// The functions that resolve indices of a type at a level, and that check them.
+/// The functions that resolve and check indices of a type at a level.
 struct Resolver {
     fns: ResolveFns,
     check: CheckFn,
     index_bytes: usize,
-    /// Whether the index type has values below 0.
     is_signed: bool,
 }
 
@@ -259,7 +256,7 @@ impl Resolver {
     }
 }
 
-/// Checks the indices of a plane, whose rows are not taken: those that are not valid are resolved.
+/// Checks the indices of a plane without taking its rows. Only indices that are not valid are resolved.
 #[inline(never)]
 fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
     let planes = if plane.args().outer().index == 0 { 1 } else { plane.args().outer().n };
@@ -282,11 +279,11 @@ fn check(state: &mut State, plane: Plane<'_>, resolver: &Resolver) {
 /// Runs a plane of a scatter row by row, in 64 bits.
 #[inline(never)]
 fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
-    let (sink, mut missed) = (sink(plane), false);
+    let (consumer, mut missed) = (consumer(plane), false);
     for mut strip in plane.strips() {
         while strip.n() > 0 {
             match resolve_tuple::<I>(&strip, &plane.spec().components) {
-                Some(position) => take_row(sink, &strip, position),
+                Some(position) => take_row(consumer, &strip, position),
                 None => missed = true,
             }
             strip.step();
@@ -295,19 +292,18 @@ fn direct_scattered<I: Index>(state: &mut State, plane: Plane<'_>) {
     state.took(plane, missed);
 }
 
-/// Takes the first row of a strip, whose position is in range.
+/// Takes the first row of a strip at a position in range.
 #[inline(never)]
-fn take_row(sink: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
+fn take_row(consumer: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
     let zero = 0;
-    // SAFETY: the position has just been resolved, and is in range.
+    // SAFETY: the position is in range.
     let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
     // SAFETY: S1 to S3: a row of a strip of the scatter, whose position is in range.
-    sink.take(unsafe { Chosen::new(&rows, None) }, None);
+    consumer.take(unsafe { Chosen::new(&rows, None) }, None);
 }
 
-/// The sink of a scatter.
 #[inline(always)]
-fn sink<'a>(plane: Plane<'a>) -> &'a RowConsumer<'a> {
-    // SAFETY: S3: the arguments of a scatter have a sink, which outlives the call.
+fn consumer<'a>(plane: Plane<'a>) -> &'a RowConsumer<'a> {
+    // SAFETY: S3: the arguments of a scatter have a consumer, which outlives the call.
     unsafe { &*plane.args().params().cast::<RowConsumer>() }
 }

@@ -1,4 +1,4 @@
-//! The functions that kernels of the operators on indices run for a width of rows, at a level.
+//! The functions that kernels of index operators run for a width of rows, at a level.
 
 #![forbid(unsafe_code)]
 
@@ -11,36 +11,34 @@ use crate::kernels::moves::{Fixed, GatherFn, LookUpFn, MoveJobFn, Rows, Width};
 use crate::kernels::nest::args::IndexKernel;
 use crate::types::index::Index;
 
-/// A width of rows that indices move.
+/// A width of rows that index operators move.
 pub trait IndexWidth: Width {
-    /// Bytes of rows of this width that may be resolved and moved in one loop, where [`gathers_rows`].
+    /// Row bytes that may be resolved and moved in one loop, if [`gathers_rows`].
     const GATHERED: usize;
 
-    /// Moves rows by their positions.
     fn move_rows<L: Isa>(level: L) -> MoveJobFn;
 
-    /// The kernel that resolves rows of a size and moves them in one pass, as
-    /// [`Method::Direct`](crate::Method::Direct) does; `None` for tuples of rows that are no elements.
+    /// The kernel that resolves and moves rows of a size in one pass, for [`Method::Direct`](crate::Method::Direct);
+    /// `None` for tuples of rows that are not elements.
     fn one_pass<I: Index, L: Isa>(size: RowSize, pass: Pass) -> Option<IndexKernel>;
 
-    /// Runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
+    /// Runs a plane row by row, from any address; `None` if rows do not have the size of elements.
     #[must_use]
     fn one_by_one<I: Index>() -> Option<PlaneFn> {
         None
     }
 
-    /// Looks elements up in a table, where the level has one.
+    /// Looks elements up in a table; `None` if the level has no table.
     #[must_use]
     fn look_up<L: Isa>(_: L) -> Option<LookUpFn> {
         None
     }
 
-    /// Resolves and moves the rows of a plane in one loop.
     fn gather<I: Index, L: Isa>(level: L) -> GatherFn;
 }
 
 /// Whether levels with vectors resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
-/// bytes gain by that out of large data only, which indices of one and two bytes do not reach.
+/// bytes gain only if data is large, which indices of one and two bytes do not reach.
 pub(crate) const fn gathers_rows(row: usize, index: usize) -> bool {
     matches!(row, 4 | 8) || (row == 12 && index >= 4)
 }

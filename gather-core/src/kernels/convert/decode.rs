@@ -1,19 +1,19 @@
-//! Decoding: the functions of a map or of a format, compiled for each level.
+//! Decoding: the functions of a map or a format, compiled for each level.
 //!
 //! ```text
-//! gathers           rows of a job, piece by piece, into the output      (`pieces.rs`)
-//! bags              columns of some rows, into a scratch                (`exec/bag/converted.rs`)
-//! row functions     some rows, into a scratch                           (`row`)
+//! gathers           rows of a job, chunk by chunk, into the output      (`pieces.rs`)
+//! bags              columns of rows, into a scratch                     (`exec/bag/converted.rs`)
+//! row functions     rows, into a scratch                                (`row`)
 //! ```
 //!
-//! All of them call the one function of rows, which knows its types; its callers do not.
+//! All of them call one decoding function, which knows its types; its callers do not.
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::pieces::{Pieces, pieces_scalar};
+use crate::kernels::convert::pieces::{RowChunks, chunks_scalar};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
+use crate::kernels::convert::pieces::{chunks_avx2, chunks_avx512};
 use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
@@ -22,22 +22,22 @@ use crate::kernels::nest::args::{CompiledMoveFn, DecodeFn, EncodedRow, IndexArgs
 use crate::kernels::nest::rows::MoveJob;
 use crate::types::method::Method;
 
-/// A map, or a format: how elements of data become others.
+/// A map or a format: how elements of data become other elements.
 pub(crate) trait Decode: 'static {
-    /// The elements of data, and those that they become.
+    /// The types of an element of data and of its result.
     type In: Copy;
     type Out: Copy;
 
-    /// The parameters, as a call gives them.
+    /// The params, as a call gives them.
     type Given<'a>;
 
-    /// Whether rows are decoded whole, and not piece by piece.
+    /// Whether rows are decoded whole, not chunk by chunk.
     const WHOLE: bool = false;
 
-    /// Decodes elements, of which the first comes from a place. All of `to` is written.
+    /// Decodes elements, the first of which is at `place`. Writes all of `to`.
     ///
     /// # Safety
-    /// K8: what is given has values for the row of the place, and for the elements from there on.
+    /// K8: `given` has values for the row of `place`, and for the elements from there on.
     unsafe fn decode(
         level: impl Token,
         from: &[Self::In],
@@ -46,40 +46,39 @@ pub(crate) trait Decode: 'static {
         place: Place,
     );
 
-    /// The number of elements that some elements of data become.
+    /// The number of results of `elements` elements of data.
     #[inline(always)]
     fn results(_: &Self::Given<'_>, elements: usize) -> usize {
         elements
     }
 
-    /// The parameters without their types.
+    /// The params without their types.
     fn erased<'g>(given: &'g Self::Given<'_>) -> ErasedParams<'g>;
 }
 
-/// The parameters of a map or of a format, without their types.
+/// The params of a map or a format, without their types.
 #[derive(Clone, Copy)]
 pub(crate) struct ErasedParams<'a> {
-    /// K8: a [`Decode::Given`]; null where nothing decodes.
+    /// K8: a [`Decode::Given`]; null without a decoder.
     pub(crate) given: *const (),
-    /// The address of the first element of data, and whether elements have values of their own, by their place from
-    /// there.
+    /// The address of the first element of data, and whether elements have their own values, by distance from it.
     pub(crate) data: usize,
     pub(crate) by_element: bool,
-    /// Prefetches values, where not all are at hand.
+    /// Prefetches values; `None` without values to prefetch.
     pub(crate) ahead: Option<&'a dyn PrefetchGiven>,
 }
 
-/// Parameters that are prefetched.
+/// Params that can be prefetched.
 pub(crate) trait PrefetchGiven {
-    /// Prefetches the values of a row, and of some of its elements, or the first of them.
+    /// Prefetches the values of a row, and of `elements` of its elements from `element` on, or the first of them.
     fn prefetch(&self, row: usize, element: usize, elements: usize);
 }
 
 impl ErasedParams<'_> {
-    /// Without a map.
+    /// No params.
     pub(crate) const NONE: Self = ErasedParams { given: core::ptr::null(), data: 0, by_element: false, ahead: None };
 
-    /// The place in data of an element of `size` bytes, where that matters.
+    /// The position in data of an element of `size` bytes, if elements have their own values; else 0.
     #[inline(always)]
     pub(crate) fn element(&self, at: *const u8, size: usize) -> usize {
         if self.by_element { at.addr().wrapping_sub(self.data) / size } else { 0 }
@@ -89,34 +88,33 @@ impl ErasedParams<'_> {
 /// The functions of a map or of a format, by level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeFns {
-    /// Decode the rows of a job.
+    /// Decodes the rows of a job.
     pub(crate) rows: ByLevel<CompiledMoveFn>,
-    /// Decode rows at any addresses.
+    /// Decodes rows at any addresses.
     pub(crate) each: ByLevel<DecodeFn>,
 }
 
 impl DecodeFns {
     pub(crate) const fn of<D: Decode>() -> Self {
         DecodeFns {
-            // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+            // SAFETY: E1: a safe function, and functions of levels, which are safe on machines that have the level.
             rows: unsafe { by_level!(rows_scalar::<D>, rows_avx2::<D>, rows_avx512::<D>) },
-            // SAFETY: E1: a `DecodeFn` is no `LevelPointer`.
+            // SAFETY: E1: a `DecodeFn` is not a `LevelPointer`.
             each: unsafe { by_level!(each_scalar::<D>, each_avx2::<D>, each_avx512::<D>) },
         }
     }
 }
 
-/// A level: a function for the rows of a job, one for rows at any addresses, and one for a row as slices. Of the
-/// arguments of this last function the compiler knows that parameters do not change, and loads them once for all rows.
-/// Once the function is inlined, it does not know that the two slices do not overlap: decoders write into arrays of
-/// their own, which are stored when they are whole.
+/// The functions of a level: for the rows of a job, for rows at any addresses, and for one row as slices. The compiler
+/// knows that the params of the last function do not change, and loads them once for all rows. After inlining it does
+/// not know that the two slices do not overlap: decoders write into arrays, which are stored when complete.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $chunks:ident, $each:ident, $typed:ident, $here:expr;)*) => {$(
         $(#[$level])*
         fn $rows<D: Decode>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-            let by_pieces = |pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $pieces(pieces, args, job);
-            decode_rows::<D>(args, job, by_pieces, $each::<D>, |from, to, given, place| {
-                // SAFETY: K8: what is given has values for these elements.
+            let decode = |chunks: &RowChunks<'_>, args: &IndexArgs<'_>, job: &MoveJob<'_>| $chunks(chunks, args, job);
+            decode_rows::<D>(args, job, decode, $each::<D>, |from, to, given, place| {
+                // SAFETY: K8: `given` has values for these elements.
                 unsafe { $typed::<D>(from, to, given, place) }
             });
         }
@@ -125,11 +123,11 @@ macro_rules! levels {
         /// As for [`DecodeFn`], for the types of `D`. K7: the machine has the level.
         $(#[$level])*
         unsafe fn $each<D: Decode>(rows: &[EncodedRow], elements: usize, params: *const ()) {
-            // SAFETY: K8: the parameters of `D`.
+            // SAFETY: K8: the params of `D`.
             let given = unsafe { &*params.cast::<D::Given<'_>>() };
-            // SAFETY: K8: the parameters have values for the elements of these rows.
+            // SAFETY: K8: the params have values for the elements of these rows.
             let decode = |from: &[D::In], to: &mut [_], place| unsafe { $typed::<D>(from, to, given, place) };
-            // SAFETY: K8: rows as `each_row` takes them.
+            // SAFETY: K8: rows as `each_row` requires.
             unsafe { each_row::<D>(rows.iter().copied(), elements, given, decode) };
         }
 
@@ -149,18 +147,18 @@ macro_rules! levels {
     )*};
 }
 levels! {
-    rows_scalar, pieces_scalar, each_scalar, typed_scalar, Scalar;
+    rows_scalar, chunks_scalar, each_scalar, typed_scalar, Scalar;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
-    rows_avx2, pieces_avx2, each_avx2, typed_avx2, Avx2::here();
+    rows_avx2, chunks_avx2, each_avx2, typed_avx2, Avx2::here();
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    rows_avx512, pieces_avx512, each_avx512, typed_avx512, Avx512::here();
+    rows_avx512, chunks_avx512, each_avx512, typed_avx512, Avx512::here();
 }
 
-/// Bytes of the longest element whose decoding is compiled once more, for rows that are near or of one short
-/// element: a call for each would take as long as the conversion of 64 elements (bench `tables`).
+/// Maximum bytes of an element whose decoding is also inlined, for near rows and rows of one short element. A call per
+/// row takes as long as the conversion of 64 elements (bench `tables`).
 const SHORT_ELEMENT: usize = 256;
 
-/// Bytes of the longest element that is a row by itself, and neither prefetched nor streamed.
+/// Maximum bytes of an element that is a row by itself, neither prefetched nor streamed.
 const LONE_ELEMENT: usize = 32;
 
 /// Whether rows are written by non-temporal stores.
@@ -172,8 +170,9 @@ fn is_streamed(args: &IndexArgs<'_>) -> bool {
 /// Decodes `elements` elements of each row, in one loop.
 ///
 /// # Safety
-/// K8: the elements of each row may be read, are aligned, and nothing writes them. `D::results(given, elements)` results
-/// may be written, aligned; nothing else uses their memory. The parameters have values for the elements.
+/// K8: the elements of each row may be read, are aligned, and nothing writes them. Per row,
+/// `D::results(given, elements)` results may be written, aligned; nothing else uses their memory. `given` has values
+/// for the elements.
 #[inline(always)]
 unsafe fn each_row<D: Decode>(
     rows: impl Iterator<Item = EncodedRow>,
@@ -194,29 +193,29 @@ unsafe fn each_row<D: Decode>(
     }
 }
 
-/// Decodes resolved rows.
+/// Decodes the resolved rows of a job.
 #[inline(always)]
 fn decode_rows<D: Decode>(
     args: &IndexArgs<'_>,
     job: &MoveJob<'_>,
-    decode: impl FnOnce(&Pieces<'_>, &IndexArgs<'_>, &MoveJob<'_>),
+    decode: impl FnOnce(&RowChunks<'_>, &IndexArgs<'_>, &MoveJob<'_>),
     decode_fn: DecodeFn,
     decode_row: impl Fn(&[D::In], &mut [MaybeUninit<D::Out>], &D::Given<'_>, Place),
 ) {
-    // SAFETY: K8: what is given is of the parameters of `D`.
+    // SAFETY: K8: the params are for `D`.
     let given = unsafe { &*conversion_args(args).given.cast::<D::Given<'_>>() };
     let is_near = job.prefetch_distance == 0 && !is_streamed(args);
     let is_lone = const { size_of::<D::Out>() <= LONE_ELEMENT } && conversion(args).elements <= 1;
     if const { size_of::<D::Out>() <= SHORT_ELEMENT } && (is_near || is_lone) {
-        // A copy of the job: the compiler need not load its fields again after each store.
+        // A copy of the job: the compiler need not reload its fields after each store.
         let job = *job;
         let rows = (0..job.n).map(|i| EncodedRow { from: job.source(i), to: job.target(i), row: job.row_of_data(i) });
-        // SAFETY: K1, K2, K4 and K8: rows of data, and rows of the output, each for the results of one.
+        // SAFETY: K1, K2, K4 and K8: rows of data, and rows of the output for the results of one row each.
         unsafe {
             each_row::<D>(rows, conversion(args).elements, given, |from, to, place| decode_row(from, to, given, place))
         };
     } else {
-        let pieces = Pieces { decode_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
-        decode(&pieces, args, job);
+        let chunks = RowChunks { decode_fn, params: D::erased(given), size_out: size_of::<D::Out>(), whole: D::WHOLE };
+        decode(&chunks, args, job);
     }
 }

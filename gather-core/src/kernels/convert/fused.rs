@@ -1,4 +1,4 @@
-//! Fused rows: codes with a scale and a bias of their own, decoded whole.
+//! Fused rows: codes with their own scale and bias, decoded whole.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -20,7 +20,7 @@ pub(crate) fn decode_fns<U: Float>(format: FusedFormat) -> &'static DecodeFns {
     by_coding!(format, C => const { &DecodeFns::of::<InFusedRows<U, C>>() })
 }
 
-/// Codes of a coding in fused rows, which become numbers `U`.
+/// Decodes fused rows of the coding `C` to numbers `U`.
 pub(crate) struct InFusedRows<U, C>(PhantomData<(U, C)>);
 
 impl<U: Float, C: Columns> Decode for InFusedRows<U, C> {
@@ -54,7 +54,7 @@ impl<U: Float, C: Columns> Decode for InFusedRows<U, C> {
     }
 }
 
-/// A row's format, as what decodes it reads it.
+/// The format of a row as the params of its decoder.
 #[inline(always)]
 pub(crate) fn erased(row: &FusedRow) -> ErasedParams<'_> {
     ErasedParams { given: (&raw const *row).cast(), ..ErasedParams::NONE }

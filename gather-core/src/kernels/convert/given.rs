@@ -4,11 +4,11 @@
 
 /// The argument for a parameter of a [`Map`](crate::Map) or of a [`RowFunction`](crate::RowFunction).
 ///
-/// A call takes a tuple with one for each parameter: `(Given::PerRow(&scales), Given::All(128))`. A tuple of one ends
-/// with a comma, `(Given::All(2.0),)`, and without parameters it is `()`.
+/// A call takes a tuple with one `Given` for each parameter: `(Given::PerRow(&scales), Given::All(128))`. A tuple of
+/// one ends with a comma, `(Given::All(2.0),)`, and without parameters it is `()`.
 ///
-/// `A` is what the map or the function takes: a value, or, for some parameters of row functions, a slice. `V` is one
-/// value: `Given<'_, f32>` and `Given<'_, &[f32], f32>`.
+/// `A` is the argument type of the map or the function: a value, or a slice for some parameters of row functions. `V`
+/// is the type of one value: `Given<'_, f32>` and `Given<'_, &[f32], f32>`.
 ///
 /// The number of values that each variant takes:
 ///
@@ -20,40 +20,39 @@
 /// | `PerIndexOf` | unavailable | rows of the result; its `len` is 1 | its `len` for each row of the result |
 /// | `PerElement` | elements of data | unavailable | unavailable |
 ///
-/// - The axis is the one that indices name positions of: `PerRow` needs index tuples of length 1.
-/// - The rows of the result are the product of its dimensions before a row. The product of the last of these is taken
-///   too: its values repeat for the dimensions before. So embeddings of 512 positions serve any number of sequences of
-///   512 tokens. For shorter sequences give as many of them: `&positions[..len * dim]`.
+/// - The axis is the indexed axis: `PerRow` needs index tuples of length 1.
+/// - The rows of the result are the product of its dimensions before a row. The product of the last of these dimensions
+///   is taken too: its values repeat for the dimensions before. So embeddings of 512 positions serve any number of
+///   sequences of 512 tokens. For shorter sequences give `&positions[..len * dim]`.
 /// - `len` is the length of a row of data. An `#[optional]` slice may also be empty in `All`.
-/// - An `#[any_len]` slice has any length. Rows share the values of `PerRow` evenly, and those of `PerIndex` where the
-///   result has at most one dimension before a row. With more dimensions `PerIndexOf` states the length, and `PerIndex`
-///   is an error.
+/// - An `#[any_len]` slice has any length. Values of `PerRow` are shared evenly among rows, and values of `PerIndex`
+///   too if the result has at most one dimension before a row. With more dimensions `PerIndexOf` states the length, and
+///   `PerIndex` is an error.
 ///
-/// A call with another number of values is an error before anything is written, and so is what is unavailable:
+/// A call with another number of values is an error before anything is written. So is an unavailable variant:
 /// [`Error::ParameterUnavailable`](crate::Error::ParameterUnavailable).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Given<'a, A, V = A> {
-    /// One value, or one slice, for the whole call. A reference to an array stands for a slice in the call itself; in a
+    /// One value, or one slice, for the whole call. A reference to an array becomes a slice in the call itself; in a
     /// `let` before the call write `&query[..]`.
     All(A),
-    /// A value, or a slice, for each row of data: for each position along the axis that indices name. An element or a
-    /// row that comes from position `i` of the axis takes value `i` or slice `i`. Slices lie one after the other.
+    /// A value, or a slice, for each row of data, which is each position along the indexed axis. An element or a row at
+    /// position `i` of the axis takes value `i` or slice `i`. Slices are contiguous.
     PerRow(&'a [V]),
-    /// A value, or a slice, for each row of the result, in row-major order, which is one for each index where no
-    /// dimension of data stands before the axis; or for each coordinate of the last dimensions before a row, which the
-    /// others repeat. For a slice of any length only where the result has at most one dimension before a row.
+    /// A value, or a slice, for each row of the result, in row-major order. If no dimension of data precedes the axis,
+    /// this is one for each index. Or one for each coordinate of the last dimensions before a row, repeated for the
+    /// dimensions before. Slices of any length need a result with at most one dimension before a row.
     PerIndex(&'a [V]),
-    /// As [`Given::PerIndex`], in slices of a stated length. How many slices there are says whether they are for all
-    /// indices or for those of the last dimensions. A slice that is as long as the row takes the length of a row, and a
-    /// value takes the length 1.
+    /// As [`Given::PerIndex`], in slices of a stated length. The number of slices says whether they are for all indices
+    /// or for the last dimensions. A slice as long as the row takes the length of a row, a value the length 1.
     PerIndexOf {
         /// The length of a slice.
         len: usize,
-        /// The slices, one after the other.
+        /// The slices, contiguous.
         values: &'a [V],
     },
-    /// A value for each element of data, in row-major order, such as the scales of blocks that are stored in a tensor
-    /// of their own. Data is row-major then.
+    /// A value for each element of data, in row-major order, such as scales of blocks stored in a separate tensor. Data
+    /// must be row-major.
     PerElement(&'a [V]),
 }

@@ -1,4 +1,4 @@
-//! Maps: conversions that are applied while gathering ([`Map`]), and how an element finds its parameters.
+//! Maps: conversions applied while gathering ([`Map`]), and how an element finds its params.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -12,18 +12,17 @@ use crate::kernels::level_fn::Token;
 pub(crate) use crate::kernels::nest::args::Place;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element on its way into a gather
-/// or a bag, with the parameters `P`: a tuple of their types, such as `(f32, u8)` for a scale and a zero point.
+/// A conversion of `T` into `U` that [`View::map`](crate::View::map) applies to each element that a gather or a bag
+/// reads. `P` is a tuple of its parameter types, such as `(f32, u8)` for a scale and a zero point.
 ///
-/// Values and parameters pass over the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
+/// Values and parameters pass through the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
 ///
-/// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
+/// Made by [`map_kernels!`](crate::map_kernels!); ready-made maps are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
     erased: &'static Erased,
     types: PhantomData<fn(T, P) -> U>,
 }
 
-/// A map without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Erased {
     pub(crate) name: &'static str,
@@ -32,14 +31,14 @@ pub(crate) struct Erased {
 }
 
 impl<T, U, P> Map<T, U, P> {
-    /// A map from what the macro emits.
+    /// A map from the type that the macro emits.
     #[doc(hidden)]
     #[must_use]
     pub const fn new<C: Convert<In = T, Out = U, Params = P>>() -> Self
     where
         P: Params,
     {
-        // The lengths of what a call gives are compared name by name.
+        // Lengths of given values are compared name by name.
         assert!(C::PARAMS.len() == P::COUNT, "a name for each parameter");
         let values = [size_of::<C::In>(), size_of::<C::Out>(), size_of::<P>()];
         assert!(
@@ -65,7 +64,7 @@ impl<T, U, P> Clone for Map<T, U, P> {
 
 impl<T, U, P> Copy for Map<T, U, P> {}
 
-/// Implements what names a function, and its parameters.
+/// Implements accessors of a function's name and parameter names.
 macro_rules! named {
     ($Function:ident) => {
         impl<T, U, P> $Function<T, U, P> {
@@ -94,17 +93,17 @@ macro_rules! named {
 pub(super) use named;
 named!(Map);
 
-/// How many values a call gives for a parameter that has not one for all.
+/// The number of values given for a parameter without one value for all.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
     Rows(usize),
     Elements(usize),
-    /// Any number, which no map takes.
+    /// Values per index, which no map takes.
     Indices,
 }
 
-/// How the value of a parameter is found: it is the one for all, or at `row * row_step + element * element_step`.
+/// How the value of a parameter is found: `all`, or `values[row * row_step + element * element_step]`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a, V> {
@@ -127,7 +126,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
         }
     }
 
-    /// `None` for one value.
+    /// The number of values; `None` for one value for all.
     fn count(&self) -> Option<Count> {
         let n = self.values.len();
         match (&self.all, self.row_step, self.element_step) {
@@ -138,7 +137,7 @@ impl<'a, V: Copy> Lookup<'a, V> {
         }
     }
 
-    /// Prefetches the values of a row, or of elements, if these have values of their own: all of them, or the first.
+    /// Prefetches the values of a row, or of `elements` elements or the first of them, if they have their own.
     #[inline(always)]
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
         if self.row_step + self.element_step > 0 {
@@ -156,23 +155,23 @@ impl<'a, V: Copy> Lookup<'a, V> {
         let at = row * self.row_step + element * self.element_step;
         let values = self.all.as_ref().map_or(self.values, core::slice::from_ref);
         debug_assert!(at < values.len(), "K8: no value for row {row}, element {element}");
-        // SAFETY: the caller's promise; the one value for all stands at 0.
+        // SAFETY: the caller's promise; a value for all is at 0.
         unsafe { *values.get_unchecked(at) }
     }
 }
 
-/// The parameters of a map, as its kernel takes them.
+/// The params of a map as its kernel takes them.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
     /// The address of the first element of data.
     data: usize,
-    /// Whether elements of a row have values of their own.
+    /// Whether elements of a row have their own values.
     by_element: bool,
 }
 
 impl<'a, P: Params> BoundParams<'a, P> {
-    /// For calls on data that begins at an address.
+    /// The params of calls on data at an address.
     #[inline(always)]
     pub(crate) fn new(given: P::Given<'a>, data: usize) -> Self {
         let lookups = P::lookups(given);
@@ -182,14 +181,13 @@ impl<'a, P: Params> BoundParams<'a, P> {
     /// The values for an element.
     ///
     /// # Safety
-    /// K8: every parameter has a value for its place.
+    /// K8: every parameter has a value for `place`.
     #[inline(always)]
     pub(super) unsafe fn at(&self, place: Place) -> P {
         // SAFETY: the caller's promise.
         unsafe { P::at(&self.lookups, place) }
     }
 
-    /// Without its types.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         let BoundParams { data, by_element, .. } = *self;
         let given = (&raw const *self).cast();
@@ -203,7 +201,6 @@ impl<P: Params> PrefetchGiven for BoundParams<'_, P> {
     }
 }
 
-/// The most parameters that a map has.
 pub(crate) const MAX_PARAMS: usize = gather_macros::limit!(max_params);
 
 mod sealed {
@@ -224,22 +221,22 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     fn lookups(given: Self::Given<'_>) -> Self::Lookups<'_>;
 
-    /// Whether each has one value for all.
+    /// Whether each parameter has one value for all.
     #[doc(hidden)]
     fn are_for_all(lookups: &Self::Lookups<'_>) -> bool;
 
-    /// The first parameter whose values do not fit, of those that have not one for all.
+    /// The first parameter whose number of values does not fit, among parameters without one value for all.
     #[doc(hidden)]
     fn misfit(lookups: &Self::Lookups<'_>, fits: &dyn Fn(Count) -> bool) -> Option<(usize, Count)>;
 
     /// The values for an element.
     ///
     /// # Safety
-    /// K8: every parameter has a value for its place.
+    /// K8: every parameter has a value for `place`.
     #[doc(hidden)]
     unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self;
 
-    /// Whether elements have values of their own.
+    /// Whether elements have their own values.
     #[doc(hidden)]
     fn by_element(lookups: &Self::Lookups<'_>) -> bool;
 
@@ -298,7 +295,7 @@ macro_rules! params {
     };
 }
 
-/// Calls a macro for each number of parameters, with their types and fields of a tuple.
+/// Calls a macro for each number of parameters, with their types and tuple fields.
 macro_rules! for_tuples {
     ($params:ident) => {
         $params!();
@@ -315,24 +312,18 @@ for_tuples!(params);
 /// A map, as [`map_kernels!`](crate::map_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Convert: 'static {
-    /// The type of the elements that are read.
     type In: Element;
-    /// The type of the elements that are written.
     type Out: Element;
-    /// The types of the parameters.
     type Params: Params;
-    /// The name of the static.
     const NAME: &'static str;
-    /// The names of the parameters.
     const PARAMS: &'static [&'static str];
-    /// Whether the function is [`maps::convert`](crate::maps::convert), of which vectors give the same numbers.
+    /// Whether the function is [`maps::convert`](crate::maps::convert), whose results vectors compute exactly.
     const CONVERTS: bool = false;
 
-    /// The closure.
     fn convert(value: Self::In, params: Self::Params) -> Self::Out;
 }
 
-/// A map of elements, one by one.
+/// The map `C`, applied element by element.
 struct EachElement<C>(PhantomData<C>);
 
 impl<C: Convert> Decode for EachElement<C> {
@@ -356,7 +347,7 @@ impl<C: Convert> Decode for EachElement<C> {
                 convert_one(to, || C::convert(value, params));
             }
         } else {
-            // SAFETY: the caller's promise. No parameter has values for elements.
+            // SAFETY: the caller's promise. No parameter has values per element.
             let params = unsafe { given.at(place) };
             #[cfg(target_arch = "x86_64")]
             let (from, to) = match level.avx2() {
@@ -375,12 +366,11 @@ impl<C: Convert> Decode for EachElement<C> {
     }
 }
 
-/// Elements of a chunk, which is converted in registers; of elements of one or two bytes; and of a shorter row.
+/// Elements of a chunk converted in registers: in general, for elements of one or two bytes, and for short rows.
 const CHUNK: usize = 16;
 const LONG_CHUNK: usize = 64;
 const SHORT_CHUNK: usize = 4;
 
-/// Converts elements by a function.
 #[inline(always)]
 fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     let is_wide = const { size_of::<T>() > WIDE_ELEMENT || size_of::<U>() > WIDE_ELEMENT };
@@ -393,8 +383,8 @@ fn convert_each<T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert
     }
 }
 
-/// Converts `N` or more elements, `N` at a time, the last `N` of which overlap the others. Each chunk is made in an
-/// array, which is stored when it is whole: of two slices the compiler does not know that they do not overlap.
+/// Converts `N` or more elements, `N` at a time; the last `N` may overlap the previous chunk. Each chunk is made in an
+/// array and stored when complete: the compiler does not know that two slices do not overlap.
 #[inline(always)]
 fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeUninit<U>], convert: impl Fn(T) -> U) {
     let (mut at, last) = (0, from.len() - N);
@@ -411,16 +401,15 @@ fn convert_chunks<const N: usize, T: Copy, U: Copy>(from: &[T], to: &mut [MaybeU
     }
 }
 
-/// Converts an element.
 #[inline(always)]
 fn convert_one<U>(to: &mut MaybeUninit<U>, convert: impl FnOnce() -> U) {
     if size_of::<U>() > WIDE_ELEMENT {
-        // The compiler shall vectorise inside an element. Left alone it unrolls the element, and then puts the same
-        // parts of several elements together byte by byte (bench `tables`).
+        // Vectorise inside an element. Otherwise the compiler unrolls the element, and combines equal parts of several
+        // elements byte by byte (bench `tables`).
         core::hint::black_box(());
     }
     to.write(convert());
 }
 
-/// Bytes of results above which an element fills vectors of its own.
+/// Result bytes above which an element fills vectors by itself.
 const WIDE_ELEMENT: usize = 32;

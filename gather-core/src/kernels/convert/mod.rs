@@ -4,23 +4,23 @@
 //! for each plane:                            loop nest of any rank (an odometer)
 //!     for each block of the inner loop:
 //!         resolve its indices                as every index operator does
-//!         for each row, or piece of one:     (`pieces.rs`)
+//!         for each row, or chunk of one:     (`pieces.rs`)
 //!             call the map's row function    (map x level), through a pointer:
-//!                 look parameters up         by the resolved position along the axis, or for each of the elements
+//!                 look params up             by the resolved position along the axis, or for each element
 //!                 convert the elements       a loop over two slices, which the compiler vectorises
 //!         fill rows out of range             (`Missing::Fill` only) with zeros of the output's type
 //! ```
 //!
-//! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the
-//! loop nests, here) and what depends on the map (two functions for each level, where the map is made) meet at a
-//! pointer, so that a map costs no function for each index type. Rows that are near, and those of one element, are
-//! converted in a loop where the map is made: a call for each would take longer than the conversion.
+//! Input bytes are read once, and output bytes are written once. Code for the index type (the loop nests, here) calls
+//! code for the map (two functions per level, compiled with the map) through a pointer. So a map adds no function per
+//! index type. Near rows, and rows of one element, are converted in a loop compiled with the map. A call per row would
+//! take longer than the conversion.
 //!
-//! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
-//! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
+//! Rows that are not in the cache are prefetched chunk by chunk, between the chunks that are converted. Prefetching a
+//! whole row at once fills the queue of outstanding misses, in which stores wait too (bench `maps`).
 //!
-//! Rows out of range are filled, and not converted; but elements of up to 8 bytes are converted as if they were at
-//! position 0, which every axis has, before the fill takes their place.
+//! Rows out of range are filled without conversion. But elements of up to 8 bytes are converted as if they were at
+//! position 0, which every axis has, before the fill overwrites them.
 
 pub(crate) mod decode;
 pub(crate) mod fused;
@@ -34,7 +34,7 @@ mod vectors;
 
 use crate::kernels::bodies::{MoveBy, Moves, Short, State, direct_converted, run_block, run_blocks};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};
-use crate::kernels::convert::pieces::PIECE;
+use crate::kernels::convert::pieces::CHUNK_BYTES;
 use crate::kernels::level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};
@@ -51,8 +51,8 @@ use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 
-/// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks` or `Streamed`, which
-/// run alike except for how rows are written.
+/// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or `Blocks` or `Streamed`, which
+/// differ only in how rows are written.
 #[inline(never)]
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
@@ -69,19 +69,18 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     }
 }
 
-/// As [`kernel`], for an index type that is known at run time; `None` where the library does not hold it.
+/// [`kernel`] for an index type known at run time; `None` if the library does not include it.
 #[inline(never)]
 pub(crate) fn kernel_of(index: IndexType) -> Option<fn(Level, Method) -> IndexKernel> {
     by_compiled_index!(index, I => kernel::<I>)
 }
 
-/// A kernel that converts block by block.
 #[inline(never)]
 fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
     if args.loops().len() > 1 || args.inner().n > BLOCK {
         return index_nest_any(args, blocks::<I, L>);
     }
-    // SAFETY: K7: kernels of the level alone name this function.
+    // SAFETY: K7: only kernels of the level name this function.
     let level = unsafe { L::of_kernel() };
     run_block(args, converting::<L>, level.resolve_fns::<I>())
 }
@@ -93,14 +92,14 @@ fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 }
 
 fn blocks<I: Index, L: Isa>(state: &mut State, plane: Plane<'_>) {
-    // SAFETY: K7: kernels of the level alone name this body.
+    // SAFETY: K7: only kernels of the level name this body.
     let level = unsafe { L::of_kernel() };
     run_blocks(state, plane, converting::<L>, level.resolve_fns::<I>(), None);
 }
 
-/// The conversion of rows, at a level.
+/// The functions that convert rows, at a level.
 fn converting<L: Isa>(args: &IndexArgs<'_>) -> Moves {
-    // SAFETY: K7: kernels of the level alone name this function.
+    // SAFETY: K7: only kernels of the level name this function.
     let level = unsafe { L::of_kernel() };
     Moves { rows: MoveBy::Convert(conversion_args(args).rows), short: Short::blend(level) }
 }
@@ -114,33 +113,32 @@ fn conversion(args: &IndexArgs<'_>) -> Conversion {
     args.spec().conversion.expect("K8: the plan of a map has a conversion")
 }
 
-/// The parameters of a kernel that converts: the function of a run, and what is given for it (K8).
+/// The conversion of a kernel: its function, and the function's params (K8).
 #[derive(Clone, Copy)]
 pub(crate) struct ConversionArgs {
-    /// The map, or the row function, at the plan's level; or what decodes rows for one.
+    /// The map or the row function at the plan's level, or the function that decodes rows for it.
     pub(crate) rows: MoveFn,
-    /// The arguments of the function: a `Decode::Given`, a `BoundRowParams`, or a `DecodingJob`, of which a call gives the
-    /// `DecodedRowParams` and each worker makes a job.
+    /// The params of the function: a `Decode::Given`, a `BoundRowParams`, or a `DecodingJob`, which each worker makes
+    /// from the `DecodedRowParams` of a call.
     pub(crate) given: *const (),
 }
 
 #[inline(always)]
 fn conversion_args(args: &IndexArgs<'_>) -> ConversionArgs {
-    // SAFETY: K8: the parameters of a kernel that converts.
+    // SAFETY: K8: the params of a kernel that converts.
     unsafe { *args.params().cast() }
 }
 
-/// Whether elements of a size and an alignment are written by non-temporal stores: whether some of them fit in the
-/// buffer in which lines are put together.
+/// Whether elements of a size and an alignment may be written by non-temporal stores: one fits in the line buffer.
 pub(crate) const fn streams(size: usize, align: usize) -> bool {
     cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
 }
 
-/// The most bytes of a row of a row function that is written by non-temporal stores.
+/// Maximum bytes of a row function's output row that is written by non-temporal stores.
 pub(crate) const STREAMED_WHOLE: usize = STREAMED_AT_ONCE;
 
-/// Prefetches the first values of a row, from `at` on.
+/// Prefetches `n` values from `at` on, or the first of them.
 #[inline(always)]
 fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
-    prefetch(values.as_ptr().wrapping_add(at).cast(), n.saturating_mul(size_of::<V>()).min(PIECE));
+    prefetch(values.as_ptr().wrapping_add(at).cast(), n.saturating_mul(size_of::<V>()).min(CHUNK_BYTES));
 }

@@ -1,16 +1,16 @@
-//! Block-quantised rows: codes of a few bits in bytes, with a scale and a zero point for each block of a row.
+//! Block-quantised rows: codes of a few bits, with a scale and a zero point for each block of a row.
 //!
 //! ```text
-//! for each block that a row, or a piece of one, reaches:
-//!     look its scale and zero point up       by the place of its first byte in data
+//! for each block that a row, or a chunk of one, reaches:
+//!     look up its scale and zero point       by the position of its first byte in data
 //!     for each 32 values of it:              constant lengths, which the compiler vectorises
 //!         (code - zero point) * scale
 //! ```
 //!
-//! An element is a byte of data, and the values that it holds. So a row may begin and end anywhere in a block, and the
-//! last block of a row may be short.
+//! An element is a byte of data, with all its values. So a row may begin and end anywhere in a block, and the last
+//! block of a row may be short.
 
-// Loops over indices of arrays of constant length are vectorised.
+// Loops over indices of constant-length arrays are vectorised.
 #![allow(clippy::needless_range_loop)]
 
 use core::marker::PhantomData;
@@ -34,26 +34,26 @@ pub(crate) struct Quantized<'a, T> {
     pub(crate) data: usize,
     /// Bytes of data along its last axis, at least 1.
     pub(crate) row: usize,
-    /// Bytes of a block, as a power of two.
+    /// `log2` of the bytes of a block.
     pub(crate) block_log2: u32,
-    /// Codes of a byte.
+    /// Codes per byte.
     pub(crate) per_byte: usize,
-    /// One scale for each block, row after row of those that `scale_rows` leads to.
+    /// One scale per block, row after row of scales.
     pub(crate) scales: &'a [T],
     pub(crate) scale_rows: ScaleRows,
     pub(crate) zero_points: ZeroPoints<'a>,
 }
 
-/// Which row of scales a row of data has.
+/// The row of scales of each row of data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScaleRows {
-    /// Groups of dimensions that have scales of their own, or share them, the innermost first: rows of data in a group,
-    /// and the step from one to the next in rows of scales. None where each row of data has its own.
+    /// Groups of dimensions, innermost first, that all have their own scales or all share them. A group is its rows of
+    /// data, and the step between them in rows of scales. Empty if each row of data has its own row of scales.
     groups: SmallVec<[(usize, usize); 8]>,
 }
 
 impl ScaleRows {
-    /// For the dimensions of rows of data, and those of rows of scales, which are the same or 1.
+    /// The rows of scales for the dimensions of rows of data and of rows of scales, which are equal or 1.
     pub(crate) fn new(data: &[usize], scales: &[usize]) -> Self {
         debug_assert_eq!(data.len(), scales.len());
         let mut groups = SmallVec::<[(usize, usize); 8]>::new();
@@ -87,14 +87,13 @@ impl ScaleRows {
 }
 
 impl<T> Quantized<'_, T> {
-    /// Blocks of a row of data.
     #[inline(always)]
     fn blocks(&self) -> usize {
-        // As `div_ceil`, without a division: a row has a byte or more.
+        // `row.div_ceil(block)` without a division; `row >= 1`.
         ((self.row - 1) >> self.block_log2) + 1
     }
 
-    /// Without the type of scales.
+    /// The params without the type of scales.
     #[inline(always)]
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         ErasedParams { given: (&raw const *self).cast(), data: self.data, by_element: true, ahead: Some(self) }
@@ -117,9 +116,9 @@ impl<T> PrefetchGiven for Quantized<'_, T> {
 /// The zero points of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ZeroPoints<'a> {
-    /// The same for all.
+    /// One for all blocks.
     All(f32),
-    /// Codes in bytes, as data has them. Each row of blocks has room for `row` of them, or more than it has blocks.
+    /// Codes packed in bytes like data. Each row of blocks has `row` codes, at least its number of blocks.
     Packed { codes: &'a [u8], row: usize },
 }
 
@@ -142,13 +141,13 @@ const fn fns<T: Float, const PER: usize, D: DecodeCodes<PER>>() -> &'static Deco
     const { &DecodeFns::of::<InBlocks<T, PER, D>>() }
 }
 
-/// Codes of which a byte holds `PER`, the lowest bits first.
+/// A format with `PER` codes per byte, the lowest bits first.
 trait DecodeCodes<const PER: usize>: 'static {
-    /// Whether the codes are whole numbers, with a sign or without; `None` for others.
+    /// Whether the codes are signed or unsigned integers; `None` for other codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
     const SIGNED: Option<bool> = None;
 
-    /// The number of code `k` of a byte, before its zero point is subtracted.
+    /// The value of code `k` of a byte, before its zero point is subtracted.
     fn value(byte: u8, k: usize) -> f32;
 }
 
@@ -173,13 +172,13 @@ impl<const PER: usize> DecodeCodes<PER> for Signed {
     }
 }
 
-/// The bits of code `k`, at the top of a byte.
+/// Code `k` of a byte, in the highest bits.
 #[inline(always)]
 fn at_top<const PER: usize>(byte: u8, k: usize) -> u8 {
     byte << (8 - 8 / PER * (k + 1))
 }
 
-/// Codes that are floating-point numbers.
+/// Floating-point codes.
 macro_rules! floats {
     ($($name:ident, $per:literal, $to_f32:ident;)*) => {$(
         struct $name;
@@ -200,7 +199,7 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-/// Codes in blocks, which become numbers `T`.
+/// Decodes block-quantised codes to numbers `T`.
 struct InBlocks<T, const PER: usize, D>(PhantomData<(T, D)>);
 
 impl<T: Float, const PER: usize, D: DecodeCodes<PER>> Decode for InBlocks<T, PER, D> {
@@ -225,7 +224,7 @@ impl<T: Float, const PER: usize, D: DecodeCodes<PER>> Decode for InBlocks<T, PER
     }
 }
 
-/// Converts bytes, the first of which is number `at` of data, row by row of data.
+/// Converts bytes, the first of which is byte `at` of data, row by row of data.
 #[inline(always)]
 fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     level: impl Token,
@@ -244,7 +243,7 @@ fn convert<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     }
 }
 
-/// Converts bytes of a row from number `at` on, block by block.
+/// Converts bytes of a row from byte `at` on, block by block.
 #[inline(always)]
 fn convert_row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     level: impl Token,
@@ -255,7 +254,7 @@ fn convert_row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
 ) {
     let (blocks, bytes) = (given.blocks(), 1usize << given.block_log2);
     let scales = &given.scales[given.scale_rows.of(row) * blocks..][..blocks];
-    // The rest of the first block, then whole ones.
+    // The remainder of the first block, then whole blocks.
     let mut len = bytes - at % bytes;
     for (block, scale) in scales.iter().enumerate().skip(at >> given.block_log2) {
         if from.is_empty() {
@@ -275,7 +274,7 @@ fn convert_row<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     }
 }
 
-/// A quotient and the rest: by 32 bits, where both numbers have no more, which takes half the time.
+/// `(at / row, at % row)`, in 32 bits if both fit, which takes half the time.
 #[inline(always)]
 fn quotient_and_rest(at: usize, row: usize) -> (usize, usize) {
     match (u32::try_from(at), u32::try_from(row)) {
@@ -284,7 +283,6 @@ fn quotient_and_rest(at: usize, row: usize) -> (usize, usize) {
     }
 }
 
-/// Converts bytes of one block.
 #[inline(always)]
 fn run<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     level: impl Token,
@@ -312,7 +310,7 @@ fn run<T: Float, const PER: usize, D: DecodeCodes<PER>>(
     chunks::<T, PER, D, 1>(from, to, scale, zero_point);
 }
 
-/// Converts `N` bytes at a time; returns what is left.
+/// Converts `N` bytes at a time; returns the remainder.
 #[inline(always)]
 fn chunks<'a, 'b, T: Float, const PER: usize, D: DecodeCodes<PER>, const N: usize>(
     from: &'a [u8],
@@ -321,7 +319,7 @@ fn chunks<'a, 'b, T: Float, const PER: usize, D: DecodeCodes<PER>, const N: usiz
     zero_point: f32,
 ) -> (&'a [u8], &'b mut [MaybeUninit<[T; PER]>]) {
     let (from, codes_left) = from.as_chunks::<N>();
-    let (to, room_left) = to.as_chunks_mut::<N>();
+    let (to, to_left) = to.as_chunks_mut::<N>();
     for (codes, to) in from.iter().zip(to) {
         for i in 0..N {
             let mut values = [T::ZERO; PER];
@@ -330,8 +328,8 @@ fn chunks<'a, 'b, T: Float, const PER: usize, D: DecodeCodes<PER>, const N: usiz
             }
             to[i].write(values);
         }
-        // As for elements of maps that fill vectors: no bytes of the next chunk among these.
+        // As in maps with wide elements: keeps bytes of the next chunk out of this one.
         core::hint::black_box(());
     }
-    (codes_left, room_left)
+    (codes_left, to_left)
 }

@@ -1,7 +1,6 @@
-//! Decoding by vectors of AVX2, eight numbers at a time, where compilers find none, or worse ones.
+//! Decoding with AVX2, eight numbers at a time, where compilers do not vectorise, or worse.
 //!
-//! The numbers are those of the loops that every level has, to the bit. Results of other types than `f32` are left to
-//! these loops.
+//! Results equal the loops of every level, to the bit. Results of types other than `f32` are left to the loops.
 
 #[cfg(feature = "half")]
 use core::any::TypeId;
@@ -13,7 +12,6 @@ use crate::kernels::level_fn::Avx2;
 use crate::types::codes::Float;
 use crate::types::fused::{FusedFormat, FusedRow};
 
-/// Numbers of a vector.
 const EIGHT: usize = 8;
 
 /// Whether results are `f32`.
@@ -21,16 +19,16 @@ const fn is_single<U: Float>() -> bool {
     matches!(U::FORMAT, FusedFormat::F32)
 }
 
-/// Writes eight results, which are `f32`: elements `U`, or arrays of them.
+/// Writes eight `f32` results, to elements `U` or arrays of them.
 #[inline(always)]
 fn write<U: Float, T>(_: Avx2, values: __m256, to: &mut [MaybeUninit<T>]) {
     assert!(const { is_single::<U>() } && size_of_val(to) == EIGHT * size_of::<f32>(), "eight results");
-    // SAFETY: the token shows the level. There is room for eight results, which may have any bits: the one float of the
-    // format `F32` is `f32`.
+    // SAFETY: the token shows the level. `to` has the bytes of eight results, which may have any bits: the only float
+    // of the format `F32` is `f32`.
     unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), values) };
 }
 
-/// Decodes a fused row of a coding. Returns whether it did: not, where results are no `f32`.
+/// Decodes a fused row of a coding. Returns `false` and decodes nothing unless results are `f32`.
 #[inline(always)]
 pub(super) fn fused<C: Eight, U: Float>(level: Avx2, bytes: &[u8], row: &FusedRow, to: &mut [MaybeUninit<U>]) -> bool {
     if const { !is_single::<U>() } {
@@ -53,7 +51,7 @@ pub(super) fn fused<C: Eight, U: Float>(level: Avx2, bytes: &[u8], row: &FusedRo
     true
 }
 
-/// Decodes whole numbers of blocks, the first of them; returns the others: all, where results are no `f32`.
+/// Decodes whole groups of eight codes; returns the remainder, which is everything unless results are `f32`.
 #[inline(always)]
 pub(super) fn codes<'a, 'b, U: Float, const PER: usize>(
     level: Avx2,
@@ -81,7 +79,7 @@ pub(super) fn codes<'a, 'b, U: Float, const PER: usize>(
     (rest, others)
 }
 
-/// Eight codes as numbers: less a zero point, times a scale.
+/// Eight codes as numbers: `(code - zero_point) * scale`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point: f32) -> __m256 {
@@ -98,7 +96,7 @@ fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point
             _mm256_and_si256(codes, _mm256_set1_epi32((1 << bits) - 1))
         }
         (_, true) => {
-            // Each at the top of its lane, from where its sign is shifted in.
+            // Each code at the top of its lane, from where its sign is shifted in.
             let codes = _mm256_sllv_epi32(_mm256_set1_epi32(codes as i32), up_to(32 - bits, -bits));
             _mm256_srav_epi32(codes, _mm256_set1_epi32(32 - bits))
         }
@@ -107,8 +105,8 @@ fn numbers<const PER: usize>(codes: u64, is_signed: bool, scale: f32, zero_point
     _mm256_mul_ps(numbers, _mm256_set1_ps(scale))
 }
 
-/// Converts elements as [`maps::convert`](crate::maps::convert) does, the first of them; returns the others: all, but
-/// of halves that become `f32`.
+/// Converts elements as [`maps::convert`](crate::maps::convert) does; returns the remainder, which is everything except
+/// for `f16` to `f32`.
 #[inline(always)]
 pub(super) fn conversion<'a, 'b, T: 'static, U: 'static>(
     level: Avx2,
@@ -121,7 +119,7 @@ pub(super) fn conversion<'a, 'b, T: 'static, U: 'static>(
         #[target_feature(enable = "avx2,f16c")]
         fn widened<T>(halves: &[T; EIGHT]) -> __m256 {
             assert_eq!(size_of::<T>(), size_of::<half::f16>(), "a half");
-            // SAFETY: as many bytes, at any alignment, all initialised: `T` is `f16`, as has just been compared.
+            // SAFETY: 16 bytes, at any alignment, all initialised: `T` is `f16`, as compared above.
             _mm256_cvtph_ps(unsafe { _mm_loadu_si128(halves.as_ptr().cast()) })
         }
         let ((from, rest), (to, others)) = (from.as_chunks::<EIGHT>(), to.as_chunks_mut::<EIGHT>());

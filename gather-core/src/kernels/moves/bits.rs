@@ -1,13 +1,13 @@
-//! Validity bits and positions: positions of null indices are marked, and bits of data are looked up by positions.
+//! Validity bits and positions: marks the positions of null indices, and looks bits of data up by position.
 //!
 //! ```text
 //! for each eight positions:
-//!     load the four bytes that hold each bit     (one by one, as elements are: `loads.rs`)
-//!     shift each bit to the sign of its lane     (and add the sign of the position: a missing one gives 1)
+//!     load the four bytes that hold each bit     (one by one: `loads.rs`)
+//!     shift each bit to the sign of its lane     (or the sign of the position: a missing index gives 1)
 //!     collect the signs
 //! ```
 //!
-//! The loads end within the bitmap whatever the positions are.
+//! No load reads past the bitmap, for any positions.
 
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitOr, Neg, Not};
@@ -23,17 +23,16 @@ use crate::kernels::words::{Eight, Words};
 use crate::tensor::bitmap::{Bitmap, WORD};
 use crate::types::index::Index;
 
-/// The bits at positions, at most [`WORD`], each counted from a bit of the bitmap on. A negative position gives 1.
+/// The bits at up to [`WORD`] positions, each relative to a first bit. A negative position gives 1.
 pub(crate) type LookUpBitsFn<I> = for<'a> fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
 
-/// The functions for a type of positions.
 pub(crate) struct BitFns<I: 'static> {
     pub(crate) look_up: ByLevel<CompiledLookUpBits<I>>,
-    /// Makes positions -1 where a bit is 0; returns whether a position is -1 whose bit is 1.
+    /// Sets positions to -1 where the bit is 0; returns whether a position whose bit is 1 is negative.
     pub(crate) mark_nulls: ByLevel<CompiledMarkNulls<I>>,
 }
 
-/// These functions, compiled for a level.
+/// The functions of [`BitFns`], compiled for a level.
 type CompiledLookUpBits<I> = for<'a> unsafe fn((&'a Bitmap<'a>, usize, &'a [I])) -> u64;
 type CompiledMarkNulls<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
 
@@ -54,7 +53,7 @@ impl BitFns<i64> {
         BitFns { look_up: by_level!(scalar fn LookUpBits<i64>), mark_nulls: by_level!(fn MarkNulls<i64>) };
 }
 
-/// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.
+/// Positions marked per step. The mask of each is a constant, so that compilers compare vectors.
 const LANES: usize = 32;
 
 /// [`BitFns::mark_nulls`].
@@ -90,7 +89,7 @@ where
     }
 }
 
-/// Positions that are looked up at once.
+/// Positions looked up per step.
 const EIGHT: usize = 8;
 
 /// A [`LookUpBitsFn`] for the scalar level.
@@ -106,7 +105,7 @@ impl<I: Index> LevelFn for LookUpBits<I> {
     }
 }
 
-/// The bits at positions, one by one. The loop over eight is unrolled.
+/// Looks bits up one by one. The loop over eight is unrolled.
 #[inline(always)]
 fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> u64 {
     debug_assert!(positions.len() <= WORD);
@@ -136,7 +135,7 @@ impl LevelFn for LookUpBitsByVectors {
         let (Some(level), Some(last)) = (here.avx2(), bytes.len().checked_sub(size_of::<u32>())) else {
             return look_up_bits(bits, first, positions);
         };
-        // Positions reach 2^28 bytes.
+        // A position is below 2^31 bits, so below 2^28 bytes.
         let last = Eight::splat(level, last.min(1 << 28) as i32);
         let (skipped, sign) = (Eight::splat(level, skipped as i32), Eight::splat(level, 31));
         let (eights, rest) = positions.as_chunks::<EIGHT>();
@@ -145,7 +144,7 @@ impl LevelFn for LookUpBitsByVectors {
             let positions = Eight::of(level, eight);
             let at = Eight::plus(level.at_least_zero32(positions), skipped);
             let offsets = level.least32(level.eighths32(at), last);
-            // SAFETY: offsets are at most `last`, from where on there are four bytes.
+            // SAFETY: every offset is at most `last`, where four bytes may be read.
             let rows = unsafe { loads::rows::<4, false>(level, bytes.as_ptr(), offsets) };
             let [fours, _] = loads::eight::<4>(level, rows);
             let bit = level.minus32(at, level.times_eight32(offsets));

@@ -1,4 +1,4 @@
-//! Numbers and rows that are contiguous: what jobs by vectors read and write, with the checks of where they end.
+//! Contiguous numbers and rows that vector jobs read and write, with debug checks of their bounds.
 
 use core::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::kernels::words::{IndexWords, Words};
 use crate::kernels::x86::MaskedBytes;
 use crate::types::index::{Index, IndexType};
 
-/// Numbers, at any alignment.
+/// An array of numbers, at any alignment.
 ///
 /// Invariant: `n` values of `T` may be read from `first` on.
 #[derive(Clone, Copy)]
@@ -25,7 +25,6 @@ pub(crate) struct Numbers<'a, T> {
 }
 
 impl<'a> Numbers<'a, i32> {
-    /// The positions of a job.
     #[inline(always)]
     pub(crate) fn positions(job: &'a MoveJob<'_>) -> Self {
         Numbers { first: job.positions, n: job.n, held: PhantomData }
@@ -33,7 +32,7 @@ impl<'a> Numbers<'a, i32> {
 }
 
 impl<'a, I: Index> Numbers<'a, I> {
-    /// The indices of a strip, of the only component, which are contiguous (K3, K9).
+    /// The indices of the only component of a strip, which are contiguous (K3, K9).
     #[inline(always)]
     pub(crate) fn indices(strip: &'a Strip<'_>) -> Self {
         let indices = strip.indices(&strip.spec().components[0]);
@@ -41,7 +40,6 @@ impl<'a, I: Index> Numbers<'a, I> {
         Numbers { first: indices.at().cast(), n: indices.n(), held: PhantomData }
     }
 
-    /// Number `at`.
     #[inline(always)]
     pub(crate) fn get(self, at: usize) -> I {
         debug_assert!(at < self.n, "{at} of {}", self.n);
@@ -49,7 +47,7 @@ impl<'a, I: Index> Numbers<'a, I> {
         unsafe { self.first.wrapping_add(at).read_unaligned() }
     }
 
-    /// A vector of numbers, from number `at` on.
+    /// A vector of numbers, starting at number `at`.
     #[inline(always)]
     pub(crate) fn load<V: Vector>(self, level: V::Level, at: usize) -> V {
         debug_assert!(at + V::LEN / size_of::<I>() <= self.n, "{at} of {}", self.n);
@@ -57,7 +55,7 @@ impl<'a, I: Index> Numbers<'a, I> {
         unsafe { V::load(level, self.first.wrapping_add(at).cast()) }
     }
 
-    /// As many indices as a vector has lanes, from number `at` on.
+    /// `W::N` indices, starting at number `at`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn load_words<W: Words>(self, like: W, at: usize) -> IndexWords<W> {
@@ -66,13 +64,13 @@ impl<'a, I: Index> Numbers<'a, I> {
         unsafe { IndexWords::load(like, self.first.wrapping_add(at)) }
     }
 
-    /// Where number `at` would lie, to be prefetched: it may stand past the end.
+    /// The address of number `at`, to prefetch; it may be past the end.
     #[inline(always)]
     pub(crate) fn later(self, at: usize) -> *const u8 {
         self.first.wrapping_add(at).cast()
     }
 
-    /// The bytes of `n` numbers from number `at` on.
+    /// The bytes of numbers `at..at + n`.
     #[inline(always)]
     pub(crate) fn bytes(self, at: usize, n: usize) -> &'a [u8] {
         debug_assert!(at <= self.n && n <= self.n - at, "{n} from {at} on, of {}", self.n);
@@ -81,9 +79,9 @@ impl<'a, I: Index> Numbers<'a, I> {
     }
 }
 
-/// Rows of `BYTES` bytes of an output.
+/// Rows of `BYTES` bytes in the output.
 ///
-/// Invariant: `n` rows may be written from `first` on, apart from all that is read (K1, K4).
+/// Invariant: `n` rows may be written from `first` on, and overlap nothing that is read (K1, K4).
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a, const BYTES: usize> {
     first: *mut u8,
@@ -92,14 +90,14 @@ pub(crate) struct Places<'a, const BYTES: usize> {
 }
 
 impl<'a, const BYTES: usize> Places<'a, BYTES> {
-    /// Those of a job whose rows the plan found packed.
+    /// The output rows of a job whose rows the plan found packed.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>) -> Self {
         debug_assert!(job.packed && job.row == BYTES, "K9: rows of {} bytes are elements of {BYTES}", job.row);
         Places { first: job.out, n: job.n, held: PhantomData }
     }
 
-    /// Those of a strip (K9).
+    /// The output rows of a strip (K9).
     #[inline(always)]
     pub(crate) fn along(strip: &'a Strip<'_>) -> Self {
         let rows = strip.outputs();
@@ -107,13 +105,12 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         Places { first: rows.at(), n: rows.n(), held: PhantomData }
     }
 
-    /// How many there are.
     #[inline(always)]
     pub(crate) fn n(self) -> usize {
         self.n
     }
 
-    /// Runs `write` for the first of each `step` rows; returns how many rows these are.
+    /// Runs `write(at)` for `at = 0, step, ..`, once per whole step; returns the number of rows in whole steps.
     #[inline(always)]
     pub(crate) fn each_step(self, step: usize, mut write: impl FnMut(usize)) -> usize {
         let done = self.n - self.n % step;
@@ -123,7 +120,7 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         done
     }
 
-    /// Writes a vector of rows, from row `at` on.
+    /// Writes a vector of rows, starting at row `at`.
     #[inline(always)]
     pub(crate) fn store<V: Vector>(self, at: usize, rows: V) {
         debug_assert!(at + V::LEN / BYTES <= self.n, "{at} of {}", self.n);
@@ -131,34 +128,34 @@ impl<'a, const BYTES: usize> Places<'a, BYTES> {
         unsafe { rows.store(self.first.wrapping_add(at * BYTES)) }
     }
 
-    /// Copies a row to place `at`.
+    /// Copies `row` to row `at`.
     #[inline(always)]
     pub(crate) fn copy(self, at: usize, row: DataRow<BYTES>) {
         debug_assert!(at < self.n, "{at} of {}", self.n);
-        // SAFETY: a row may be read there, and is apart from the output, of whose `n` rows this is one.
+        // SAFETY: `row` may be read and does not overlap the output; row `at < n` may be written.
         unsafe { copy_fixed::<BYTES>(row.0, self.first.wrapping_add(at * BYTES)) }
     }
 
-    /// Where row `at` would go, to be prefetched: it may stand past the end.
+    /// The address of row `at`, to prefetch; it may be past the end.
     #[inline(always)]
     pub(crate) fn later(self, at: usize) -> *mut u8 {
         self.first.wrapping_add(at * BYTES)
     }
 
-    /// Writes the first bytes of a vector to the rows from row `at` on, fewer than fill it.
+    /// Writes the first `(n - at) * BYTES` bytes of a vector, fewer than all, to rows `at..n`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn store_rest<V: MaskedBytes>(self, level: Avx512, at: usize, rows: V) {
         debug_assert!(at <= self.n, "{at} of {}", self.n);
-        // SAFETY: bytes of the `n` rows, which are written through this value alone.
+        // SAFETY: bytes of the `n` rows, written through this value alone.
         let rest = unsafe { core::slice::from_raw_parts_mut(self.later(at).cast(), (self.n - at) * BYTES) };
         rows.store_first(level, rest);
     }
 }
 
-/// A row of `BYTES` bytes, at any alignment.
+/// A row of `BYTES` bytes to read, at any alignment.
 ///
-/// Invariant: it may be read, and is apart from the output.
+/// Invariant: the row may be read, and does not overlap the output.
 #[derive(Clone, Copy)]
 pub(crate) struct DataRow<const BYTES: usize>(*const u8);
 
@@ -166,13 +163,13 @@ impl<const BYTES: usize> DataRow<BYTES> {
     /// The row at an address.
     ///
     /// # Safety
-    /// It may be read, and shares no byte with the output.
+    /// `BYTES` bytes may be read at `at`, and none of them belongs to the output.
     #[inline(always)]
     pub(crate) unsafe fn new(at: *const u8) -> Self {
         DataRow(at)
     }
 
-    /// The row as a number of as many bytes.
+    /// The first `size_of::<T>()` bytes of the row as a number.
     #[inline(always)]
     pub(crate) fn number<T: Index>(self) -> T {
         debug_assert!(size_of::<T>() <= BYTES);
@@ -181,21 +178,19 @@ impl<const BYTES: usize> DataRow<BYTES> {
     }
 }
 
-/// The bounds of indices of one byte.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteBounds {
-    /// Whether indices may be negative, and whether those count from the end.
+    /// Whether indices may be negative, and whether negative indices count from the end.
     pub(crate) signed: bool,
     pub(crate) from_end: bool,
-    /// The number that is added to negative indices. Modulo 256: an axis of 256 adds nothing, and the bits of -1 are
-    /// 255 already.
+    /// The number added to negative indices, modulo 256: an axis of 256 adds 0, since the byte of -1 is already 255.
     pub(crate) add: u8,
     /// The last position.
     pub(crate) last: u8,
 }
 
 impl ByteBounds {
-    /// Those of a strip whose indices have type `I`.
+    /// The bounds of a strip with indices of type `I`.
     #[inline(always)]
     pub(crate) fn of<I: Index>(strip: &Strip<'_>) -> Self {
         let (policy, dim) = (strip.spec().policy, strip.spec().components[0].dim);
@@ -205,9 +200,9 @@ impl ByteBounds {
     }
 }
 
-/// The elements that a job looks up: all that its indices reach, contiguous from the first on.
+/// The elements a job looks up: contiguous from the first to the last that its indices reach.
 ///
-/// Invariant: their `bytes` bytes may be read from `data` on (K9).
+/// Invariant: `bytes` bytes may be read from `data` on (K9).
 #[derive(Clone, Copy)]
 pub(crate) struct Table<'a> {
     data: *const u8,
@@ -216,31 +211,30 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// That of a job of elements of `size` bytes.
+    /// The table of a job with elements of `size` bytes.
     #[inline(always)]
     pub(crate) fn of(job: &'a MoveJob<'_>, size: usize) -> Self {
         debug_assert!(job.row == size, "K6: rows of {} bytes are elements of {size}", job.row);
         Table { data: job.data, bytes: job.table_entries * size, held: PhantomData }
     }
 
-    /// That of a strip whose rows are bytes.
+    /// The table of a strip of bytes.
     #[inline(always)]
     pub(crate) fn of_bytes(strip: &'a Strip<'_>) -> Self {
         debug_assert!(strip.spec().packed && strip.spec().row == 1, "K9");
         Table { data: strip.at().data, bytes: strip.spec().table_entries, held: PhantomData }
     }
 
-    /// The bytes of the elements.
     #[inline(always)]
     pub(crate) fn bytes(self) -> &'a [u8] {
-        // SAFETY: the bytes may be read.
+        // SAFETY: `bytes` bytes may be read from `data` on.
         unsafe { core::slice::from_raw_parts(self.data, self.bytes) }
     }
 
-    /// The elements, and zeros behind them.
+    /// The elements, padded with zeros.
     ///
     /// # Panics
-    /// When they have more than `N` bytes: a plan gives a level tables that fit (K9).
+    /// If the elements have more than `N` bytes. A plan gives each level only tables that fit (K9).
     #[inline(always)]
     pub(crate) fn padded<const N: usize>(self) -> [u8; N] {
         let mut table = [0; N];

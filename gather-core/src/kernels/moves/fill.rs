@@ -1,9 +1,8 @@
-//! Rows that are filled: those whose index is out of range, under `Missing::Fill`.
+//! Filling rows whose index is out of range, under `Missing::Fill`.
 //!
-//! A row of up to [`MOST_SELECTED`] bytes is filled as a valid row is copied: the source is selected, without a branch
-//! that random indices would mispredict. The source of the fill is a [`FillRow`]. Longer rows, and rows that follow one
-//! another, are filled at once: by `memset` where the fill is one repeated byte, else by copies twice as long each
-//! time.
+//! A row of up to [`MOST_SELECTED`] bytes is filled like a valid row is copied. Its source, which is a [`FillRow`] for
+//! the fill, is selected without a branch: random indices would mispredict one. Longer rows, and contiguous rows, are
+//! filled at once: by `memset` if the fill is one repeated byte, else by copies that double in length.
 
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -17,17 +16,17 @@ use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::prefetch::prefetch;
 
-/// The most bytes of a row whose source is selected: longer ones take longer than a mispredicted branch.
+/// Maximum bytes of a row whose source is selected; copying a longer row takes longer than a mispredicted branch.
 pub(crate) const MOST_SELECTED: usize = 256;
 
-/// Rows to be moved, or to be filled where their index is out of range.
+/// Rows to move, or to fill if their index is out of range.
 pub(crate) struct FillJob<'a> {
     rows: &'a ResolvedRows<'a>,
     fill: &'a RowOfFill,
 }
 
 impl<'a> FillJob<'a> {
-    /// The rows, and a row of fill of their bytes.
+    /// The rows, and a fill row of the same length.
     #[inline(always)]
     pub(crate) fn new(rows: &'a ResolvedRows<'_>, fill: &'a RowOfFill) -> Self {
         debug_assert!(rows.row() <= MOST_SELECTED);
@@ -35,10 +34,10 @@ impl<'a> FillJob<'a> {
     }
 }
 
-/// Moves rows by their positions, and fills those out of range.
+/// Moves rows by their positions, and fills rows out of range.
 pub(crate) type SelectFn = fn(&FillJob<'_>);
 
-/// A row of fill: of the plan's bytes, where these are at most [`MOST_SELECTED`].
+/// A row of the plan's fill, if rows have at most [`MOST_SELECTED`] bytes; else uninitialised.
 #[repr(align(64))]
 pub(crate) struct RowOfFill([MaybeUninit<u8>; MOST_SELECTED]);
 
@@ -49,20 +48,19 @@ impl RowOfFill {
     }
 }
 
-/// The fill of a run of a kernel. Its row is made when it is first asked for: until then it costs nothing.
+/// The fill of one kernel run. The fill row is made on first use.
 pub(crate) struct FillRow {
     row: RowOfFill,
     kind: FillKind,
 }
 
-/// The bytes of a fill.
+/// The kind of a fill.
 #[derive(Clone, Copy)]
 enum FillKind {
-    /// Nobody has asked.
+    /// Not determined yet.
     Unknown,
-    /// One byte, repeated.
     Byte(u8),
-    /// Bytes that differ.
+    /// Different bytes.
     Bytes,
 }
 
@@ -72,7 +70,7 @@ impl FillRow {
         FillRow { row: RowOfFill([const { MaybeUninit::uninit() }; MOST_SELECTED]), kind: FillKind::Unknown }
     }
 
-    /// A row of fill, of the spec that all calls name.
+    /// The fill row. Every call passes the same spec.
     #[inline(always)]
     pub(crate) fn row(&mut self, spec: &KernelSpec) -> &RowOfFill {
         debug_assert!(spec.row <= MOST_SELECTED, "a row of {} bytes", spec.row);
@@ -80,7 +78,7 @@ impl FillRow {
         &self.row
     }
 
-    /// The fill. Makes the row of it, if that is short.
+    /// The kind of the fill. The first call makes the fill row if rows are short.
     #[inline(always)]
     fn kind(&mut self, spec: &KernelSpec) -> FillKind {
         if let FillKind::Unknown = self.kind {
@@ -89,7 +87,7 @@ impl FillRow {
         self.kind
     }
 
-    /// As [`FillRow::kind`], at the first time.
+    /// [`FillRow::kind`] on the first call.
     #[cold]
     #[inline(never)]
     fn make(&mut self, spec: &KernelSpec) {
@@ -98,8 +96,7 @@ impl FillRow {
             _ => FillKind::Bytes,
         };
         if spec.row <= MOST_SELECTED {
-            // SAFETY: the buffer has at least the bytes of the row, apart from the plan's fill, which divides them
-            // (K6).
+            // SAFETY: the buffer has `row` bytes, apart from the plan's fill, whose length divides `row` (K6).
             unsafe { fill_bytes(self.kind, &spec.fill, self.row.0.as_mut_ptr().cast(), spec.row) };
         }
     }
@@ -110,25 +107,25 @@ impl FillRow {
         let (row, fill, n, step) = (spec.row, &spec.fill, rows.n(), rows.step());
         let kind = self.kind(spec);
         if step == row as isize {
-            // SAFETY: K1: the rows follow one another, and the fill divides each (K6).
+            // SAFETY: K1: the rows are contiguous, and the fill's length divides `row` (K6).
             return unsafe { fill_bytes(kind, fill, rows.at(), n * row) };
         }
         if row <= MOST_SELECTED {
-            // SAFETY: the row of fill has been made, and lies apart from the rows of the output (K1).
+            // SAFETY: the fill row has been made, and does not overlap the output rows (K1).
             let rows = unsafe { StridedRows::new(self.row.as_ptr(), 0, rows, row) };
             return Rows::by_way::<MoveStrided>(Scalar, row)(&rows);
         }
         for i in 0..n {
-            // SAFETY: K1: row `i < n` of the output, which the fill divides (K6).
+            // SAFETY: K1: row `i < n` of the output, a multiple of the fill's length (K6).
             unsafe { fill_bytes(kind, fill, rows.part(i, 1).at(), row) };
         }
     }
 }
 
-/// Fills `bytes` bytes from `to` on with a fill of a kind.
+/// Fills `bytes` bytes at `to` with a fill of a kind.
 ///
 /// # Safety
-/// The bytes may be written, are a multiple of the fill's, and do not overlap it.
+/// The bytes may be written and do not overlap `fill`, and `bytes` is a multiple of `fill.len()`.
 unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
     debug_assert!(!fill.is_empty() && bytes.is_multiple_of(fill.len()), "K6: a fill");
     if let FillKind::Byte(byte) = kind {
@@ -136,17 +133,17 @@ unsafe fn fill_bytes(kind: FillKind, fill: &[u8], to: *mut u8, bytes: usize) {
         return unsafe { to.write_bytes(byte, bytes) };
     }
     let mut done = fill.len().min(bytes);
-    // SAFETY: the caller's promise: the bytes hold the fill at least once, if there are any.
+    // SAFETY: the caller's promise, with `done <= fill.len()` and `done <= bytes`.
     unsafe { to.copy_from_nonoverlapping(fill.as_ptr(), done) };
     while done < bytes {
         let next = done.min(bytes - done);
-        // SAFETY: `next <= done` bytes that have been written, and as many behind them.
+        // SAFETY: `next <= done` bytes that have been written, and `next` bytes after the first `done`.
         unsafe { to.wrapping_add(done).copy_from_nonoverlapping(to, next) };
         done += next;
     }
 }
 
-/// Moves rows, or the fill where a position is below `least`.
+/// Moves rows; the source of a row whose position is below `least` is the fill.
 pub(crate) enum Select {}
 
 impl RowLoop for Select {
@@ -165,16 +162,14 @@ impl RowLoop for Select {
             let position = job.position(i);
             let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
             let from = select_unpredictable(position < least, fill, from);
-            // SAFETY: a row of data whose position is in range, or the fill, which is as long; row `i < n` of the
-            // output.
+            // SAFETY: a row of data in range, or the fill, of the same length; row `i < n` of the output.
             unsafe { copy.copy(from, out) };
             (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
     }
 }
 
-/// Writes the fill over elements of 1, 2, 4 or 8 bytes whose position is below `least`, in a form that compilers
-/// vectorise.
+/// Overwrites elements of 1, 2, 4 or 8 bytes whose position is below `least` with the fill; compilers vectorise it.
 pub(crate) enum Blend {}
 
 impl LevelFn for Blend {
@@ -187,11 +182,11 @@ impl LevelFn for Blend {
         debug_assert_eq!(job.out_step, job.row as isize);
         macro_rules! of {
             ($unit:ty) => {{
-                // SAFETY: the row of fill has the bytes of an element.
+                // SAFETY: the fill row has the bytes of an element.
                 let fill = unsafe { fill.as_ptr().cast::<$unit>().read_unaligned() };
                 for i in 0..job.n {
                     let to = job.out.cast::<$unit>().wrapping_add(i);
-                    // SAFETY: element `i < n` of the output, all of which have been written, one beside the other.
+                    // SAFETY: element `i < n` of the output; all have been written and are contiguous.
                     let element = unsafe { to.read_unaligned() };
                     // SAFETY: the same element.
                     unsafe { to.write_unaligned(if job.position(i) < least { fill } else { element }) };

@@ -1,18 +1,17 @@
 //! Resolving and moving rows of 4, 8 and 12 bytes in one loop with AVX2, eight at a time.
 //!
-//! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
-//! eight indices are resolved in a register, and their offsets are taken out of it: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop. Under `Missing::Fill` what follows is
-//! filled in vectors too, or for rows of 12 bytes moved or filled one by one (`bodies/one_pass.rs`).
+//! A kernel of blocks waits for indices while it resolves and for data while it moves, never for both at once. Here
+//! eight indices are resolved in a register, and their offsets are extracted from it. So loads of the next indices
+//! overlap with loads of the previous elements.
 //!
-//! What comes before the first such index, or a negative one, is moved by `gather_positions.rs`.
+//! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;
+//! remaining rows of 12 bytes are moved or filled one by one (`left.rs`). Rows before the first negative or
+//! out-of-range index are moved by `gather_positions.rs`. One call runs a whole plane, so that loads also overlap
+//! across the ends of inner loops.
 //!
-//! One call runs a whole plane, so that loads do not run out at the end of each inner loop.
-//!
-//! Elements of 4 and 8 bytes are loaded one by one, put together in registers (`loads.rs`) and stored at once. Rows of
-//! 12 bytes (three `f32`) are moved one by one. The loop must not write to the stack, which would slow it down.
-//!
-//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
+//! Elements of 4 and 8 bytes are loaded one by one, combined in registers (`loads.rs`) and stored at once. Rows of 12
+//! bytes (three `f32`) are moved one by one. The loop must not write to the stack, which would slow it down. Resolved
+//! rows (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::marker::PhantomData;
 
@@ -32,10 +31,9 @@ use crate::kernels::vector::Vector;
 use crate::kernels::words::{Eight, Words, is_wide};
 use crate::types::index::Index;
 
-/// Rows of a step.
 const EIGHT: usize = 8;
 
-/// Gathers what is left of a plane, whatever its indices are: a [`RestFn`](super::gather_positions::RestFn).
+/// Gathers the remainder of a plane by any indices: a [`RestFn`](super::gather_positions::RestFn).
 pub(super) struct Rest<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for Rest<BYTES, I> {
@@ -57,7 +55,7 @@ impl<const BYTES: usize, I: Index> LevelFn for Rest<BYTES, I> {
     }
 }
 
-/// Prefetches indices and output of a later coordinate of the outer loop than that of a strip, if the plan does.
+/// Prefetches indices and output `outer_prefetch_distance` outer coordinates after a strip, if the plan does.
 #[inline(always)]
 fn fetch_later<const BYTES: usize, I: Index>(strip: &Strip<'_>) {
     let (args, spec) = (strip.args(), strip.spec());
@@ -77,7 +75,7 @@ struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: VectorBounds<Eight>,
     stride: Eight,
-    /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
+    /// Bytes of data from the first row to each of the first eight, and from each row to the row eight further.
     offset: Eight,
     step: Eight,
 }
@@ -96,8 +94,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of
-    /// range, if that is an error. It then stops there.
+    /// Runs the inner loop of a strip from row `first` on, a multiple of eight. If an index out of range is an error,
+    /// stops at the first; returns whether there was one.
     #[inline(always)]
     fn run<I: Index>(&self, strip: &Strip<'_>, first: usize) -> bool {
         let (args, n) = (strip.args(), strip.n());
@@ -128,16 +126,16 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         done < n && self.one_by_one::<I>(strip, done, n - done, None)
     }
 
-    /// The positions of eight indices, from number `at` on; -1 stands for one that is out of range.
+    /// The positions of eight indices, starting at index `at`; -1 for an index out of range.
     #[inline(always)]
     fn resolved<I: Index>(&self, indices: Numbers<'_, I>, at: usize) -> Eight {
         let positions = self.bounds.resolve(indices.load_words(self.step, at));
         if is_wide::<I>() { Eight::wide_in_order(positions) } else { positions }
     }
 
-    /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
-    /// not be; returns that one, or the number of steps. `PACKED` says whether the plan found the rows packed. Where it
-    /// `FILLS`, elements whose index is out of range get the fill.
+    /// Moves rows from step `first` on, eight per step. Returns the first step with an index out of range, or the
+    /// number of steps. `PACKED` says whether the plan found the rows packed. If `FILLS`, elements whose index is out
+    /// of range get the fill, and no index ends the loop.
     #[inline(always)]
     fn steps<I: Index, const PACKED: bool, const PREFETCH: bool, const FILLS: bool>(
         &self,
@@ -149,7 +147,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         let (indices, places) = (Numbers::<I>::indices(strip), Places::<BYTES>::along(strip));
         let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
         let (distance, steps) = (args.spec().prefetch_distance, args.inner().n / EIGHT);
-        // Bytes of data from the first row to each of the eight of a step.
+        // Bytes of data from the first row to each row of the step.
         let first_step = Eight::times(Eight::splat(self.level, first as i32), self.step);
         let mut offset = Eight::plus(self.offset, first_step);
         for step in first..steps {
@@ -177,18 +175,17 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         steps
     }
 
-    /// The eight rows of a step of the inner loop at a cursor. Those that are not packed have 4 or 8 bytes.
+    /// The eight rows of a step. Rows that are not packed have 4 or 8 bytes.
     #[inline(always)]
     fn rows<const PACKED: bool>(&self, at: Cursor, positions: InRange, offset: Eight) -> [[DataRow<BYTES>; 4]; 2] {
         let InRange(positions) = positions;
         let offsets = if PACKED { positions } else { Eight::plus(Eight::times(positions, self.stride), offset) };
-        // SAFETY: K2 and K4, for positions in range. The offsets of packed rows are positions, and K9 says of others
-        // that they fit in 32 bits.
+        // SAFETY: K2, K4: positions in range. Packed rows have positions as offsets; others fit in 32 bits (K9).
         unsafe { loads::rows::<BYTES, PACKED>(self.level, at.data, offsets) }
     }
 
-    /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the fill.
-    /// Where there is none, the first of them ends the loop; returns whether there was one.
+    /// Resolves and moves rows `first..first + n` one by one. A row whose index is out of range gets the fill; without
+    /// a fill, it ends the loop. Returns whether an index ended the loop.
     #[inline(never)]
     fn one_by_one<I: Index>(&self, strip: &Strip<'_>, first: usize, n: usize, fill: Option<DataRow<BYTES>>) -> bool {
         let (args, at) = (strip.args(), strip.at());
@@ -213,13 +210,13 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     }
 }
 
-/// Eight positions that lie in the range of the axis.
+/// Eight positions within the axis.
 #[derive(Clone, Copy)]
 struct InRange(Eight);
 
 impl InRange {
-    /// Positions that were resolved, unless an index was out of range; where it `FILLS`, 0 stands for such an index:
-    /// every axis has a position 0 (K5).
+    /// The resolved positions; `None` if one is out of range. If `FILLS`, 0 replaces positions out of range: every axis
+    /// has a position 0 (K5).
     #[inline(always)]
     fn of<const FILLS: bool>(level: Avx2, resolved: Eight) -> Option<Self> {
         match FILLS {
@@ -230,7 +227,7 @@ impl InRange {
     }
 }
 
-/// Elements of 4 or 8 bytes, with the fill in place of those whose position is negative.
+/// Elements of 4 or 8 bytes, with the fill in lanes whose position is negative.
 #[inline(always)]
 fn or_fill<const BYTES: usize>(level: Avx2, [a, b]: [Eight; 2], positions: Eight, fill: Eight) -> [Eight; 2] {
     if BYTES == 4 {
@@ -240,8 +237,8 @@ fn or_fill<const BYTES: usize>(level: Avx2, [a, b]: [Eight; 2], positions: Eight
     [Eight::select(low, fill, a), Eight::select(high, fill, b)]
 }
 
-/// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
-/// [`RestFn`](super::gather_positions::RestFn) does under `Missing::Fill`.
+/// Moves or fills the remainder of a plane of elements of 4 or 8 bytes: a [`RestFn`](super::gather_positions::RestFn)
+/// under `Missing::Fill`.
 pub(super) struct FillingElements<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
@@ -252,9 +249,9 @@ impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
     fn call<Here: Token>(here: Here, (strips, mut first): Self::Args<'_>) {
         let (Some(level), Some(strip)) = (here.avx2(), strips.peek()) else { return };
         let (inner, spec, mut fill) = (Inner::<BYTES>::new(level, strip.args()), strip.spec(), FillRow::new());
-        // SAFETY: the fill has the bytes of a row, and lies apart from the output.
+        // SAFETY: the fill has the bytes of a row, and does not overlap the output.
         let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };
-        // Of elements of 8 bytes a vector holds four.
+        // A vector holds four elements of 8 bytes.
         let [fill, _] = eight::<BYTES>(level, [[one; 4]; 2]);
         for strip in strips {
             if spec.packed {
@@ -264,7 +261,7 @@ impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
             }
             let done = first.max(strip.n() / EIGHT * EIGHT);
             if done < strip.n() {
-                // No row ends the loop.
+                // With a fill, no index ends the loop.
                 inner.one_by_one::<I>(&strip, done, strip.n() - done, Some(one));
             }
             first = 0;
@@ -272,7 +269,7 @@ impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
     }
 }
 
-/// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
+/// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: gathers packed elements of 4 and 8 bytes.
 pub(crate) struct MoveFixed<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for MoveFixed<BYTES> {

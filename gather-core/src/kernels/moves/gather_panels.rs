@@ -1,17 +1,17 @@
-//! Gathering elements of 4 and 8 bytes out of a panel that leaves room in the second-level cache, by indices and into
-//! an output whose rows lie far apart.
+//! Gathering elements of 4 and 8 bytes from a panel smaller than the second-level cache; rows of indices and output are
+//! far apart.
 //!
 //! ```text
 //! for each sixteen rows:
-//!     prefetch the indices of later ones, and the output of these
-//!     turn the indices into offsets     (up to sixteen rows in which an index is negative or out of range)
+//!     prefetch later indices, and the output of these rows
+//!     turn the indices into offsets     (stop at the first negative or out-of-range index)
 //!     load the elements, store them
 //! ```
 //!
-//! Indices and output come from memory, elements out of the second-level cache. A core waits for few lines of its
-//! first-level cache at a time. Where both kinds of misses share those places, elements wait for memory. So lines are
-//! prefetched into the second-level cache, and all indices are read before the first element is. Lines of rows a
-//! power of two apart would not stay in the first-level cache either: they share few of its sets.
+//! Indices and output come from memory, elements from the second-level cache. A core tracks few first-level cache
+//! misses at a time. If both kinds of misses share the slots, elements wait for memory. So lines are prefetched into
+//! the second-level cache, and all indices are read before the first element. Lines of rows a power of two apart would
+//! not stay in the first-level cache either: they share few of its sets.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -30,22 +30,22 @@ use crate::types::index::Index;
 
 /// Rows whose indices become offsets before the first element is moved (workload `gather_elements/axis0_4096x4096`).
 const ROWS: usize = 16;
-/// Elements of as many rows of a panel, at most.
+/// Maximum elements of the rows that are resolved together.
 const MOST: usize = 1 << 10;
-/// Indices that are resolved at once.
+/// Indices resolved at once.
 const EIGHT: usize = Eight::N;
-/// Elements that are stored at once.
+/// Elements stored at once.
 const FOUR: usize = 4;
 
 /// Offsets of elements in bytes.
 type PanelOffsets = [MaybeUninit<i32>; MOST];
 
-/// The offsets of rows from a cursor on, row after row: of positions in range.
+/// The offsets of positions in range, row after row.
 #[derive(Clone, Copy)]
 struct ResolvedPositions<'a>(&'a [i32]);
 
-/// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
-/// and where rows are short or there is one.
+/// Gathers a plane of a panel's columns. `rest` continues from the first rows with a negative or out-of-range index. It
+/// gathers all rows if there is only one, or if they do not have `EIGHT..=MOST` elements.
 pub(super) struct GatherPanel<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for GatherPanel<BYTES, I> {
@@ -86,11 +86,11 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
         GatheredPanel { bounds, stride: Eight::splat(level, args.stride() as i32) }
     }
 
-    /// Turns the indices of strips of `n` into offsets, one strip after the other, and prefetches later indices and the
-    /// rows of the output. There are none where an index is not valid.
+    /// Turns the indices of strips of `n` iterations into offsets, strip after strip. Prefetches later indices and the
+    /// output rows. Returns `None` if an index is not valid.
     ///
     /// # Panics
-    /// When strips have fewer than `EIGHT` iterations, or more than `MOST` together.
+    /// If `n < EIGHT`, or the strips have more than `MOST` iterations in total.
     #[inline(always)]
     fn resolve<'a, I: Index>(
         self,
@@ -107,22 +107,22 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
             let later = indices.later(0).wrapping_offset(strip.args().outer().index.wrapping_mul(ahead as isize));
             prefetch_near(strip.at().out, n * BYTES);
             if !later.addr().is_multiple_of(LINE) {
-                // The line that the row ends in is one more.
+                // The row ends in one more line.
                 prefetch_near(later.wrapping_add(n * size_of::<I>() - 1), 1);
             }
             for first in (0..n).step_by(EIGHT) {
                 if (first * size_of::<I>()).is_multiple_of(LINE) {
                     prefetch_near(later.wrapping_add(first * size_of::<I>()), 1);
                 }
-                // The last eight may share some with those before.
+                // The last eight may overlap the eight before.
                 let first = first.min(n - EIGHT);
                 let indices = indices.load_words(self.stride, first);
                 are_positions = Eight::both(are_positions, self.bounds.positions(indices));
                 let positions = if is_wide::<I>() { Eight::wide_in_order(indices.low) } else { indices.low };
-                // K9: they fit in 32 bits.
+                // K9: the offsets fit in 32 bits.
                 let offsets = Eight::times(positions, self.stride);
                 let to = to.as_mut_ptr().wrapping_add(row * n + first);
-                // SAFETY: `row * n + first + EIGHT <= count * n <= MOST`, which has been asserted.
+                // SAFETY: `row * n + first + EIGHT <= count * n <= MOST`, asserted above.
                 unsafe { offsets.store(to.cast()) };
             }
         }
@@ -134,7 +134,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
     }
 }
 
-/// Moves the elements of strips of `n`.
+/// Moves the elements of strips of `n` iterations.
 struct LoadElements<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for LoadElements<BYTES> {
@@ -149,7 +149,7 @@ impl<const BYTES: usize> LevelFn for LoadElements<BYTES> {
                 let first = first.min(n - FOUR);
                 let place = |k: usize| {
                     let offset = row[first + k] as isize + (k * BYTES) as isize;
-                    // SAFETY: K2, K4 and K9: the offset is that of a position in range, of element `first + k`.
+                    // SAFETY: K2, K4 and K9: the offset of a position in range, for element `first + k`.
                     unsafe { DataRow::new(data.wrapping_add(first * BYTES).wrapping_offset(offset)) }
                 };
                 copy_four([place(0), place(1), place(2), place(3)], places, first);

@@ -5,12 +5,13 @@
 //!     load it, compare it with the size of the axis, load its row        (four rows are stored at once)
 //! ```
 //!
-//! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
-//! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
-//! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What
-//! is left of the plane is gathered by vectors, which resolve indices of any kind in the same time. Where indices out
-//! of range become rows of zeros, vectors fill elements too if indices count from the end. Else, and for rows of 12
-//! bytes, rows are moved or filled one by one (`left.rs`).
+//! Each row takes few operations, and no row waits for another. Vectors of indices take more operations, because their
+//! lanes have to be extracted for the loads. So fewer rows fit in the window in which a processor looks for misses.
+//!
+//! The first index that is negative or out of range ends the loop. The branch is predicted as long as all indices are
+//! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. If rows out of
+//! range become zeros, vectors also fill elements, provided that indices count from the end. Otherwise, and for rows of
+//! 12 bytes, rows are moved or filled one by one (`left.rs`).
 
 use core::marker::PhantomData;
 
@@ -26,17 +27,17 @@ use crate::kernels::nest::plane::{Plane, Strip, Strips};
 use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
 
-/// Gathers the rest of a plane: strips, the first of them from a row on, a multiple of [`GROUP`]. It returns what
-/// [`GatherFn`](crate::kernels::moves::GatherFn) does.
+/// Gathers the remainder of a plane: strips, the first of them from a row on that is a multiple of [`GROUP`]. Returns
+/// what [`GatherFn`](crate::kernels::moves::GatherFn) returns.
 pub(super) type RestFn = for<'a> fn((Strips<'a>, usize)) -> bool;
 
-/// The number of rows after which later indices, and later rows of the output, are prefetched.
+/// Rows between two prefetches of later indices and later output rows.
 pub(super) const GROUP: usize = 16;
 
 /// [`GatherFn`](crate::kernels::moves::GatherFn) with AVX2.
 ///
-/// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
-/// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
+/// Unsigned indices of 32 and 64 bits are read as signed indices. Valid positions have the same value in both types,
+/// and invalid indices are invalid in both, since axes have at most `i32::MAX` elements (K2).
 pub(crate) struct Gather<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for Gather<BYTES, I> {
@@ -57,7 +58,7 @@ impl<const BYTES: usize, I: Index> LevelFn for Gather<BYTES, I> {
     }
 }
 
-/// Moves what is left of a plane, or fills it: a [`RestFn`] under `Missing::Fill`.
+/// Moves or fills the remainder of a plane: a [`RestFn`] under `Missing::Fill`.
 pub(super) struct Filling<const BYTES: usize, I>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index> LevelFn for Filling<BYTES, I> {
@@ -69,7 +70,7 @@ impl<const BYTES: usize, I: Index> LevelFn for Filling<BYTES, I> {
         let Some(spec) = strips.peek().map(|strip| strip.spec()) else { return false };
         if const { matches!(BYTES, 4 | 8) } {
             let rule = IndexRule::new(spec.policy, spec.components[0].dim);
-            // Indices that count from the end are resolved by vectors, and so are those of few bits.
+            // Vectors resolve indices that count from the end, and indices of 8 and 16 bits.
             if const { size_of::<I>() >= 4 } && spec.packed && rule.is_plain::<I>() {
                 move_or_fill::<BYTES, I, false>(here, strips, first);
             } else {
@@ -84,7 +85,7 @@ impl<const BYTES: usize, I: Index> LevelFn for Filling<BYTES, I> {
     }
 }
 
-/// [`MoveOrFill`] of strips, of the first from a row on.
+/// Runs [`MoveOrFill`] on strips, the first of them from row `first` on.
 #[inline(always)]
 fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(
     level: impl Token,
@@ -96,15 +97,15 @@ fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(
     }
 }
 
-/// As [`Gather`], by indices that are read as type `I`: `rest` does what follows an index that is negative or out of
-/// range, and `filling` where rows may be filled.
+/// Runs [`Gather`] by indices read as type `I`. After an index that is negative or out of range `rest` continues, or
+/// `filling` if rows may be filled.
 #[inline(always)]
 fn planes<const BYTES: usize, I: Index>(level: Avx2, plane: Plane<'_>, rest: RestFn, filling: RestFn) -> bool {
     let (args, spec, strips) = (plane.args(), plane.spec(), plane.strips());
     if spec.offsets_first {
         return level.run::<GatherPanel<BYTES, I>>((strips, rest));
     }
-    // Other panels, whose output is prefetched by outer coordinates, take as long either way.
+    // Panels with prefetched outer coordinates take the same time either way.
     let prefetches = spec.prefetch_distance != 0 || spec.next_slice_bytes != 0;
     let is_adjacent = spec.packed || args.inner().data == BYTES as isize;
     if !is_adjacent || spec.outer_prefetch_distance != 0 {
@@ -119,7 +120,7 @@ fn planes<const BYTES: usize, I: Index>(level: Avx2, plane: Plane<'_>, rest: Res
     }
 }
 
-/// As [`planes`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether anything is prefetched.
+/// [`planes`], where `PACKED` says whether the plan found the rows packed, `PREFETCH` whether anything is prefetched.
 struct GatherPositions<const BYTES: usize, I, const PACKED: bool, const PREFETCH: bool>(PhantomData<I>);
 
 impl<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool> LevelFn
@@ -141,8 +142,8 @@ impl<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool> Lev
     }
 }
 
-/// Moves rows of a strip as long as their indices are positions. Returns how many there are, or the
-/// first row of the [`GROUP`] in which an index is none.
+/// Moves rows of a strip while their indices are valid. Returns the number of rows, or the first row of the [`GROUP`]
+/// with an invalid index.
 #[inline(always)]
 fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(strip: &Strip<'_>) -> usize {
     let (args, at) = (strip.args(), strip.at());
@@ -152,7 +153,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
     let (stride, step) = if PACKED { (BYTES as isize, 0) } else { (args.stride(), BYTES as isize) };
     let next = if PREFETCH { strip.next_slice(0) } else { NextSlice::NONE };
     let (mut data, mut done) = (at.data, 0);
-    // Row `done + k`: a macro, because it may end the function.
+    // Row `done + k`. A macro, because it may return from the function.
     macro_rules! row {
         ($k:expr) => {{
             let position = indices.get(done + $k).widen();
@@ -160,7 +161,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
                 return done;
             }
             let from = data.wrapping_offset(stride.wrapping_mul(position as isize) + $k as isize * step);
-            // SAFETY: K2 and K4: the position is in range, as has just been seen.
+            // SAFETY: K2 and K4: the position is in range, as checked above.
             unsafe { DataRow::new(from) }
         }};
     }
@@ -176,7 +177,7 @@ fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: b
                 }
             }
         }
-        // Not a loop: compilers do not unroll one that can end at every row.
+        // Not a loop: compilers do not unroll a loop that can end at every row.
         macro_rules! move_fours {
             ($($k:literal)*) => {$(
                 let rows = [row!($k), row!($k + 1), row!($k + 2), row!($k + 3)];

@@ -1,5 +1,4 @@
-//! The rest of a plane from the first index out of range on, under `Missing::Fill`: rows are moved or filled. And
-//! the pass along an inner loop that comes before it.
+//! The remainder of a plane from the first index out of range on, under `Missing::Fill`, and the pass before it.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -13,40 +12,39 @@ use crate::kernels::nest::args::{Component, Cursor, IndexArgs};
 use crate::kernels::nest::plane::{Indices, Strip, Strips};
 use crate::types::index::Index;
 
-/// The rest of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one component;
-/// along the inner loop indices and rows are contiguous (K9).
+/// The remainder of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one
+/// component; indices and rows are contiguous along the inner loop (K9).
 pub(crate) struct Left<'a> {
     first: Strip<'a>,
     later: Strips<'a>,
-    /// Widens the indices to the type that they are read as, where they have another one.
+    /// Widens the indices to the type they are read as; `None` if they have that type.
     widen: Option<WidenFn>,
 }
 
 impl<'a> Left<'a> {
-    /// The rest of a plane, whose indices have the type that they are read as.
     #[inline(always)]
     pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
         debug_assert!(first.spec().policy.fills());
         Left { first, later, widen: None }
     }
 
-    /// The same, whose indices are widened to the type that they are read as.
+    /// Widens the indices to the type they are read as.
     #[inline(always)]
     pub(crate) fn widened(self, widen: WidenFn) -> Self {
         Left { widen: Some(widen), ..self }
     }
 }
 
-/// Indices to be widened, at most [`PROBED`].
+/// Indices to widen, at most [`PROBED`].
 pub(crate) struct WidenJob<'a> {
     indices: Indices,
     to: &'a mut [MaybeUninit<i32>; PROBED],
 }
 
-/// Writes the indices of a job as numbers of 32 bits.
+/// Writes the indices of a job as `i32`.
 pub(crate) type WidenFn = for<'a> fn(WidenJob<'a>);
 
-/// [`WidenFn`] for a type of 8 or 16 bits.
+/// [`WidenFn`] for an index type of 8 or 16 bits.
 pub(crate) struct WidenTo<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for WidenTo<I> {
@@ -62,26 +60,23 @@ impl<I: Index> LevelFn for WidenTo<I> {
     }
 }
 
-/// Moves the rows of inner loops whose index is in range, and fills the others: those of the loop at a cursor from row
-/// `done` on, and those of `left - 1` loops after it.
+/// Moves rows whose index is in range, and fills the others, in the remainder of a plane.
 ///
 /// ```text
 /// for each 64 rows:
-///     if some of them, far apart, are all out of range:     fill all rows up to the next one in range, at once
-///     else select the source of each row, its own or the fill
+///     if all of 8 probed rows are out of range:     fill every row up to the next row in range, at once
+///     else select the source of each row, its row of data or the fill
 /// ```
 ///
-/// Rows of more than 256 bytes are moved, or filled, one by one.
-///
-/// Indices of 8 and 16 bits are widened to 32 first, 64 at a time, so that they need no loop of their own.
+/// Rows of more than 256 bytes are moved or filled one by one. Indices of 8 and 16 bits are widened to 32 first, 64 at
+/// a time, so that they need no separate loop.
 pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
 
 impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
     type Args<'a> = Left<'a>;
     type Output = ();
 
-    /// Data moves along the inner loop if `MOVES`. Indices are of type `I`; or of one that is widened to it, which has
-    /// 32 bits then.
+    /// Data moves along the inner loop iff `MOVES`. Indices have type `I`, or are widened to it; `I` has 32 bits then.
     #[inline(always)]
     fn call<Here: Token>(_: Here, Left { first: mut strip, mut later, widen }: Left<'_>) {
         let (args, spec) = (strip.args(), strip.spec());
@@ -89,29 +84,29 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
-        // The index is the position: of twelve instructions a row six are left.
+        // The index is the position: six of twelve instructions per row remain.
         let is_plain = const { !MOVES && C::BYTES.is_some() } && rule.is_plain::<I>() && stride == row as isize;
         let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         loop {
             let (at, indices, mut done) = (strip.at(), strip.indices(component), 0);
             while done < strip.n() {
-                // Where the index of row 0 lies, or would lie, and up to which row indices lie there.
+                // The index of row `i` is at `index + i`, for `done <= i < n`.
                 let (index, n) = match widen {
                     None => (indices.at().cast::<I>(), strip.n()),
                     Some(widen) => {
-                        let some = PROBED.min(strip.n() - done);
-                        widen(WidenJob { indices: indices.part(done, some), to: &mut widened });
-                        (widened.as_ptr().cast::<I>().wrapping_sub(done), done + some)
+                        let count = PROBED.min(strip.n() - done);
+                        widen(WidenJob { indices: indices.part(done, count), to: &mut widened });
+                        (widened.as_ptr().cast::<I>().wrapping_sub(done), done + count)
                     }
                 };
-                // SAFETY: K3: index `i < n` of the strip, which are contiguous; or it has been widened.
+                // SAFETY: K3: index `i < n` of the strip, whose indices are contiguous; or a widened index.
                 let read = |i: usize| unsafe { index.wrapping_add(i).read_unaligned() };
                 let position = |i: usize| rule.check(read(i));
                 let inside = |i: usize| position(i).1;
                 let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
                 while done < n {
                     let rows = if short { PROBED.min(n - done) } else { 1 };
-                    // Without a branch for each of the probes, which random indices would mispredict.
+                    // No branch per probe: random indices would mispredict it.
                     let mut any = false;
                     for k in 0..if short { PROBES } else { 1 } {
                         any |= inside(done + rows * k / PROBES);
@@ -145,19 +140,19 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                             select_unpredictable(inside, at.data.wrapping_add(x.wrapping_mul(row)), filled)
                         };
                         let from = [from(done), from(done + 1), from(done + 2), from(done + 3)];
-                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, of the same length.
                         unsafe { copy.copy_four(from, out, row) };
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                     }
                     while C::BYTES.is_some() && end - done >= GROUP {
                         let [a, b, c, d] = group(done);
                         let from = [next(a), next(b), next(c), next(d)];
-                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, of the same length.
                         unsafe { copy.copy_four(from, out, row) };
                         (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                     }
                     while done < end {
-                        // SAFETY: K1, K2 and K4 for a row whose index is in range; or the fill, which is as long.
+                        // SAFETY: K1, K2 and K4 for a row whose index is in range; or the fill, of the same length.
                         unsafe { copy.copy(next(position(done)), out) };
                         (out, done) = (out.wrapping_add(row), done + 1);
                     }
@@ -169,12 +164,11 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
     }
 }
 
-/// Rows among which some are probed, and how many these are.
+/// Rows of a probed chunk, and probes per chunk.
 const PROBED: usize = 64;
 const PROBES: usize = 8;
 
-/// The fields that one pass along the inner loop needs, read up front: otherwise the compiler reads them again after
-/// every store.
+/// The fields used by one pass along the inner loop, read up front: the compiler would reload them after every store.
 #[derive(Clone, Copy)]
 pub(crate) struct Pass<'a> {
     n: usize,
@@ -182,7 +176,7 @@ pub(crate) struct Pass<'a> {
     component: &'a Component,
     row: usize,
     stride: isize,
-    /// Whether an index was no position by itself, so that others may be none.
+    /// Whether an index was negative or out of range, so that later indices are resolved with the policy.
     counts: bool,
 }
 
@@ -197,29 +191,28 @@ impl<'a> Pass<'a> {
         Pass { n: args.inner().n, rule, component, row, stride, counts: false }
     }
 
-    /// The iterations of the inner loop.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
-    /// Resolves each row of an inner loop and moves it, up to the first whose index is out of range; returns how many.
-    /// The cursor is borrowed, as that of a plane is.
+    /// Resolves and moves rows of an inner loop up to the first index out of range; returns the number of rows moved.
+    /// The cursor is borrowed, as in [`Plane`](crate::kernels::nest::plane::Plane).
     ///
     /// # Safety
-    /// The cursor is that of the inner loop of the arguments at a coordinate of the loops around it. Along it indices
-    /// and rows are contiguous, and data does not move (K9).
+    /// `at` is the cursor of the arguments' inner loop at a coordinate of the loops around it. Along the inner loop,
+    /// indices and rows are contiguous, and data does not move (K9).
     #[inline(always)]
     pub(crate) unsafe fn run<C: CopyRow, I: Index>(&mut self, at: &Cursor) -> usize {
         let Pass { n, rule, component, .. } = *self;
         // SAFETY: K3: the indices of the inner loop.
         let indices = unsafe { Indices::new(at.index.wrapping_offset(component.index), size_of::<I>() as isize, n) };
-        // Most indices are positions by themselves. From the first that is none, negative ones are counted from the end
-        // without a branch, which random ones would mispredict.
+        // Most indices are positions. From the first exception on, negative indices are counted from the end without a
+        // branch, which random indices would mispredict.
         let mut done = 0;
         if !self.counts {
-            // SAFETY: the cursor is that of our contract, and no row is done. These are positions.
-            done = unsafe { self.go_on::<C, I>(at, &indices, 0, |index| rule.position(index)) };
+            // SAFETY: the caller's cursor, with no row done; `rule.position` returns positions in range.
+            done = unsafe { self.move_from::<C, I>(at, &indices, 0, |index| rule.position(index)) };
             if done == n || !I::TYPE.is_signed() {
                 return done;
             }
@@ -229,18 +222,17 @@ impl<'a> Pass<'a> {
             let (position, inside) = rule.check(index);
             if inside { Some(position) } else { None }
         };
-        // SAFETY: as before; at most all rows are done.
-        unsafe { self.go_on::<C, I>(at, &indices, done, position) }
+        // SAFETY: as above; `done <= n`.
+        unsafe { self.move_from::<C, I>(at, &indices, done, position) }
     }
 
-    /// Moves rows of an inner loop from row `done` on, up to the first whose index has no position; returns up to
-    /// where.
+    /// Moves rows of an inner loop from row `done` up to the first row without a position; returns that row, or `n`.
     ///
     /// # Safety
-    /// The cursor is as for [`Pass::run`], the indices are those of its inner loop, `done` is at most their number, and
-    /// `position` finds positions in range.
+    /// The cursor is as for [`Pass::run`], `indices` are the indices of its inner loop, `done <= n`, and `position`
+    /// returns positions in range.
     #[inline(always)]
-    unsafe fn go_on<C: CopyRow, I: Index>(
+    unsafe fn move_from<C: CopyRow, I: Index>(
         &self,
         at: &Cursor,
         indices: &Indices,
@@ -251,7 +243,7 @@ impl<'a> Pass<'a> {
         let (copy, mut out) = (C::of(row), at.out.wrapping_add(done * row));
         let position = |i: usize| position(indices.read::<I>(i));
         let from = |x: i64| at.data.wrapping_offset(stride.wrapping_mul(x as isize));
-        // For rows of a few bytes the loop itself would cost more than the copies.
+        // For rows of a few bytes the loop overhead would exceed the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
             let group = [position(done), position(done + 1), position(done + 2), position(done + 3)];
             let [Some(a), Some(b), Some(c), Some(d)] = group else { break };
@@ -269,5 +261,5 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Rows of a constant size that are resolved before the first of them is moved.
+/// Rows of constant size that are resolved before the first is moved.
 const GROUP: usize = 4;

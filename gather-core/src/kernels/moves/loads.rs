@@ -1,17 +1,17 @@
-//! Loading elements of 4 and 8 bytes from offsets in a register, one by one.
+//! Loads of elements of 4 and 8 bytes at offsets in a register, one by one.
 //!
-//! On the AMD machines that were measured, such loads take less time than a gather instruction, in the first-level
-//! cache and beyond; on an Intel Xeon they take more out of the caches (`benches/record/intel.md`). To hand the offsets
-//! over through memory would make every load wait for a store, and takes twice as long.
+//! On the AMD machines measured, single loads take less time than a gather instruction, in the first-level cache and
+//! beyond. On an Intel Xeon they take longer if data is in the caches (`benches/record/intel.md`). Passing the offsets
+//! through memory would make every load wait for a store, and takes twice as long.
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::moves::contiguous::{DataRow, Places};
 use crate::kernels::x86::{self, __m128i, __m256i};
 
-/// Eight rows of `BYTES` bytes at offsets, in rows where `PACKED` and else in bytes.
+/// Eight rows of `BYTES` bytes at offsets, which count rows if `PACKED`, else bytes.
 ///
 /// # Safety
-/// At each of the offsets from `data` a row may be read, which shares no byte with the output.
+/// At each offset from `data` a row may be read, and it does not overlap the output.
 #[inline(always)]
 pub(super) unsafe fn rows<const BYTES: usize, const PACKED: bool>(
     level: Avx2,
@@ -29,14 +29,14 @@ pub(super) unsafe fn rows<const BYTES: usize, const PACKED: bool>(
     })
 }
 
-/// Eight elements of `BYTES` bytes: in the first of the vectors, or in both where elements have 8 bytes.
+/// Eight elements of `BYTES` bytes: in the first vector, or in both if `BYTES == 8`.
 #[inline(always)]
 pub(super) fn eight<const BYTES: usize>(level: Avx2, rows: [[DataRow<BYTES>; 4]; 2]) -> [__m256i; 2] {
     let [[a, b], [c, d]] = rows.map(four);
     if BYTES == 4 { [level.joined(a, c), level.zero()] } else { [level.joined(a, b), level.joined(c, d)] }
 }
 
-/// Stores eight elements of `BYTES` bytes, from place `at` on.
+/// Stores eight elements of `BYTES` bytes to rows `at..at + 8`.
 #[inline(always)]
 pub(super) fn store_eight<const BYTES: usize>(places: Places<'_, BYTES>, at: usize, elements: [__m256i; 2]) {
     debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
@@ -46,7 +46,7 @@ pub(super) fn store_eight<const BYTES: usize>(places: Places<'_, BYTES>, at: usi
     }
 }
 
-/// Four elements of `BYTES` bytes: in each of the vectors, or in both where elements have 8 bytes.
+/// Four elements of `BYTES` bytes: four in each vector, or two in each if `BYTES == 8`.
 #[inline(always)]
 fn four<const BYTES: usize>([a, b, c, d]: [DataRow<BYTES>; 4]) -> [__m128i; 2] {
     debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
@@ -57,8 +57,8 @@ fn four<const BYTES: usize>([a, b, c, d]: [DataRow<BYTES>; 4]) -> [__m128i; 2] {
     [x86::two_longs(a.number(), b.number()), x86::two_longs(c.number(), d.number())]
 }
 
-/// Copies four rows of 4, 8 or 12 bytes to the places from `at` on: elements of 4 and 8 bytes by whole vectors, since a
-/// store an element fills the queue of stores while lines of the output are on their way.
+/// Copies four rows of 4, 8 or 12 bytes to rows `at..at + 4`. Elements of 4 and 8 bytes are stored by whole vectors.
+/// One store per element would fill the store queue while lines of the output are in flight.
 #[inline(always)]
 pub(super) fn copy_four<const BYTES: usize>(rows: [DataRow<BYTES>; 4], places: Places<'_, BYTES>, at: usize) {
     if !matches!(BYTES, 4 | 8) {

@@ -1,8 +1,7 @@
 //! Moving rows by resolved positions.
 //!
-//! What one iteration of the inner loop moves has a width: plain types of one size share it, and a contiguous slice
-//! whose bytes are a power of two up to 16 is moved as one element of that size, whatever its type. Everything longer
-//! is a row (`rows.rs`).
+//! The row that one iteration of the inner loop moves has a width. Plain types of one size share a width. A contiguous
+//! slice of 1, 2, 4, 8 or 16 bytes is moved as one element of its size; other slices are rows (`rows.rs`).
 
 pub(crate) mod bits;
 pub(crate) mod contiguous;
@@ -38,7 +37,7 @@ use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::STEP;
 use crate::types::level::Level;
 
-/// Targets without non-temporal stores: rows are moved.
+/// The fallback for targets without non-temporal stores: rows are moved.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) mod stream {
     use crate::kernels::level_fn::{LevelFn, Token};
@@ -60,24 +59,23 @@ pub(crate) mod stream {
     pub(crate) fn fence() {}
 }
 
-/// The most bytes of an element.
+/// Maximum bytes of an element.
 pub(crate) const MOST_ELEMENT: usize = 16;
 
-/// The most bytes of converted rows that are put together before their lines are written by non-temporal stores.
+/// Maximum bytes of converted rows that are collected before their lines are written by non-temporal stores.
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
-/// Moves the rows of a job by their positions.
 pub(crate) type MoveJobFn = fn(&MoveJob<'_>);
 
-/// Looks elements up in a table of `job.table_entries`, which fits (K9), and writes packed rows; returns how many, from
-/// the first on.
+/// Looks elements up in a table of `job.table_entries` entries, which fits (K9), and writes packed rows from the first
+/// on; returns the number of rows.
 pub(crate) type LookUpFn = fn(&MoveJob<'_>) -> usize;
 
-/// Looks bytes of a strip up in a table by contiguous indices of one byte, and writes no positions. Stops at the first
-/// vector of indices that is not whole or has one out of range; returns how many bytes were looked up.
+/// Looks bytes of a strip up in a table by contiguous one-byte indices, without writing positions. Stops at the first
+/// vector of indices that is not whole or has one out of range; returns the number of bytes looked up.
 pub(crate) type LookUpBytesFn = fn(&Strip<'_>) -> usize;
 
-/// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
+/// Maximum entries of a register table at a level, for elements of `bytes` bytes; 0 if the level has no table.
 pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
     match level {
         #[cfg(target_arch = "x86_64")]
@@ -93,24 +91,22 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
     }
 }
 
-/// Resolves the indices of one component and moves rows by them in one loop, all of a plane; returns whether an index
-/// was out of range, if that is an error: nothing from that index on is moved then. Under `Missing::Fill` rows out
-/// of range get the fill.
+/// Resolves the indices of one component and moves rows by them, in one loop over a plane. Returns whether an index was
+/// out of range, if that is an error; then nothing from that index on is moved. Under `Missing::Fill` rows out of range
+/// get the fill.
 pub(crate) type GatherFn = fn(Plane<'_>) -> bool;
 
-/// A loop over rows, compiled for each way to copy one.
+/// A loop over rows, compiled for each [`CopyRow`].
 pub trait RowLoop: 'static {
-    /// The rows.
     type Args<'a>;
 
-    /// Runs the loop.
     fn run<C: CopyRow>(rows: Self::Args<'_>);
 }
 
-/// A [`RowLoop`] by one way to copy a row.
+/// A [`RowLoop`] compiled for one [`CopyRow`].
 pub(crate) type RowLoopFn<F> = for<'a> fn(<F as RowLoop>::Args<'a>);
 
-/// A [`RowLoop`] by the way `C`.
+/// The [`RowLoop`] `F` compiled for the [`CopyRow`] `C`.
 struct ByWay<C, F>(PhantomData<(C, F)>);
 
 impl<C: CopyRow, F: RowLoop> LevelFn for ByWay<C, F> {
@@ -127,17 +123,17 @@ impl<C: CopyRow, F: RowLoop> LevelFn for ByWay<C, F> {
 
 /// The width of one iteration of the inner loop.
 pub trait Width: 'static {
-    /// Bytes of a row; `None` for rows of any length.
+    /// Bytes of a row; `None` for any length.
     const BYTES: Option<usize>;
 
-    /// A loop by the way to copy rows of `row` bytes.
+    /// The loop `F` for rows of `row` bytes.
     fn by_way<F: RowLoop>(level: impl Token, row: usize) -> RowLoopFn<F>;
 }
 
-/// `BYTES` bytes.
+/// Rows of `BYTES` bytes.
 pub enum Fixed<const BYTES: usize> {}
 
-/// A row of bytes of any length.
+/// Rows of any length.
 pub enum Rows {}
 
 impl<const BYTES: usize> Width for Fixed<BYTES> {
@@ -159,14 +155,13 @@ impl Width for Rows {
     }
 }
 
-/// Bytes up to which a value is copied by value. Larger values would pass over the stack, and a huge one would not fit
-/// there.
+/// Maximum bytes copied by value. Larger values would pass through the stack, and huge values overflow it.
 const BY_VALUE: usize = 256;
 
-/// Copies `BYTES` bytes, a constant: up to [`BY_VALUE`] a few moves, no call.
+/// Copies `BYTES` bytes, a constant: a few moves and no call up to [`BY_VALUE`].
 ///
 /// # Safety
-/// Both ends reach `BYTES` bytes, to read and to write, and do not overlap.
+/// `BYTES` bytes may be read at `from` and written at `to`, and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8) {
     if const { BYTES <= BY_VALUE } {
@@ -182,13 +177,12 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8
 /// As for [`copy_fixed`].
 #[inline(always)]
 unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller lets us read `BYTES` bytes; an array of bytes has no alignment.
+    // SAFETY: the caller's promise for `from`; an array of bytes has no alignment.
     let bytes = unsafe { from.cast::<[u8; BYTES]>().read() };
-    // SAFETY: the caller lets us write `BYTES` bytes, at any alignment.
+    // SAFETY: the caller's promise for `to`, at any alignment.
     unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
 }
 
-/// Moves rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     if !job.next.is_some() {
@@ -201,7 +195,7 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
     }
 }
 
-/// Moves rows of `BYTES` bytes, and prefetches nothing. Compilers unroll these loops, and not that of
+/// Moves rows of `BYTES` bytes without prefetching. Compilers unroll these loops, but not the loop of
 /// [`MovePrefetching`](prefetching::MovePrefetching), which took up to 1.5 times the instructions at the scalar level.
 #[inline(always)]
 fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
@@ -211,7 +205,7 @@ fn move_step<const BYTES: usize>(job: &MoveJob<'_>) {
         for i in 0..job.n {
             let (from, to) = (data.wrapping_offset(job.position(i) as isize), out.wrapping_add(i));
             // SAFETY: the position is in range: a row of data, apart from row `i < n` of the output. Both have `BYTES`
-            // bytes, and the plan found them contiguous.
+            // bytes and are contiguous, as the plan found.
             unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
         }
     } else {

@@ -1,4 +1,4 @@
-//! Moving a few rows from where each lies: the moves of the method `Direct`.
+//! Moving rows from individual addresses: the moves of the method `Direct`.
 
 use core::mem::MaybeUninit;
 
@@ -12,19 +12,19 @@ use crate::kernels::vector::Vector;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::x86;
 
-/// Rows that are resolved before they are moved.
+/// Maximum rows resolved before they are moved.
 pub(crate) const FEW: usize = 64;
 
-/// Bytes of a row that are prefetched: the hardware sees the rest coming.
+/// Bytes of a row to prefetch; the hardware prefetches the remainder.
 pub(crate) const FIRST_BYTES: usize = 4 * LINE;
 
-/// The most bytes of rows that vectors of 16 bytes copy as fast as those of 32.
+/// Maximum row bytes for which vectors of 16 bytes copy as fast as vectors of 32.
 pub(crate) const NARROW: usize = 32;
 
-/// Where each of a few rows lies.
+/// The source addresses of up to [`FEW`] rows.
 pub(crate) type Sources = [MaybeUninit<*const u8>; FEW];
 
-/// Rows to be moved: from `sources[i]` to `out + i · out_step`, for every `i` below `n`.
+/// Rows to move: from `sources[i]` to row `i` of `to`.
 pub(crate) struct PlacedRows<'a> {
     sources: &'a Sources,
     to: OutputRows,
@@ -33,18 +33,17 @@ pub(crate) struct PlacedRows<'a> {
 }
 
 impl<'a> PlacedRows<'a> {
-    /// Rows to be moved from `sources`, as a spec says.
+    /// The rows of a spec, from `sources` to `to`.
     ///
     /// # Safety
-    /// There is a source for each row of `to`, at most [`FEW`], which has been written. A row may be read there, which
-    /// shares no byte with those.
+    /// `to.n() <= FEW` sources have been written. At each a row may be read, and it does not overlap `to`.
     #[inline(always)]
     pub(crate) unsafe fn new(sources: &'a Sources, to: OutputRows, spec: &KernelSpec) -> Self {
         debug_assert!(to.n() <= FEW);
         PlacedRows { sources, to, row: spec.row, prefetch_distance: spec.prefetch_distance }
     }
 
-    /// Where row `i < n` lies.
+    /// The source of row `i < n`.
     #[inline(always)]
     fn source(&self, i: usize) -> *const u8 {
         debug_assert!(i < self.to.n());
@@ -55,18 +54,18 @@ impl<'a> PlacedRows<'a> {
 
 /// A way to copy a row.
 pub trait CopyRow: Copy {
-    /// The bytes of a row, where they are a constant.
+    /// Bytes of a row, if constant.
     const BYTES: Option<usize> = None;
-    /// The most bytes of a row.
+    /// Maximum bytes of a row.
     const MOST: usize;
 
-    /// The way for rows of `row` bytes, which are of its size.
+    /// The way to copy rows of `row` bytes.
     fn of(row: usize) -> Self;
 
     /// Copies a row.
     ///
     /// # Safety
-    /// Both ends reach a row, to read and to write, and do not overlap.
+    /// A row may be read at `from` and written at `to`, and the two do not overlap.
     unsafe fn copy(self, from: *const u8, to: *mut u8);
 
     /// Prefetches the lines of a row of `row` bytes.
@@ -74,12 +73,12 @@ pub trait CopyRow: Copy {
     fn fetch(from: *const u8, row: usize) {
         prefetch(from, if Self::MOST <= LINE { 1 } else { row });
         if Self::MOST > 8 {
-            // The line in which the row ends, mostly the same: to look first takes longer. Elements lie in one line.
+            // The line in which the row ends, mostly the same line: checking takes longer. An element is in one line.
             prefetch(from.wrapping_add(row - 1), 1);
         }
     }
 
-    /// Copies a row of `row` bytes, and prefetches a later one.
+    /// Copies a row of `row` bytes, and prefetches the row at `later`.
     ///
     /// # Safety
     /// As for [`CopyRow::copy`].
@@ -90,14 +89,14 @@ pub trait CopyRow: Copy {
         unsafe { self.copy(from, to) }
     }
 
-    /// Copies four rows of `row` bytes to contiguous places.
+    /// Copies four rows of `row` bytes to contiguous rows.
     ///
     /// # Safety
-    /// As for [`CopyRow::copy`], for each; `row` is that of [`CopyRow::of`].
+    /// As for [`CopyRow::copy`], for each row; `row` is the argument of [`CopyRow::of`].
     #[inline(always)]
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
         for (k, from) in from.into_iter().enumerate() {
-            // SAFETY: row `k` of four contiguous ones.
+            // SAFETY: row `k` of four contiguous rows.
             unsafe { self.copy(from, to.wrapping_add(k * row)) };
         }
     }
@@ -122,7 +121,7 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
         unsafe { copy_fixed::<BYTES>(from, to) }
     }
 
-    /// Elements of 4 and 8 bytes by whole vectors, since a store an element takes longer.
+    /// Stores elements of 4 and 8 bytes by whole vectors: one store per element takes longer.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn copy_four(self, from: [*const u8; 4], to: *mut u8, row: usize) {
@@ -155,7 +154,7 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     }
 }
 
-/// Rows of this many bytes: at least `HALF`, at most twice as many.
+/// Rows of this many bytes, `HALF..=2 * HALF`.
 #[derive(Clone, Copy)]
 pub(crate) struct Halves<const HALF: usize>(usize);
 
@@ -174,7 +173,7 @@ impl<const HALF: usize> CopyRow for Halves<HALF> {
     }
 }
 
-/// Rows of this many bytes, more than a line.
+/// Rows of this many bytes, two lines or more.
 #[derive(Clone, Copy)]
 pub(crate) struct Long(usize);
 
@@ -199,7 +198,7 @@ impl CopyRow for Long {
     }
 }
 
-/// How rows of some length are copied: by two overlapping moves of a constant size, or by more where they are long.
+/// How rows of a length are copied: by two overlapping moves of a constant size, or in a loop if they are long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowSize {
     One,
@@ -216,13 +215,13 @@ pub enum RowSize {
 impl RowSize {
     pub(crate) const fn of(row: usize) -> Self {
         use RowSize::*;
-        /// By the logarithm of the size, rounded up.
+        /// By `ceil(log2(row))`.
         const SIZES: [RowSize; 9] = [One, UpTo4, UpTo4, UpTo8, UpTo16, UpTo32, UpTo64, UpTo128, UpTo256];
         if row > 256 { Long } else { SIZES[row.next_power_of_two().trailing_zeros() as usize] }
     }
 }
 
-/// Evaluates an expression with a name for the way to copy rows of a size.
+/// Evaluates an expression with a type alias for the [`CopyRow`] of a size.
 macro_rules! by_size {
     ($size:expr, |$copy:ident| $run:expr) => {
         by_size!($size, $copy, $run, One: Exactly<1>, UpTo4: Halves<2>, UpTo8: Halves<4>, UpTo16: Halves<8>,
@@ -239,7 +238,6 @@ macro_rules! by_size {
 }
 pub(crate) use by_size;
 
-/// Moves rows from where each lies.
 pub(crate) enum MovePlaced {}
 
 impl RowLoop for MovePlaced {
@@ -256,7 +254,7 @@ impl RowLoop for MovePlaced {
             if ahead != 0 && i + ahead < n {
                 prefetch(rows.source(i + ahead), rows.row.min(FIRST_BYTES));
             }
-            // SAFETY: the source of row `i`, and row `i` of the output, apart from it.
+            // SAFETY: a row may be read at the source of row `i`, and does not overlap row `i` of the output.
             unsafe { copy.copy(rows.source(i), out) };
             out = out.wrapping_offset(rows.to.step());
         }

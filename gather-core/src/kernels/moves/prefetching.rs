@@ -1,16 +1,16 @@
-//! Moving rows by their positions while those of a later job are prefetched.
+//! Moving rows by their positions while the rows of a later job are prefetched.
 
 use crate::kernels::moves::RowLoop;
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 
-/// A job, and the rows of the one after it, some of which may be out of range: they are only prefetched.
+/// A job, and the rows of the next job. Some of the next rows may be out of range: they are only prefetched.
 pub(crate) type JobAndNext<'a> = (&'a MoveJob<'a>, &'a ResolvedRows<'a>);
 
-/// Moves the rows of a job while those of the one after it are prefetched.
+/// Moves the rows of a job while the rows of the next job are prefetched.
 pub(crate) type MovePrefetchingFn = fn(JobAndNext<'_>);
 
-/// Moves the rows of a job, and prefetches those of the job after it, one with each.
+/// Moves the rows of a job, and prefetches one row of the next job with each.
 pub(crate) enum MovePrefetching {}
 
 impl RowLoop for MovePrefetching {
@@ -22,7 +22,7 @@ impl RowLoop for MovePrefetching {
     }
 }
 
-/// As [`MovePrefetching`]; `PACKED` says whether the rows are.
+/// [`MovePrefetching`], where `PACKED` says whether the rows are packed.
 #[inline(always)]
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
@@ -31,7 +31,7 @@ fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'
     let ((first, rest), ahead) = (job.each_position().split_at(job.n.min(ahead.n())), ahead.positions());
     let mut out = job.out;
     for (&position, &next) in first.iter().zip(ahead) {
-        // SAFETY: the next row of the job: `row` bytes at both ends, apart from each other.
+        // SAFETY: the next row of the job: `row` bytes at both ends, which do not overlap.
         unsafe { copy.copy_fetching(source(position), out, row, later(next)) };
         out = out.wrapping_offset(out_step);
     }
@@ -45,7 +45,7 @@ fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'
     }
 }
 
-/// Where the rows of a job lie, by their positions, one after the other.
+/// The source address of each row of a job, by its position. Called once per row, in order.
 #[inline(always)]
 pub(super) fn sources<const PACKED: bool>(job: &MoveJob<'_>, row: usize) -> impl FnMut(i32) -> *const u8 {
     debug_assert!(!PACKED || job.stride == row as isize);

@@ -1,16 +1,16 @@
 //! Moving rows of any length.
 //!
-//! Rows are never given to `memcpy`. A length that is a small constant compiles to a few vector moves, and other
-//! short ones are covered by two overlapping moves:
+//! Rows are never passed to `memcpy`. A small constant length compiles to a few vector moves; other short lengths are
+//! covered by two overlapping moves:
 //!
 //! ```text
 //! 4..=8: two of 4      9..=15: two of 8      16..=32: two of 16
 //! 33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
 //! ```
 //!
-//! Rows beyond the second-level cache are prefetched. Short ones are prefetched as a whole. Of longer ones, one line
-//! of a later row is prefetched with every line that is moved: to prefetch a whole row at once holds the moves up
-//! until most of it has come (bench `matrix`).
+//! Rows beyond the second-level cache are prefetched: short rows as a whole. Of longer rows, a line is prefetched with
+//! every line of an earlier row that is moved. Prefetching a long row at once delays the moves until most of it has
+//! arrived (bench `matrix`).
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::moves::placed::{Exactly, Halves, Long, RowSize, by_size};
@@ -19,7 +19,6 @@ use crate::kernels::moves::{RowLoop, copy_fixed, move_fixed};
 use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::{LINE, prefetch};
 
-/// Moves rows of any length by their positions.
 pub(crate) enum MoveRows {}
 
 impl LevelFn for MoveRows {
@@ -48,7 +47,7 @@ impl LevelFn for MoveRows {
 /// Copies `row` bytes, `HALF <= row <= 2 * HALF`, by two overlapping moves.
 ///
 /// # Safety
-/// Both ends reach `row` bytes and do not overlap.
+/// `row` bytes may be read at `from` and written at `to`, and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8, row: usize) {
     let rest = row - HALF;
@@ -58,16 +57,16 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
     unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
-/// Bytes of a row from which on a mispredicted branch takes less than stores that straddle two lines.
+/// Row bytes from which a mispredicted branch takes less time than stores that straddle two lines.
 const ALIGNED_FROM: usize = 512;
-/// Bytes that long rows are copied at a time.
+/// Bytes per step of a long copy.
 const STEP: usize = 2 * LINE;
 
-/// Copies `row` bytes, at least a [`STEP`]. All but the first and the last bytes are written to whole lines: stores
-/// that straddle two lines take longer. Prefetches `row` bytes at `later` meanwhile, line by line.
+/// Copies `row` bytes, at least a [`STEP`]. All but the first and last bytes are written by whole lines: stores that
+/// straddle two lines take longer. Prefetches `row` bytes at `later` meanwhile, line by line.
 ///
 /// # Safety
-/// Both ends reach `row >= STEP` bytes and do not overlap.
+/// `row >= STEP` bytes may be read at `from` and written at `to`, and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize, later: Option<*const u8>) {
     debug_assert!(row >= STEP);
@@ -79,7 +78,7 @@ pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize, later: 
     fetch(0, 1);
     // SAFETY: the first line of both ends.
     unsafe { copy_fixed::<LINE>(from, to) };
-    // A number of steps that depends on the address of each row is mispredicted.
+    // A step count that depends on the row's address is mispredicted.
     let varies = later.is_none() && row < ALIGNED_FROM && !row.is_multiple_of(LINE);
     let (mut at, last) = (if varies { LINE } else { LINE - to.addr() % LINE }, row - STEP);
     while at < last {

@@ -1,13 +1,13 @@
-//! Rows of up to 32 bytes with AVX-512: a row is one load, by a mask that reads no byte too far, and one store.
+//! Rows of up to 32 bytes with AVX-512: one load by a mask, which reads no byte past the row, and one store.
 //!
 //! ```text
-//! for each row but the last ones:    store a whole vector: what it writes past the row, the next rows write again
-//! for the last ones:                 store by the mask
+//! for each row but the last rows:    store a whole vector; the next rows overwrite its bytes past the row
+//! for the last rows:                 store by the mask
 //! ```
 //!
-//! Stores by a mask take longer than those that overlap, which must not go past the rows of this job: what lies there
-//! may be another thread's. Other rows are moved as at the level AVX2: those that are not contiguous in the
-//! output; those whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
+//! Stores by a mask take longer than overlapping stores. But overlapping stores must not pass the end of the job: the
+//! next bytes may be another thread's. Rows are moved as at the level AVX2 if they are not contiguous in the output, or
+//! have a constant size there. So are longer rows, whose vectors would mostly straddle two lines.
 
 use crate::kernels::level_fn::{Avx512, LevelFn, Token};
 use crate::kernels::moves::rows::MoveRows;
@@ -15,7 +15,7 @@ use crate::kernels::nest::rows::MoveJob;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::x86::{__m128i, __m256i, MaskedBytes};
 
-/// How many rows of a job may be written by whole vectors: those whose vector ends inside the job.
+/// The number of rows that may be written by whole vectors, each of which ends inside the job.
 #[inline(always)]
 fn whole(job: &MoveJob<'_>, vector: usize) -> usize {
     debug_assert!(job.out_step == job.row as isize && job.row <= vector);
@@ -43,7 +43,7 @@ impl LevelFn for MoveRowsByMasks {
     }
 }
 
-/// Moves rows of at most `V::LEN` bytes, which are contiguous in the output.
+/// Moves rows of at most `V::LEN` bytes that are contiguous in the output.
 #[inline(always)]
 fn masked<V: MaskedBytes>(level: Avx512, job: &MoveJob<'_>) {
     let whole = whole(job, V::LEN);
@@ -51,7 +51,7 @@ fn masked<V: MaskedBytes>(level: Avx512, job: &MoveJob<'_>) {
     each::<V, false>(level, job, whole, job.n);
 }
 
-/// Moves the rows from `first` to `end`. Where it `OVERLAPS`, whole vectors are written, which end inside the job.
+/// Moves rows `first..end`. If `OVERLAPS`, writes whole vectors, all of which end inside the job.
 #[inline(always)]
 fn each<V: MaskedBytes, const OVERLAPS: bool>(level: Avx512, job: &MoveJob<'_>, first: usize, end: usize) {
     let (n, row, prefetch_distance) = (job.n, job.row, job.prefetch_distance);
@@ -60,13 +60,13 @@ fn each<V: MaskedBytes, const OVERLAPS: bool>(level: Avx512, job: &MoveJob<'_>, 
         if prefetch_distance != 0 {
             prefetch(job.source((i + prefetch_distance).min(n - 1)), row);
         }
-        // SAFETY: K2: the bytes of a row, which may be read.
+        // SAFETY: K2: the bytes of a row of data.
         let bytes = V::load_first(level, unsafe { core::slice::from_raw_parts(job.source(i), row) });
         if OVERLAPS {
-            // SAFETY: K1: a vector from here on ends inside the job, whose rows are contiguous.
+            // SAFETY: K1: a vector that starts here ends inside the job, whose rows are contiguous.
             unsafe { bytes.store(job.target(i)) }
         } else {
-            // SAFETY: K1: the bytes of a row of the output, which may be written.
+            // SAFETY: K1: the bytes of a row of the output.
             bytes.store_first(level, unsafe { core::slice::from_raw_parts_mut(job.target(i).cast(), row) });
         }
     }

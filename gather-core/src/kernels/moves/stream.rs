@@ -1,10 +1,9 @@
-//! Rows that are written by non-temporal stores: outputs that the last-level cache cannot hold beside what they are
-//! read from.
+//! Rows written by non-temporal stores, for outputs that do not fit in the last-level cache next to the data.
 //!
-//! Only whole lines are written by non-temporal stores, each once: a line that is written both ways would be evicted in
-//! between. A line that two rows share is put together on the stack.
+//! Only whole lines are written by non-temporal stores, each once: a line written both ways would be evicted in
+//! between. A line that two rows share is assembled on the stack.
 //!
-//! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
+//! Address and thread sanitizers do not see non-temporal stores, whose intrinsics are inline assembly. Valgrind does.
 
 use core::mem::MaybeUninit;
 
@@ -15,8 +14,8 @@ use crate::kernels::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use crate::kernels::x86::fence;
 use crate::kernels::x86::stream_line;
 
-/// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
-/// after it. [`fence`] comes before any other access to what is written.
+/// Moves the rows of a job by non-temporal stores of whole lines, and prefetches the rows of the next job. [`fence`]
+/// precedes any other access to the output.
 pub(crate) enum StreamRows {}
 
 impl LevelFn for StreamRows {
@@ -33,7 +32,7 @@ impl LevelFn for StreamRows {
         for (i, &position) in job.each_position().iter().enumerate() {
             let source = from(position);
             let later = later.next().map_or(source, |&position| next(position));
-            // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, apart from each other.
+            // SAFETY: K1, K2 and K4 for row `i`: `row` bytes at both ends, which do not overlap.
             rows.stream(unsafe { StreamedRow::new(source, job.target(i), row) }, later);
         }
         for &position in later {
@@ -42,13 +41,13 @@ impl LevelFn for StreamRows {
     }
 }
 
-/// Bytes of the vectors by which rows are stored non-temporally, where nothing converts them. Longer ones take more
-/// time (workload `gather/embedding_50257x768_8k`), while they take less for lines of [`Pending`].
+/// Bytes of the vectors that store rows non-temporally if nothing converts them. Longer vectors take more time here
+/// (workload `gather/embedding_50257x768_8k`), but less for lines of [`Pending`].
 const ROW_VECTOR: usize = 16;
 
-/// A row, where it comes from and where it goes.
+/// The source and the target of a row.
 ///
-/// Invariant: `bytes` bytes, a line or more, may be read at one end and written at the other, and are apart.
+/// Invariant: `bytes >= LINE` bytes may be read at `from` and written at `to`, and do not overlap.
 #[derive(Clone, Copy)]
 struct StreamedRow {
     from: *const u8,
@@ -57,17 +56,15 @@ struct StreamedRow {
 }
 
 impl StreamedRow {
-    /// A row between two ends.
-    ///
     /// # Safety
-    /// `bytes` bytes, a line or more, may be read at one end and written at the other, and are apart.
+    /// `bytes >= LINE` bytes may be read at `from` and written at `to`, and do not overlap.
     #[inline(always)]
     unsafe fn new(from: *const u8, to: *mut u8, bytes: usize) -> Self {
         debug_assert!(bytes >= LINE);
         StreamedRow { from, to, bytes }
     }
 
-    /// Copies `n` bytes from byte `at` on.
+    /// Copies bytes `at..at + n`.
     #[inline(always)]
     fn copy(self, at: usize, n: usize) {
         debug_assert!(at + n <= self.bytes);
@@ -75,15 +72,15 @@ impl StreamedRow {
         unsafe { self.to.wrapping_add(at).copy_from_nonoverlapping(self.from.wrapping_add(at), n) };
     }
 
-    /// Copies the line that begins with byte `at` by non-temporal stores. It is a line of the output.
+    /// Copies the line at byte `at` by non-temporal stores. It is an aligned line of the output.
     #[inline(always)]
     fn stream(self, at: usize) {
         debug_assert!(at + LINE <= self.bytes);
-        // SAFETY: a line of the row, and of the output. `StreamRows` leaves the fence to its callers.
+        // SAFETY: a line of the row, aligned in the output. The callers of `StreamRows` fence.
         unsafe { stream_line::<ROW_VECTOR>(self.from.wrapping_add(at), self.to.wrapping_add(at)) };
     }
 
-    /// The bytes of a line, from byte `at` on.
+    /// The line of bytes at byte `at`.
     #[inline(always)]
     fn line(self, at: usize) -> [u8; LINE] {
         debug_assert!(at + LINE <= self.bytes);
@@ -92,18 +89,17 @@ impl StreamedRow {
     }
 }
 
-/// Rows of an output.
+/// The rows of a job that are not yet written.
 struct RowsToStream {
     step: isize,
-    /// How many there are still to come.
     left: usize,
-    /// Whether the row before has begun the line that this one begins in.
+    /// Whether the previous row has begun the line in which the next row begins.
     is_begun: bool,
     shared: SharedLine,
 }
 
 impl RowsToStream {
-    /// Writes the next row, and prefetches the lines of a later one.
+    /// Writes the next row, and prefetches the lines of a later row.
     #[inline(always)]
     fn stream(&mut self, row: StreamedRow, later: *const u8) {
         let StreamedRow { to, bytes, .. } = row;
@@ -114,8 +110,7 @@ impl RowsToStream {
         }
         if self.is_begun {
             self.shared.put(2 * LINE - at, row.line(0));
-            // SAFETY: the row before ends where this one begins, inside this line, which is theirs: it has begun the
-            // line, and this one has just ended it.
+            // SAFETY: the previous row ends where this row begins, inside this line; `shared` has the bytes of both.
             unsafe { stream_line::<ROW_VECTOR>(self.shared.line(), to.wrapping_sub(LINE - at)) };
         } else if at > 0 {
             row.copy(0, at);
@@ -126,7 +121,7 @@ impl RowsToStream {
             at += LINE;
         }
         self.left -= 1;
-        // Where rows are contiguous, a line goes on from one to the next.
+        // Contiguous rows share lines.
         self.is_begun = at < bytes && self.step == bytes as isize && self.left > 0;
         if self.is_begun {
             self.shared.put(bytes - at, row.line(bytes - LINE));
@@ -136,27 +131,27 @@ impl RowsToStream {
     }
 }
 
-/// Neighbouring bytes of an output, put together here before whole lines of them are written by non-temporal stores.
-/// Dropping it writes what is left, and fences, also when a map panics: so no element is left half written.
+/// Contiguous bytes of an output, collected until whole lines can be written by non-temporal stores. Dropping it writes
+/// the remaining bytes and fences, also if a map panics, so that no element is left half written.
 #[repr(C, align(64))]
 pub(crate) struct Pending<const VECTOR: usize> {
     buffer: [MaybeUninit<u8>; BUFFER],
-    /// Where byte 0 of the buffer goes: the start of a line.
+    /// The target of byte 0 of the buffer: the start of a line.
     to: *mut u8,
-    /// The pending bytes: `begin..end` of the buffer, and `begin < LINE`.
+    /// The pending bytes are `buffer[begin..end]`, and `begin < LINE`.
     begin: usize,
     end: usize,
 }
 
-/// With a line before what is added, where some may be pending, and one behind it, which is copied with it.
+/// A line before the bytes that are added, for pending bytes, and a line after them, which is copied with them.
 const BUFFER: usize = STREAMED_AT_ONCE + 2 * LINE;
 
 impl<const VECTOR: usize> Pending<VECTOR> {
-    /// Nothing yet, of what goes to `to` and behind it.
+    /// An empty buffer for the bytes at `to` and after it.
     ///
     /// # Safety
-    /// All that is taken may be written there, and nothing else uses it until this is dropped. The machine has vectors
-    /// of `VECTOR` bytes.
+    /// All bytes taken may be written there, and nothing else uses that memory until the value is dropped. The machine
+    /// has vectors of `VECTOR` bytes.
     #[inline(always)]
     pub(crate) unsafe fn new(to: *mut u8) -> Self {
         let begin = to.addr() % LINE;
@@ -164,23 +159,22 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         Pending { buffer, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// The buffer for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their
-    /// place in the output.
+    /// The buffer for the next bytes, at most [`STREAMED_AT_ONCE`], at the same offset in a line as in the output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
         debug_assert!(self.end < LINE);
         self.buffer.as_mut_ptr().wrapping_add(self.end).cast()
     }
 
-    /// Takes the bytes that have been written to [`Pending::next`], and writes all whole lines.
+    /// Takes the next `bytes` bytes from [`Pending::next`], and writes all whole lines.
     ///
     /// # Safety
-    /// `bytes` bytes have been written there.
+    /// `bytes` bytes have been written to [`Pending::next`].
     #[inline(always)]
     pub(crate) unsafe fn take(&mut self, bytes: usize) {
         debug_assert!(bytes <= STREAMED_AT_ONCE);
         self.end += bytes;
-        // Copies of them: after each store, which is inline assembly, fields would be loaded again.
+        // Copies: the stores are inline assembly, after which fields would be loaded again.
         let (from, to, end) = (self.buffer.as_ptr().cast::<u8>(), self.to, self.end);
         let mut at = 0;
         if self.begin > 0 && end >= LINE {
@@ -188,8 +182,8 @@ impl<const VECTOR: usize> Pending<VECTOR> {
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a line of the buffer, all of which is pending and may be written to the output, where it begins
-            // with a line. The fence comes when this is dropped. `new` was told of the vectors.
+            // SAFETY: a line of the buffer, all of it pending, which may be written to an aligned line of the output.
+            // Dropping fences. The caller of `new` promised the vectors.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }
@@ -199,12 +193,12 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         }
     }
 
-    /// Writes what is pending up to byte `end` of the buffer.
+    /// Writes the pending bytes up to byte `end` of the buffer.
     #[inline(always)]
     fn write(&self, end: usize) {
         debug_assert!((self.begin..=self.end).contains(&end));
         let (from, to) = (self.buffer.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
-        // SAFETY: these bytes have been taken: they are written in the buffer, and may be in the output.
+        // SAFETY: these bytes have been taken: they are initialised in the buffer, and may be written in the output.
         unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
     }
 }
@@ -217,7 +211,7 @@ impl<const VECTOR: usize> Drop for Pending<VECTOR> {
     }
 }
 
-/// A line that two rows share, with a line of buffer on either side.
+/// A line that two rows share, with a line of padding on either side.
 #[repr(C, align(64))]
 struct SharedLine([MaybeUninit<u8>; 3 * LINE]);
 
@@ -227,18 +221,16 @@ impl SharedLine {
         SharedLine([MaybeUninit::uninit(); 3 * LINE])
     }
 
-    /// The line itself.
     #[inline(always)]
     fn line(&self) -> *const u8 {
         self.0.as_ptr().wrapping_add(LINE).cast()
     }
 
-    /// Writes a line of bytes from byte `at` on, counted from the buffer before the line: part of it falls into the
-    /// line.
+    /// Writes a line of bytes at byte `at` of the three lines.
     #[inline(always)]
     fn put(&mut self, at: usize, bytes: [u8; LINE]) {
         debug_assert!(at <= 2 * LINE);
-        // SAFETY: a line from the first, the second or the third line on, or between them.
+        // SAFETY: `at + LINE <= 3 * LINE`.
         unsafe { self.0.as_mut_ptr().wrapping_add(at).cast::<[u8; LINE]>().write(bytes) };
     }
 }

@@ -1,11 +1,11 @@
-//! Moving rows that lie a step apart, in data and in the output.
+//! Moving rows that are a constant step apart, in data and in the output.
 
 use crate::kernels::moves::RowLoop;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::nest::plane::OutputRows;
 use crate::kernels::prefetch::prefetch;
 
-/// Rows to be moved: from `from + i · from_step` to row `i` of `to`, for every `i` below `to.n()`.
+/// Rows to move: from `from + i · from_step` to row `i` of `to`, for `i < to.n()`.
 pub(crate) struct StridedRows {
     from: *const u8,
     from_step: isize,
@@ -14,30 +14,29 @@ pub(crate) struct StridedRows {
 }
 
 impl StridedRows {
-    /// Rows of `row` bytes, a step apart.
+    /// Rows of `row` bytes, `from_step` bytes apart.
     ///
     /// # Safety
-    /// There is a row for each of `to`, which may be read and shares no byte with these; they have `row` bytes.
+    /// `to` has rows of `row` bytes. For each, a row may be read at its source, and does not overlap `to`.
     #[inline(always)]
     pub(crate) unsafe fn new(from: *const u8, from_step: isize, to: OutputRows, row: usize) -> Self {
         StridedRows { from, from_step, to, row }
     }
 
-    /// Moves the rows, and runs `meanwhile` before each.
+    /// Moves the rows, calling `meanwhile` before each.
     #[inline(always)]
     fn each<C: CopyRow>(&self, mut meanwhile: impl FnMut()) {
         let &StridedRows { mut from, from_step, to: rows, row } = self;
         let (copy, mut to) = (C::of(row), rows.at());
         for _ in 0..rows.n() {
             meanwhile();
-            // SAFETY: one of the `n` rows: the ends may be read and written, and lie apart.
+            // SAFETY: one of the `n` rows: the source may be read, the target written, and they do not overlap.
             unsafe { copy.copy(from, to) };
             (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(rows.step()));
         }
     }
 }
 
-/// Moves rows that lie a step apart.
 pub(crate) enum MoveStrided {}
 
 impl RowLoop for MoveStrided {
@@ -49,8 +48,8 @@ impl RowLoop for MoveStrided {
     }
 }
 
-/// Moves rows to where they are contiguous, or from there, and prefetches those `distance` further at the other end,
-/// where they lie too far apart for the hardware to guess.
+/// Moves rows to or from contiguous rows. At the other end, where rows are too far apart for the hardware to guess,
+/// prefetches the row `distance` further.
 pub(crate) fn pack_rows(rows: &StridedRows, distance: usize) {
     let &StridedRows { from, from_step, to, row } = rows;
     let (apart, step) = if from_step == row as isize { (to.at().cast_const(), to.step()) } else { (from, from_step) };

@@ -1,26 +1,24 @@
-//! Register tables: an axis so short that all of data fits in vector registers is looked up by shuffles.
+//! Register tables: if all of data fits in vector registers, elements are looked up by shuffles.
 //!
 //! ```text
 //! 4 bytes, <= 8 entries    vpermd
 //! 4 bytes, <= 16 entries   two vpermd, blended by bit 3 of the index
-//! 8 bytes, <= 8 entries    the same on pairs of 4-byte indices (2i, 2i + 1)
+//! 8 bytes, <= 8 entries    the same with pairs of 4-byte indices (2i, 2i + 1)
 //! 1 byte,  <= 256 entries  a chain of pshufb over tables T0, T1, .. of 16 entries
 //! ```
 //!
-//! `pshufb` takes the low four bits of an index, and yields 0 where bit 7 is set. So with `x` the index and
+//! `pshufb` takes the low four bits of an index, and returns 0 where bit 7 is set. So with `x` the index and
 //!
 //! ```text
 //! r  = T0[x];   x -= 16 (saturating);   r ^= (T1 ^ T0)[x];   x -= 16;   r ^= (T2 ^ T1)[x];   ..
 //! ```
 //!
-//! the terms up to the index's own table telescope to that table, and all later ones see a negative `x` and add
-//! nothing. Eight tables end the range of a signed byte; the upper 128 entries run a second chain on `x ^ 128`.
+//! the terms up to the index's own table telescope to that table's entry, and all later terms see a negative `x` and
+//! add nothing. Eight tables exhaust the range of a signed byte; the upper 128 entries run a second chain on `x ^ 128`.
 //!
-//! Indices of one byte are looked up straight, checked 32 at a time; others are resolved to positions first.
-//!
-//! The scalar loop needs two loads and a store for each element, and is bound by them. Shuffles take about as long as
-//! a copy of the output. No read goes past the end of data: a table that is not whole vectors is copied to the stack
-//! first.
+//! One-byte indices are looked up directly, checked 32 at a time; others are resolved to positions first. The scalar
+//! loop is bound by two loads and a store per element. Shuffles take about as long as copying the output. No read
+//! passes the end of data: a table that is not whole vectors is copied to the stack first.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +36,7 @@ use crate::types::index::Index;
 /// Bytes of a vector.
 const VECTOR: usize = 32;
 
-/// Entries that fit for elements of `bytes` bytes; 0 where there is no lookup.
+/// Maximum entries for elements of `bytes` bytes; 0 if there is no lookup.
 pub(crate) const fn entries(bytes: usize) -> usize {
     match bytes {
         1 => 256,
@@ -48,7 +46,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
     }
 }
 
-/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2: as many elements as make whole vectors.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2, for whole vectors of elements.
 pub(crate) struct LookUp<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for LookUp<BYTES> {
@@ -89,12 +87,12 @@ impl WordTable {
     #[inline(always)]
     fn at(self, level: Avx2, indices: __m256i) -> __m256i {
         let (low, high) = (Eight::permuted(self.low, indices), Eight::permuted(self.high, indices));
-        // Bit 3 says which half, spread over the lane.
+        // Bit 3, spread over the lane, selects the half.
         Eight::select(level.bit_three32(indices), high, low)
     }
 }
 
-/// Elements of 4 bytes.
+/// Looks up elements of 4 bytes.
 #[inline(always)]
 fn words(level: Avx2, job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(level, &Table::of(job, 4).padded()), Places::<4>::of(job));
@@ -102,7 +100,7 @@ fn words(level: Avx2, job: &MoveJob<'_>) -> usize {
     places.each_step(8, |at| places.store(at, table.at(level, positions.load(level, at))))
 }
 
-/// Elements of 8 bytes.
+/// Looks up elements of 8 bytes.
 #[inline(always)]
 fn pairs(level: Avx2, job: &MoveJob<'_>) -> usize {
     let (table, places) = (WordTable::new(level, &Table::of(job, 8).padded()), Places::<8>::of(job));
@@ -131,7 +129,7 @@ impl<I: Index> LevelFn for LookUpBytes<I> {
     }
 }
 
-/// As [`LookUpBytes`], of a table of at most `16 * TABLES` entries.
+/// [`LookUpBytes`] in a table of at most `16 * TABLES` entries.
 #[inline(always)]
 fn straight<I: Index, const TABLES: usize>(level: Avx2, strip: &Strip<'_>) -> usize {
     let (chain, places) = (chain::<TABLES>(level, &Table::of_bytes(strip).padded()), Places::<1>::along(strip));
@@ -144,7 +142,7 @@ fn straight<I: Index, const TABLES: usize>(level: Avx2, strip: &Strip<'_>) -> us
         let negative = if bounds.signed { level.negative8(x) } else { zero };
         let x = level.plus8(x, level.and(negative, add));
         let inside = level.at_most8(x, last);
-        // Without counting from the end a negative index is out of range, whatever its bits.
+        // Unless negative indices count from the end, they are out of range, whatever their bits.
         let refused = if bounds.signed && !bounds.from_end { negative } else { zero };
         if !level.are_all8(level.and_not(inside, refused)) {
             return at;
@@ -154,7 +152,7 @@ fn straight<I: Index, const TABLES: usize>(level: Avx2, strip: &Strip<'_>) -> us
     done
 }
 
-/// Elements of one byte, of a table of at most `16 * TABLES` entries.
+/// Looks up elements of one byte in a table of at most `16 * TABLES` entries.
 #[inline(always)]
 fn bytes<const TABLES: usize>(level: Avx2, job: &MoveJob<'_>) -> usize {
     let (chain, places) = (chain::<TABLES>(level, &Table::of(job, 1).padded()), Places::<1>::of(job));
@@ -162,7 +160,7 @@ fn bytes<const TABLES: usize>(level: Avx2, job: &MoveJob<'_>) -> usize {
     places.each_step(VECTOR, |at| places.store(at, follow(level, &chain, narrow(level, positions, at))))
 }
 
-/// The tables of 16 entries, each but the first of a chain xored with the one before it.
+/// The tables of 16 entries. Each table but the first of a chain is xored with the previous table.
 #[inline(always)]
 fn chain<const TABLES: usize>(level: Avx2, table: &[u8; 256]) -> [__m256i; TABLES] {
     let (mut chain, mut before) = ([level.zero(); TABLES], level.zero());
@@ -190,11 +188,11 @@ fn follow<const TABLES: usize>(level: Avx2, chain: &[__m256i; TABLES], indices: 
     found
 }
 
-/// 32 positions below 256, from number `at` on, as bytes.
+/// Positions `at..at + 32`, all below 256, as bytes.
 #[inline(always)]
 fn narrow(level: Avx2, positions: Numbers<'_, i32>, at: usize) -> __m256i {
     let [a, b, c, d] = [0, 8, 16, 24].map(|eight| positions.load(level, at + eight));
-    // Packing works on the halves of vectors: 4 bytes each of a b c d a b c d.
+    // Packing works on 128-bit halves: 4 bytes each of a b c d a b c d.
     let packed = level.packed8(level.packed16(a, b), level.packed16(c, d));
     Eight::permuted(packed, Vector::of(level, &[0i32, 4, 1, 5, 2, 6, 3, 7]))
 }

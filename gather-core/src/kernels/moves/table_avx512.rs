@@ -1,4 +1,4 @@
-//! Register tables with AVX-512: one or two permutes look up a vector of elements in all of data.
+//! Register tables with AVX-512: one or two permutes look up a vector of elements.
 //!
 //! ```text
 //! 8 bytes, <= 16 entries    vpermi2q        2 bytes, <= 64 entries     vpermi2w
@@ -6,10 +6,9 @@
 //!                                           1 byte,  <= 256 entries    two vpermi2b, blended by bit 7 of the index
 //! ```
 //!
-//! Two registers are one table; the bits of an index above those that name an entry are not looked at. A table is
-//! loaded by a mask, which reads no byte past its end. So are the last elements, fewer than a vector.
-//!
-//! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
+//! Two registers are one table; bits of an index above the bits that select an entry are ignored. Tables and the last
+//! elements, fewer than a vector, are loaded by a mask, which reads no byte past the end. One-byte indices are looked
+//! up directly, checked 64 at a time; others are resolved to positions first.
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +24,7 @@ use crate::types::index::Index;
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
-/// Entries that fit for elements of `bytes` bytes; 0 where there is no lookup.
+/// Maximum entries for elements of `bytes` bytes; 0 if there is no lookup.
 pub(crate) const fn entries(bytes: usize) -> usize {
     match bytes {
         1 => 256,
@@ -41,7 +40,7 @@ pub(crate) const fn entries(bytes: usize) -> usize {
 struct VectorTable<const VECTORS: usize>([__m512i; VECTORS]);
 
 impl<const VECTORS: usize> VectorTable<VECTORS> {
-    /// That of a job.
+    /// The vectors of a table's bytes.
     #[inline(always)]
     fn of(level: Avx512, table: contiguous::Table<'_>) -> Self {
         let bytes = table.bytes();
@@ -52,7 +51,7 @@ impl<const VECTORS: usize> VectorTable<VECTORS> {
 }
 
 impl VectorTable<2> {
-    /// The entries of `BYTES` bytes at a vector of positions, each as wide as an entry.
+    /// The entries of `BYTES` bytes at a vector of positions of `BYTES` bytes.
     #[inline(always)]
     fn at<const BYTES: usize>(self, level: Avx512, positions: __m512i) -> __m512i {
         let [low, high] = self.0;
@@ -70,7 +69,7 @@ impl VectorTable<4> {
     }
 }
 
-/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512, for all elements.
 pub(crate) struct LookUp<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for LookUp<BYTES> {
@@ -93,7 +92,7 @@ impl<const BYTES: usize> LevelFn for LookUp<BYTES> {
     }
 }
 
-/// Writes what `at` yields for each vector of positions.
+/// Writes `at(positions)` for each vector of positions.
 #[inline(always)]
 fn each_vector<const BYTES: usize>(level: Avx512, job: &MoveJob<'_>, at: impl Fn(__m512i) -> __m512i) {
     let (places, positions, lanes) = (Places::<BYTES>::of(job), Numbers::positions(job), VECTOR / BYTES);
@@ -106,7 +105,7 @@ fn each_vector<const BYTES: usize>(level: Avx512, job: &MoveJob<'_>, at: impl Fn
     }
 }
 
-/// A vector of `n` positions from number `at` on, each in as many bytes as an element has.
+/// Positions `at..at + n` as a vector of numbers of `BYTES` bytes.
 #[inline(always)]
 fn load_positions<const BYTES: usize>(level: Avx512, positions: Numbers<'_, i32>, at: usize, n: usize) -> __m512i {
     let bytes = positions.bytes(at, n);
@@ -140,18 +139,18 @@ impl<I: Index> LevelFn for LookUpBytes<I> {
     }
 }
 
-/// As [`LookUpBytes`]; `at` yields the bytes at 64 positions.
+/// [`LookUpBytes`], where `at` returns the bytes at 64 positions.
 #[inline(always)]
 fn straight<I: Index>(level: Avx512, strip: &Strip<'_>, at: impl Fn(__m512i) -> __m512i) -> usize {
     let places = Places::<1>::along(strip);
     let (indices, ByteBounds { signed, from_end, add, last }) =
         (Numbers::<u8>::indices(strip), ByteBounds::of::<I>(strip));
     let (add, last) = (level.splat_64(add), level.splat_64(last));
-    // Positions, and which of them are in range.
+    // The positions, and a mask of the positions in range.
     let resolve = |indices| {
         let negative = if signed { level.negative_64(indices) } else { 0 };
         let positions = level.plus_where_64(indices, negative, add);
-        // Without counting from the end a negative index is out of range, whatever its bits.
+        // Unless negative indices count from the end, they are out of range, whatever their bits.
         let refused = if from_end { 0 } else { negative };
         (positions, level.at_most_64(positions, last) & !refused)
     };

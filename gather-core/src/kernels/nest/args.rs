@@ -1,4 +1,4 @@
-//! The arguments of a kernel of the index operators: the part that a plan has decided, and the part of one call.
+//! The arguments of a kernel of an index operator: the plan's arguments, and the arguments of one call.
 
 use core::ops::Range;
 
@@ -11,36 +11,34 @@ use crate::types::level::Available;
 use crate::types::method::Method;
 use crate::types::policy::KernelPolicy;
 
-/// One loop of a loop nest, outermost first; the last is the inner loop. Strides in bytes.
+/// One loop of a loop nest, outermost first; the last is the inner loop. Strides are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Iterations, at least 1.
     pub n: usize,
     /// Step of the output.
     pub(crate) out: isize,
     /// Step of data, before the index is applied.
     pub(crate) data: isize,
-    /// Step of indices; 0 where one index serves the whole loop.
+    /// Step of indices; 0 if one index serves the whole loop.
     pub(crate) index: isize,
 }
 
 impl Loop {
-    /// A loop of one iteration.
     pub(crate) const ONCE: Loop = Loop { n: 1, out: 0, data: 0, index: 0 };
 }
 
-/// One component of an index: the axis that it runs along.
+/// One component of an index, with the axis that it indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Component {
     /// Size of the axis, at least 1.
     pub(crate) dim: i64,
-    /// Positions of data that one step along the axis takes.
+    /// Positions of data per step along the axis.
     pub(crate) scale: i64,
     /// Bytes from the first component of an index tuple to this one.
     pub(crate) index: isize,
 }
 
-/// Places in the three tensors at once. Steps wrap: a cursor may stand past an end; it is followed only inside.
+/// Addresses in the three tensors. Steps wrap: a cursor may point past an end, and is dereferenced only inside.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor {
     pub(crate) out: *mut u8,
@@ -72,10 +70,10 @@ impl Cursor {
     }
 }
 
-/// The arguments that a plan has decided: the same for every call and for every part of a loop nest.
+/// The arguments that a plan has decided, the same for every call and every part of a loop nest.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelSpec {
-    /// How the kernel gets at data.
+    /// How the kernel reads data.
     pub(crate) method: Method,
     /// The level that the kernel was compiled for.
     pub(crate) level: Available,
@@ -83,32 +81,31 @@ pub(crate) struct KernelSpec {
     /// Bytes moved by one iteration of the inner loop.
     pub(crate) row: usize,
     pub(crate) policy: KernelPolicy,
-    /// The bytes that fill a row under `Missing::Fill`, repeated over it; else empty.
+    /// The bytes repeated over a row to fill it under `Missing::Fill`; else empty.
     pub(crate) fill: ElementBytes,
-    /// Whether rows are contiguous in the output, and elements in data, which the inner loop does not move.
+    /// Whether rows are contiguous in the output and elements in data, which the inner loop does not move.
     pub(crate) packed: bool,
-    /// Whether index tuples are contiguous, their components too, with positive scales.
+    /// Whether index tuples and their components are contiguous, and scales positive.
     pub(crate) adjacent_tuples: bool,
-    /// How many rows, or how many indices and elements of the output, are prefetched of their use; 0 for none.
+    /// Prefetch distance, in rows or in indices and output elements; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// How many outer coordinates ahead indices and output are prefetched, or updates of a scatter; 0 for none. With
-    /// `offsets_first` the output is prefetched when its turn comes.
+    /// Prefetch distance of indices and output, or of a scatter's updates, in outer coordinates; 0 for none. With
+    /// `offsets_first`, output is prefetched at distance 0.
     pub(crate) outer_prefetch_distance: usize,
-    /// Whether the indices of some rows become offsets before the first of their elements is loaded: out of panels that
-    /// leave room in the second-level cache.
+    /// Whether the indices of several rows become offsets before their first element is loaded, for panels smaller than
+    /// the second-level cache.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for levels that gather"))]
     pub(crate) offsets_first: bool,
-    /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
-    /// meanwhile; else 0.
+    /// Bytes of data that one outer coordinate's indices reach, if the next coordinate's are prefetched; else 0.
     pub(crate) next_slice_bytes: usize,
-    /// Elements of data that the indices reach, under `Method::Table`; else 0.
+    /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
-    /// Converts elements on their way, in a kernel of a map.
+    /// The conversion of a kernel of a map.
     pub(crate) conversion: Option<Conversion>,
 }
 
 impl KernelSpec {
-    /// Rows of no bytes, which nothing is known of yet.
+    /// A spec of rows of 0 bytes, for the plan to complete.
     #[inline(always)]
     pub(crate) fn new(method: Method, level: Available, policy: KernelPolicy) -> Self {
         KernelSpec {
@@ -130,7 +127,7 @@ impl KernelSpec {
     }
 }
 
-/// Everything that a kernel of an index operator works on. It carries the kernel contract.
+/// The arguments of a kernel of an index operator. They carry the kernel contract.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArgs<'a> {
     spec: &'a KernelSpec,
@@ -140,16 +137,16 @@ pub struct IndexArgs<'a> {
     params: *const (),
 }
 
-/// Loops of a part of a loop nest.
+/// The loops of a part of a loop nest.
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
 impl<'a> IndexArgs<'a> {
-    /// The arguments for tensors at their first coordinate. Data has `stride` bytes from one position to the next.
-    /// `params` are the map's arguments (K8), or the scatter's sink (S3); null in other kernels.
+    /// The arguments for tensors at their first coordinate, with `stride` bytes of data from one position to the next.
+    /// `params` are the map's params (K8) or the scatter's consumer (S3); null in other kernels.
     ///
     /// # Safety
-    /// K1 to K6 and K8 to K10 hold for the loops and the spec, of a gather; of a scatter S1 to S4 in place of K1, K2
-    /// and K8. The machine has the level of the spec (K7).
+    /// For a gather, K1 to K6 and K8 to K10 hold for the loops and the spec. For a scatter, S1 to S4 replace K1, K2 and
+    /// K8. The machine has the level of the spec (K7).
     #[inline(always)]
     pub(crate) unsafe fn new(
         spec: &'a KernelSpec,
@@ -161,35 +158,35 @@ impl<'a> IndexArgs<'a> {
         IndexArgs { spec, origin, loops, stride, params }
     }
 
-    /// The part of the loop nest that some iterations of each loop are: `range` is given a loop's depth and length.
+    /// The part of the loop nest with iterations `range(depth, n)` of each loop, where `n` is the loop's length.
     #[inline(always)]
     pub(crate) fn part<'b>(
         &self,
-        room: &'b mut Loops,
+        buffer: &'b mut Loops,
         mut range: impl FnMut(usize, usize) -> Range<usize>,
     ) -> IndexArgs<'b>
     where
         'a: 'b,
     {
         let mut origin = self.origin;
-        room.clear();
-        room.extend_from_slice(self.loops);
-        for (depth, along) in room.iter_mut().enumerate() {
+        buffer.clear();
+        buffer.extend_from_slice(self.loops);
+        for (depth, along) in buffer.iter_mut().enumerate() {
             let range = range(depth, along.n);
             assert!(range.end <= along.n, "{range:?} of {} iterations", along.n);
             origin = origin.skip(along, range.start);
             along.n = range.len();
         }
-        IndexArgs { origin, loops: room, ..*self }
+        IndexArgs { origin, loops: buffer, ..*self }
     }
 
-    /// The same loops with no data to be read: of an axis without elements.
+    /// The same loops without data, for an axis without elements.
     #[inline(always)]
     pub(crate) fn without_data(&self) -> Self {
         IndexArgs { origin: Cursor { data: core::ptr::null(), ..self.origin }, ..*self }
     }
 
-    /// The last `inside` loops at each coordinate of the loops around them.
+    /// Calls `run` with the last `inside` loops at each coordinate of the loops around them.
     pub(crate) fn each_inside(&self, inside: usize, mut run: impl FnMut(&IndexArgs<'_>)) {
         let (around, loops) = self.loops.split_at(self.loops.len() - inside);
         each_coordinate(around, self.origin, |&origin| run(&IndexArgs { origin, loops, ..*self }));
@@ -211,16 +208,15 @@ impl<'a> IndexArgs<'a> {
         self.params
     }
 
-    /// The same with other parameters.
+    /// The same arguments with other params.
     ///
     /// # Safety
-    /// K8 holds for them.
+    /// K8 holds for `params`.
     #[inline(always)]
     pub(crate) unsafe fn given(self, params: *const ()) -> Self {
         IndexArgs { params, ..self }
     }
 
-    /// The loops.
     #[inline(always)]
     pub(crate) fn loops(&self) -> &'a [Loop] {
         self.loops
@@ -229,27 +225,27 @@ impl<'a> IndexArgs<'a> {
     /// The loops of a loop nest of rank `R`.
     ///
     /// # Panics
-    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    /// If the loop nest has another rank: the dispatcher picks kernels by rank.
     #[inline(always)]
     #[must_use]
     pub fn loops_of<const R: usize>(&self) -> &'a [Loop; R] {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
-    /// The rows of the loop nest: at most `isize::MAX`, as a layout with elements has coordinates (L2).
+    /// The number of rows of the loop nest: at most `isize::MAX` (L2).
     #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.loops.iter().fold(1, |rows: usize, along| rows.wrapping_mul(along.n))
     }
 
-    /// The place of the first iteration.
+    /// The cursor of the first iteration.
     #[inline(always)]
     #[must_use]
     pub fn origin(&self) -> &Cursor {
         &self.origin
     }
 
-    /// The loop around the inner one; one iteration where there is none.
+    /// The loop around the inner one, or `Loop::ONCE`.
     #[inline(always)]
     pub(crate) fn outer(&self) -> &'a Loop {
         match self.loops {
@@ -258,13 +254,12 @@ impl<'a> IndexArgs<'a> {
         }
     }
 
-    /// The innermost loop.
     #[inline(always)]
     pub(crate) fn inner(&self) -> &'a Loop {
         self.loops.last().expect("K5: a loop nest has an inner loop")
     }
 
-    /// Checks what of the kernel contract can be checked here, in debug builds.
+    /// Checks the visible part of the kernel contract, in debug builds.
     #[inline(always)]
     pub(crate) fn debug_check(&self) {
         #[cfg(debug_assertions)]
@@ -291,9 +286,9 @@ impl<'a> IndexArgs<'a> {
         assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
     }
 
-    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output are
-    /// contiguous, neither the first row of data nor the last lies among them. With gaps the two may take turns in
-    /// memory. There is no data where nothing is read.
+    /// Whether the output does not overlap data (K4), by the bounds of the loops. If output rows are contiguous,
+    /// neither the first nor the last row of data overlaps them. With gaps, output and data may alternate in memory. A
+    /// null `data` is never read.
     #[cfg(debug_assertions)]
     fn is_apart(&self) -> bool {
         if self.origin.data.is_null() {
@@ -309,7 +304,7 @@ impl<'a> IndexArgs<'a> {
         let along = |step: fn(&Loop) -> isize| self.loops.iter().map(move |l| (l.n as i128 - 1) * step(l) as i128);
         let KernelSpec { row, components, conversion, .. } = self.spec;
         let out = reach(self.origin.out.addr(), &mut along(|l| l.out), *row);
-        // Rows that are contiguous overlap nowhere. Updates of a scatter, which are its output here, may.
+        // Contiguous rows overlap nowhere. Updates of a scatter, which are its output here, may.
         let mut loops: SmallVec<[_; 6]> =
             self.loops.iter().map(|l| (l.out.unsigned_abs(), l.n)).filter(|&(_, n)| n > 1).collect();
         loops.sort_unstable();
@@ -319,7 +314,7 @@ impl<'a> IndexArgs<'a> {
             extent = extent.saturating_mul(n);
             follows
         });
-        // Of data that no index reaches there may be nothing to read, wherever it lies.
+        // Data that no index reaches may be anywhere: nothing is read.
         if !dense || components.iter().all(|c| c.scale == 0) {
             return true;
         }
@@ -330,7 +325,7 @@ impl<'a> IndexArgs<'a> {
         apart(data.start) && apart(data.end - row_of_data as i128)
     }
 
-    /// Whether a kernel runs this loop nest by a method (K9).
+    /// Whether a kernel takes this loop nest by a method (K9).
     #[cfg(debug_assertions)]
     fn takes(&self, method: Method) -> bool {
         let (inner, one) = (self.inner(), self.spec.components.len() == 1);
@@ -353,7 +348,7 @@ impl<'a> IndexArgs<'a> {
     }
 }
 
-/// Runs `run` at the cursor of each coordinate of loops. There are at most 63 of two or more iterations.
+/// Calls `run` with the cursor of each coordinate of the loops. At most 63 loops have two or more iterations.
 #[inline(always)]
 pub(in crate::kernels) fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
     if around.is_empty() { run(&origin) } else { each_along(around, origin, &mut run) }
@@ -367,15 +362,15 @@ fn each_along(around: &[Loop], mut at: Cursor, run: &mut impl FnMut(&Cursor)) {
     }
 }
 
-/// Where part `part` begins of `n` that are cut into `parts` about equal ones; `n` for the end of the last.
+/// The first item of part `part`, if `n` items are cut into `parts` nearly equal parts; `n` for `part == parts`.
 #[inline(always)]
 pub(crate) fn start_of_part(n: usize, part: usize, parts: usize) -> usize {
     debug_assert!(part <= parts);
-    // The first `n % parts` parts have one more. `n · part` could overflow.
+    // The first `n % parts` parts have one item more. `n · part` could overflow.
     n / parts * part + part.min(n % parts)
 }
 
-/// Whether every axis, every scale and every sum of positions fits in `i32`, as kernels of blocks need (K2).
+/// Whether all axes, scales and sums of positions fit in `i32`, as kernels of blocks need (K2).
 pub(crate) fn fits_i32(components: &[Component]) -> bool {
     let mut reach = 0i64;
     for component in components {
@@ -392,11 +387,10 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 /// A kernel of an index operator.
 ///
 /// # Safety
-/// The arguments are for this kernel: of its rank and width (K5, K6), its index type (K3) and its level (K7), by a
-/// method that it has (K9).
+/// The arguments are for this kernel: its rank and width (K5, K6), its index type (K3), its level (K7) and one of its
+/// methods (K9).
 pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
-/// Moves resolved rows.
 pub(crate) type MoveFn = fn(&IndexArgs<'_>, &MoveJob<'_>);
 
 /// [`MoveFn`], compiled for a level.
@@ -408,46 +402,43 @@ level_pointers! { fn(&IndexArgs<'_>, &MoveJob); }
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Its position along the axis.
+    /// The position along the axis.
     pub(crate) row: usize,
-    /// Its position in row-major data.
+    /// The position in row-major data.
     pub(crate) element: usize,
 }
 
-/// Elements of a row of data that are decoded to another address.
+/// A row of data to decode, and the address of its results.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedRow {
     pub(crate) from: *const u8,
     pub(crate) to: *mut u8,
-    /// The position of the row along the axis.
     pub(crate) row: usize,
 }
 
-/// Decodes `elements` elements of each row, by the parameters at `params`.
+/// Decodes `elements` elements of each row with the params at `params`. Writes all results.
 ///
 /// # Safety
-/// K8 for each row and for the parameters: the elements may be read; their results may be written, nothing else uses
-/// their memory, and both are aligned. K7. All results are written.
+/// K8 for each row and for `params`. The elements may be read, the results written, both are aligned, and nothing else
+/// uses the memory of the results. K7.
 pub(crate) type DecodeFn = unsafe fn(rows: &[EncodedRow], elements: usize, params: *const ());
 
 /// The rows of a plan that converts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// Elements of a row of data.
     pub(crate) elements: usize,
-    /// Bytes of an element of data.
     pub(crate) size_in: usize,
 }
 
 impl Conversion {
-    /// Bytes of data that a row is converted from.
+    /// Bytes of a row of data.
     pub(crate) fn bytes_in(&self) -> usize {
         self.elements.saturating_mul(self.size_in)
     }
 }
 
-/// Whether a kernel has done all that it was asked for: whether each row of a gather has been written, and each update of
-/// a scatter reduced, or skipped by its policy. A run whose kernels are not complete has met a missing index, and fails.
+/// Whether a kernel has completed: each row of a gather has been written, and each update of a scatter reduced, or
+/// skipped by its policy. A run with an incomplete kernel has met a missing index, and fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {
@@ -455,23 +446,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Of a kernel that was asked for no row.
     pub(crate) const NOTHING: Outcome = Outcome { complete: true };
 
-    /// Of a kernel that was asked for `asked` rows and has done `done` of them.
+    /// The outcome of a kernel that has done `done` of `asked` rows.
     #[inline(always)]
     pub(crate) fn of_rows(done: usize, asked: usize) -> Self {
         debug_assert!(done <= asked, "{done} rows of {asked}");
         Outcome { complete: done == asked }
     }
 
-    /// Of a kernel, or of workers, that have done all or not.
+    /// The outcome of a kernel, or of workers, that have done all rows iff `complete`.
     #[inline(always)]
     pub(crate) const fn complete_if(complete: bool) -> Self {
         Outcome { complete }
     }
 
-    /// Of two kernels.
     #[inline(always)]
     pub(crate) fn and(self, other: Self) -> Self {
         Outcome { complete: self.complete && other.complete }

@@ -1,5 +1,4 @@
-//! A plane of a loop nest, which a body runs, and strips of it. They carry the kernel contract to the indices, the rows
-//! of data and the rows of the output.
+//! Planes of a loop nest, which bodies run, and strips of planes. They carry the kernel contract to indices and rows.
 
 use crate::kernels::nest::args::{Component, Cursor, IndexArgs, KernelSpec, Loop, each_coordinate};
 use crate::kernels::prefetch::NextSlice;
@@ -7,9 +6,9 @@ use crate::kernels::prefetch::NextSlice;
 use crate::kernels::words::{self, Words};
 use crate::types::index::Index;
 
-/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+/// A plane of a loop nest: the inner loop and the loop around it, at one coordinate of the loops around both.
 ///
-/// The cursor is borrowed: to copy one that has just been written field by field would wait for the fields.
+/// The cursor is borrowed: copying a cursor that has just been written field by field would wait for the stores.
 #[derive(Clone, Copy)]
 pub struct Plane<'a> {
     args: &'a IndexArgs<'a>,
@@ -17,20 +16,19 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// The rows of both loops.
     #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.args.outer().n.wrapping_mul(self.args.inner().n)
     }
 
-    /// The plane of a nest of one loop or two.
+    /// The plane of a nest of one or two loops.
     #[inline(always)]
     pub(crate) fn of(args: &'a IndexArgs<'a>) -> Self {
         debug_assert!(args.loops().len() <= 2, "K9: one plane");
         Plane { args, at: args.origin() }
     }
 
-    /// Every plane of a loop nest.
+    /// Calls `run` with every plane of a loop nest.
     #[inline(always)]
     pub(crate) fn each(args: &IndexArgs<'_>, mut run: impl FnMut(Plane<'_>)) {
         let around = &args.loops()[..args.loops().len().saturating_sub(2)];
@@ -47,7 +45,7 @@ impl<'a> Plane<'a> {
         self.args.spec()
     }
 
-    /// The place of the first iteration.
+    /// The cursor of the first iteration.
     #[inline(always)]
     pub(crate) fn at(self) -> &'a Cursor {
         self.at
@@ -59,16 +57,15 @@ impl<'a> Plane<'a> {
         Strip { args: self.args, at: *self.at, n: self.args.inner().n }
     }
 
-    /// The inner loop at each coordinate of the outer one.
     #[inline(always)]
     pub(crate) fn strips(self) -> Strips<'a> {
         Strips { next: self.first(), left: self.args.outer().n, outer: *self.args.outer() }
     }
 }
 
-/// The planes of a loop nest at one iteration of each of its outer loops: `LOOPS` more loops are around a plane.
+/// The planes of a loop nest at one iteration of each of its outer loops; `LOOPS` loops around a plane remain.
 ///
-/// It is made of arguments, and steps along their loops alone. So where it stands is a coordinate of them.
+/// Made only of arguments and steps along their loops, so that the cursor is at a coordinate of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Planes<'a, const LOOPS: usize> {
     args: &'a IndexArgs<'a>,
@@ -80,13 +77,13 @@ impl<'a, const LOOPS: usize> Planes<'a, LOOPS> {
     /// All planes of a loop nest of rank `RANK`, which has `LOOPS` loops around a plane.
     ///
     /// # Panics
-    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    /// If the loop nest has another rank: the dispatcher picks kernels by rank.
     #[inline(always)]
     pub(crate) fn of<const RANK: usize>(args: &'a IndexArgs<'a>) -> Self {
         Planes { args, loops: around_plane(args.loops_of::<RANK>()), at: args.origin() }
     }
 
-    /// Those of each iteration of the outermost of the loops, with `REST = LOOPS - 1` loops left.
+    /// Calls `run` with the planes of each iteration of the outermost loop; `REST = LOOPS - 1` loops remain.
     #[inline(always)]
     pub(crate) fn along<const REST: usize>(self, mut run: impl FnMut(Planes<'_, REST>)) {
         let (first, loops) = outermost(self.loops);
@@ -99,7 +96,6 @@ impl<'a, const LOOPS: usize> Planes<'a, LOOPS> {
 }
 
 impl<'a> Planes<'a, 0> {
-    /// The one that is left.
     #[inline(always)]
     pub(crate) fn plane(self) -> Plane<'a> {
         Plane { args: self.args, at: self.at }
@@ -113,7 +109,7 @@ pub(in crate::kernels) fn around_plane<T, const RANK: usize, const LOOPS: usize>
     loops.first_chunk().expect("a loop nest has the loops around its planes")
 }
 
-/// The first loop, and those inside it.
+/// The outermost loop, and the loops inside it.
 #[inline(always)]
 pub(in crate::kernels) fn outermost<T, const LOOPS: usize, const REST: usize>(loops: &[T; LOOPS]) -> (&T, &[T; REST]) {
     const { assert!(LOOPS == REST + 1) };
@@ -129,19 +125,18 @@ pub(crate) struct Strips<'a> {
 }
 
 impl<'a> Strips<'a> {
-    /// The number of strips that are left.
+    /// The number of remaining strips.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.left
     }
 
-    /// The next strip, if there is one.
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<&Strip<'a>> {
         if self.left == 0 { None } else { Some(&self.next) }
     }
 
-    /// Goes on to the strip after the next one.
+    /// Skips the next strip.
     #[inline(always)]
     pub(crate) fn advance(&mut self) {
         debug_assert!(self.left > 0);
@@ -149,7 +144,6 @@ impl<'a> Strips<'a> {
         self.left -= 1;
     }
 
-    /// The first `n` strips.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> Self {
         debug_assert!(n <= self.left);
@@ -180,7 +174,7 @@ impl<'a> Iterator for Strips<'a> {
     }
 }
 
-/// Some iterations of the inner loop of a plane, which follow one another.
+/// Adjacent iterations of the inner loop of a plane.
 #[derive(Clone, Copy)]
 pub struct Strip<'a> {
     args: &'a IndexArgs<'a>,
@@ -199,13 +193,12 @@ impl<'a> Strip<'a> {
         self.args.spec()
     }
 
-    /// The place of the first iteration.
+    /// The cursor of the first iteration.
     #[inline(always)]
     pub(crate) fn at(&self) -> Cursor {
         self.at
     }
 
-    /// The number of iterations.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.n
@@ -218,7 +211,6 @@ impl<'a> Strip<'a> {
         Strip { at: self.at.skip(self.args.inner(), first), n: self.n - first, ..*self }
     }
 
-    /// The first `n` iterations.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> Self {
         debug_assert!(n <= self.n);
@@ -232,13 +224,13 @@ impl<'a> Strip<'a> {
         Strip { at: self.at.skip(self.args.inner(), first), n: (self.n - first).min(most), ..*self }
     }
 
-    /// The strip as the only one.
+    /// The strip as an iterator of one strip.
     #[inline(always)]
     pub(crate) fn alone(&self) -> Strips<'a> {
         Strips { next: *self, left: 1, outer: Loop::ONCE }
     }
 
-    /// One iteration further, of those that are left.
+    /// Skips the first iteration.
     #[inline(always)]
     pub(crate) fn step(&mut self) {
         debug_assert!(self.n > 0);
@@ -253,7 +245,6 @@ impl<'a> Strip<'a> {
         self.indices(component).read(0)
     }
 
-    /// The indices of a component.
     #[inline(always)]
     pub(crate) fn indices(&self, component: &Component) -> Indices {
         debug_assert!(self.spec().components.contains(component));
@@ -261,7 +252,7 @@ impl<'a> Strip<'a> {
         Indices { at, stride: self.args.inner().index, n: self.n }
     }
 
-    /// The part of the next outer coordinate's data to prefetch while the rows from `done` on are moved.
+    /// The slice of the next outer coordinate's data to prefetch while the rows from `done` on are moved.
     #[inline(always)]
     pub(crate) fn next_slice(&self, done: usize) -> NextSlice {
         let args = self.args;
@@ -271,7 +262,6 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The rows of the output.
     #[inline(always)]
     pub(crate) fn outputs(&self) -> OutputRows {
         OutputRows { at: self.at.out, step: self.args.inner().out, n: self.n }
@@ -287,10 +277,10 @@ pub(crate) struct Indices {
 }
 
 impl Indices {
-    /// Indices that no loop nest has.
+    /// Indices outside any loop nest.
     ///
     /// # Safety
-    /// From `at` on, `n` values of the index type may be read, `stride` bytes apart, until these are last used.
+    /// At `at`, `n` values of the index type may be read, `stride` bytes apart, until the last use of the result.
     #[inline(always)]
     pub(crate) unsafe fn new(at: *const u8, stride: isize, n: usize) -> Self {
         Indices { at, stride, n }
@@ -311,21 +301,21 @@ impl Indices {
         self.n
     }
 
-    /// `n` indices from `first` on.
+    /// Indices `first..first + n`.
     #[inline(always)]
     pub(crate) fn part(&self, first: usize, n: usize) -> Self {
         debug_assert!(first + n <= self.n);
         Indices { at: self.place(first), n, ..*self }
     }
 
-    /// The same indices, if values of `bytes` bytes are contiguous: their stride is a constant then.
+    /// The same indices with a constant stride, if values of `bytes` bytes are contiguous.
     #[inline(always)]
     pub(crate) fn contiguous(&self, bytes: usize) -> Option<Self> {
         let stride = bytes as isize;
         if self.stride == stride { Some(Indices { stride, ..*self }) } else { None }
     }
 
-    /// The same indices, which the plan found contiguous (K9): their stride is a constant.
+    /// The same indices with a constant stride; the plan found them contiguous (K9).
     #[inline(always)]
     pub(crate) fn adjacent<I: Index>(&self) -> Self {
         let stride = size_of::<I>() as isize;
@@ -333,13 +323,12 @@ impl Indices {
         Indices { stride, ..*self }
     }
 
-    /// A vector of contiguous indices, from index `at` on.
+    /// A vector of contiguous indices, starting at index `at`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n && self.stride == size_of::<I>() as isize);
-        // SAFETY: `N` of the `n` indices, which are contiguous, as values of the index type. The other vector shows
-        // that the machine has the level.
+        // SAFETY: `N` of the `n` indices, contiguous, of the index type. `like` shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.at.cast::<I>().wrapping_add(at)) }
     }
 
@@ -347,7 +336,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn read<I: Index>(&self, i: usize) -> I {
         debug_assert!(i < self.n);
-        // SAFETY: there are `n` values of the index type, of which `I` is the bytes, and `i` is below `n`.
+        // SAFETY: `i < n`, and `I` has the bytes of the index type.
         unsafe { self.place(i).cast::<I>().read_unaligned() }
     }
 
@@ -357,7 +346,7 @@ impl Indices {
     }
 }
 
-/// Rows of the output that may be written (K1): `n` of the plan's bytes, `step` bytes apart.
+/// Rows of the output that may be written (K1): `n` rows of the plan's bytes, `step` bytes apart.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputRows {
     at: *mut u8,
@@ -366,10 +355,8 @@ pub(crate) struct OutputRows {
 }
 
 impl OutputRows {
-    /// Rows of the output.
-    ///
     /// # Safety
-    /// From `at` on, `n` rows of the plan's bytes may be written, `step` bytes apart, which nothing else uses.
+    /// At `at`, `n` rows of the plan's bytes may be written, `step` bytes apart, and nothing else uses them.
     #[inline(always)]
     pub(crate) unsafe fn new(at: *mut u8, step: isize, n: usize) -> Self {
         OutputRows { at, step, n }
@@ -390,7 +377,7 @@ impl OutputRows {
         self.n
     }
 
-    /// `n` rows from `first` on.
+    /// Rows `first..first + n`.
     #[inline(always)]
     pub(crate) fn part(&self, first: usize, n: usize) -> Self {
         debug_assert!(first + n <= self.n);

@@ -1,17 +1,15 @@
-//! The positions of a block of indices, and which of them are out of range.
+//! The positions of a block of indices, and which indices are out of range.
 
 use core::mem::MaybeUninit;
 
-/// Indices resolved at once: their positions take 2 KiB, a small part of any first-level cache.
+/// Indices resolved at once. Their positions take 2 KiB, a small part of any first-level cache.
 pub(crate) const BLOCK: usize = 512;
 
-/// A buffer for the positions of a block, at the begin of a line: what is read soon after it was written should not
-/// have been written across two.
+/// A buffer for the positions of a block, aligned to a line: reads soon after a write across two lines are slow.
 #[repr(align(64))]
 pub(crate) struct Positions([MaybeUninit<i32>; BLOCK]);
 
 impl Positions {
-    /// An uninitialised buffer.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Positions([const { MaybeUninit::uninit() }; BLOCK])
@@ -27,18 +25,18 @@ impl Positions {
         self.0.as_mut_ptr().cast()
     }
 
-    /// Writes the first positions, up to the length of the buffer.
+    /// Writes the first positions, at most the length of the buffer.
     #[inline(always)]
     pub(crate) fn write(&mut self, positions: impl Iterator<Item = i32>) {
-        self.0.iter_mut().zip(positions).for_each(|(room, position)| {
-            room.write(position);
+        self.0.iter_mut().zip(positions).for_each(|(slot, position)| {
+            slot.write(position);
         });
     }
 
-    /// The first `n` positions.
+    /// The first `n` positions as a slice.
     ///
     /// # Safety
-    /// They have been written.
+    /// The first `n` positions have been written.
     #[inline(always)]
     pub(crate) unsafe fn written(&mut self, n: usize) -> &mut [i32] {
         debug_assert!(n <= BLOCK);
@@ -47,16 +45,15 @@ impl Positions {
     }
 }
 
-/// A resolved block: whether an index is out of range, and which positions stand for those. The positions themselves
-/// lie in [`Positions`].
+/// Whether an index of a resolved block is out of range, and how its position in [`Positions`] says so.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     has_bad: bool,
-    /// Positions below it stand for an index out of range. Only looked at when `has_bad`.
+    /// Positions below it mark an index out of range. Used only if `has_bad`.
     least: i32,
 }
 
-/// The position of a tuple out of range. Positions of others may be negative, where scales are.
+/// The position of a tuple out of range. Valid positions may be negative, if scales are.
 pub(in crate::kernels) const BAD_TUPLE: i32 = i32::MIN;
 
 impl Block {
@@ -65,31 +62,30 @@ impl Block {
         Block { has_bad: false, least: 0 }
     }
 
-    /// Whether an index of the block is out of range.
     #[inline(always)]
     pub(crate) fn has_bad(&self) -> bool {
         self.has_bad
     }
 
-    /// Positions below this one stand for an index out of range, where the block has such.
+    /// Positions below this one mark an index out of range, if `has_bad`.
     #[inline(always)]
     pub(crate) fn least(&self) -> i32 {
         self.least
     }
 
-    /// Whether a position of the block stands for an index out of range, where the block has such.
+    /// Whether a position marks an index out of range, if `has_bad`.
     #[inline(always)]
     pub(crate) fn is_bad(&self, position: i32) -> bool {
         position < self.least
     }
 
-    /// Notes whether an index is out of range of resolved ones: -1 stands for it.
+    /// Notes whether an index is out of range, and resolved to -1.
     #[inline(always)]
     pub(crate) fn note(&mut self, out_of_range: bool) {
         *self = Block { has_bad: out_of_range, least: 0 };
     }
 
-    /// Notes that a tuple is out of range: [`BAD_TUPLE`] stands for it.
+    /// Notes that a tuple is out of range, and resolved to [`BAD_TUPLE`].
     #[inline(always)]
     pub(in crate::kernels) fn note_bad_tuple(&mut self) {
         *self = Block { has_bad: true, least: BAD_TUPLE + 1 };

@@ -1,4 +1,4 @@
-//! Rows of a strip whose indices have been resolved, and rows to be moved.
+//! Rows of a strip with resolved indices, and rows to move.
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -7,12 +7,11 @@ use crate::kernels::nest::plane::{OutputRows, Strip};
 use crate::kernels::nest::positions::{Block, Positions};
 use crate::kernels::prefetch::{NextSlice, STEP};
 
-/// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
-/// `n`. Every position is in range: so each row of data may be read (K2), and each of the output written (K1, K4).
+/// Rows to move: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for `i < n`. Every
+/// position is in range: each row of data may be read (K2), and each row of the output written (K1, K4).
 ///
-/// The positions are borrowed for `'p`: no others are written in their place before that.
-///
-/// The fields may be read, by [`Deref`], and not be changed.
+/// The positions are borrowed for `'p`, and not overwritten before its end. Fields are read by [`Deref`], never
+/// changed.
 #[derive(Clone, Copy)]
 pub struct MoveJob<'p> {
     fields: MoveFields,
@@ -26,23 +25,19 @@ pub struct MoveFields {
     pub(crate) out_step: isize,
     pub(crate) data: *const u8,
     pub(crate) data_step: isize,
-    /// `n` positions.
     pub(crate) positions: *const i32,
-    /// The position along the axis that 0 stands for: other than 0 where `data` has been moved there.
+    /// The position along the axis that 0 stands for: not 0 if `data` has been moved there.
     first_position: usize,
-    /// Bytes of data from one position to the next.
     pub(crate) stride: isize,
     pub(crate) n: usize,
-    /// Bytes of a row.
     pub(crate) row: usize,
-    /// How many rows ahead rows are prefetched; 0 for none.
+    /// Prefetch distance in rows; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// Whether the plan found that rows are contiguous in the output, that elements are contiguous in data, and that
-    /// the loop does not step through data.
+    /// Whether rows are contiguous in the output and elements in data, which the loop does not step through.
     pub(crate) packed: bool,
-    /// Elements of data that the indices reach, under `Method::Table`; else 0.
+    /// Elements of data that the indices reach under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
-    /// Other memory to prefetch at the same time.
+    /// Other memory to prefetch meanwhile.
     pub(crate) next: NextSlice,
     block: Block,
 }
@@ -57,26 +52,25 @@ impl Deref for MoveJob<'_> {
 }
 
 impl<'p> MoveJob<'p> {
-    /// One row, whose position is in its address already.
+    /// One row, with its position already added to its address.
     ///
     /// # Safety
-    /// `position` is in range for the first iteration of the strip; `zero` is 0.
+    /// `position` is in range for the first iteration of the strip; `*zero == 0`.
     #[inline(always)]
     pub(crate) unsafe fn of_one(strip: &Strip<'_>, position: i64, zero: &'p i32) -> Self {
         debug_assert!(*zero == 0 && strip.n() > 0);
         let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
-        // SAFETY: position 0 of data that begins at a position in range.
+        // SAFETY: position 0 of data that starts at a position in range.
         let rows = unsafe { ResolvedRows::new(&strip.first(1), zero, NextSlice::NONE, Block::new()) };
         rows.0.with(MoveFields { data, first_position: position as usize, ..*rows.0 })
     }
 
-    /// The same positions, and other fields.
+    /// The same positions with other fields.
     #[inline(always)]
     fn with(self, fields: MoveFields) -> Self {
         MoveJob { fields, ..self }
     }
 
-    /// The positions.
     #[inline(always)]
     pub(crate) fn each_position(&self) -> &[i32] {
         if self.n == 0 {
@@ -86,21 +80,19 @@ impl<'p> MoveJob<'p> {
         unsafe { core::slice::from_raw_parts(self.positions, self.n) }
     }
 
-    /// Position `i`.
     #[inline(always)]
     pub(crate) fn position(&self, i: usize) -> i32 {
         debug_assert!(i < self.n);
-        // SAFETY: `positions` has `n` entries, and `i` is below `n`.
+        // SAFETY: `i < n`, the number of positions.
         unsafe { self.positions.wrapping_add(i).read() }
     }
 
-    /// The row of data that row `i` comes from, counted along the axis.
+    /// The position along the axis of the source of row `i`.
     #[inline(always)]
     pub(crate) fn row_of_data(&self, i: usize) -> usize {
         self.first_position + self.position(i) as usize
     }
 
-    /// Where row `i` comes from.
     #[inline(always)]
     pub(crate) fn source(&self, i: usize) -> *const u8 {
         let position = self.position(i);
@@ -109,7 +101,6 @@ impl<'p> MoveJob<'p> {
             .wrapping_offset(self.stride.wrapping_mul(position as isize))
     }
 
-    /// Where row `i` goes.
     #[inline(always)]
     pub(crate) fn target(&self, i: usize) -> *mut u8 {
         self.out.wrapping_offset(self.out_step.wrapping_mul(i as isize))
@@ -130,29 +121,29 @@ impl<'p> MoveJob<'p> {
         })
     }
 
-    /// The same rows, all of them in range.
+    /// The same rows as resolved rows, all in range.
     #[inline(always)]
     pub(crate) fn resolved(self) -> ResolvedRows<'p> {
         ResolvedRows(self)
     }
 
-    /// The rows that are prefetched while these are moved: none without a distance.
+    /// The rows to prefetch while the job is moved: empty if the distance is 0.
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
         let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };
         ResolvedRows(self.from(distance))
     }
 
-    /// The same rows, and no other memory to prefetch.
+    /// The same rows without other memory to prefetch.
     #[inline(always)]
     pub(crate) fn without_next(self) -> MoveJob<'p> {
         self.with(MoveFields { next: NextSlice::NONE, ..*self })
     }
 
-    /// The same rows, which are read elsewhere: `step` bytes apart from `data` on, and where none is to be prefetched.
+    /// The same rows, read from `data` on, `step` bytes apart, without prefetching.
     ///
     /// # Safety
-    /// K2 and K4 for each of them: it may be read there, and overlaps no row of the output.
+    /// K2 and K4 for each row: it may be read there, and does not overlap the output.
     #[inline(always)]
     pub(crate) unsafe fn read_at(self, data: *const u8, step: isize) -> Self {
         let fields = *self;
@@ -166,7 +157,6 @@ impl<'p> MoveJob<'p> {
         })
     }
 
-    /// The first `n` rows.
     #[inline(always)]
     pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
@@ -174,17 +164,17 @@ impl<'p> MoveJob<'p> {
     }
 }
 
-/// Rows whose indices have been resolved. Where [`Block::has_bad`], some of them may be out of range: these are not to
-/// be read, and have a position that [`Block::is_bad`] knows.
+/// Rows whose indices have been resolved. If [`Block::has_bad`], rows may be out of range: [`Block::is_bad`] holds for
+/// their positions, and they must not be read.
 #[derive(Clone, Copy)]
 pub(crate) struct ResolvedRows<'p>(MoveJob<'p>);
 
 impl<'p> ResolvedRows<'p> {
-    /// The rows of a strip whose positions are at `positions`.
+    /// The rows of a strip with resolved positions.
     ///
     /// # Safety
-    /// The positions of all iterations of the strip have been written there, and stay for `'p`. Each
-    /// is in range, or stands for an index out of range as `block` says.
+    /// A position has been written at `positions` for every iteration of the strip, and stays for `'p`. It is in range,
+    /// or marks an index out of range, as `block` says.
     #[inline(always)]
     pub(crate) unsafe fn new(strip: &Strip<'_>, positions: *const i32, next: NextSlice, block: Block) -> Self {
         let (args, at) = (strip.args(), strip.at());
@@ -208,7 +198,6 @@ impl<'p> ResolvedRows<'p> {
         ResolvedRows(MoveJob { fields, held: PhantomData })
     }
 
-    /// No rows.
     #[inline(always)]
     pub(crate) fn none(strip: &Strip<'_>) -> Self {
         // SAFETY: there are no iterations, and no positions.
@@ -231,13 +220,12 @@ impl<'p> ResolvedRows<'p> {
         self.0.n
     }
 
-    /// Bytes of a row.
     #[inline(always)]
     pub(crate) fn row(&self) -> usize {
         self.0.row
     }
 
-    /// Rows without one: nothing is moved.
+    /// An empty job: nothing is moved.
     #[inline(always)]
     pub(crate) fn nothing(&self) -> MoveJob<'p> {
         self.0.first(0)
@@ -249,33 +237,31 @@ impl<'p> ResolvedRows<'p> {
         ResolvedRows(self.0.first(0))
     }
 
-    /// The positions.
     #[inline(always)]
     pub(crate) fn positions(&self) -> &[i32] {
         self.0.each_position()
     }
 
-    /// The addresses of the rows, of which some may not be read: for the function that tells them apart.
+    /// The addresses of the rows, including rows that must not be read, for functions that tell them apart.
     #[inline(always)]
     pub(in crate::kernels) fn addresses(&self) -> &MoveJob<'p> {
         &self.0
     }
 
-    /// Where row `i` comes from, whether or not it may be read.
+    /// The source of row `i`, whether or not it may be read.
     #[inline(always)]
     pub(crate) fn source(&self, i: usize) -> *const u8 {
         self.0.source(i)
     }
 
-    /// The rows of the output.
     #[inline(always)]
     pub(crate) fn outputs(&self) -> OutputRows {
         let MoveFields { out, out_step, n, .. } = *self.0;
-        // SAFETY: K1: rows of the output, of which there are `n`.
+        // SAFETY: K1: the `n` rows of the output.
         unsafe { OutputRows::new(out, out_step, n) }
     }
 
-    /// `n` rows from `first` on, whose indices are in range.
+    /// Rows `first..first + n`, whose indices are in range.
     #[inline(always)]
     pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob<'p> {
         let run = self.0.from(first).first(n);
@@ -283,32 +269,31 @@ impl<'p> ResolvedRows<'p> {
         run
     }
 
-    /// All rows, where those that are out of range come from position 0. Their positions go to `room`.
+    /// All rows, with rows out of range at position 0. The positions go to `buffer`.
     #[inline(always)]
-    pub(crate) fn with_zeros<'r>(&self, room: &'r mut Positions) -> MoveJob<'r>
+    pub(crate) fn with_zeros<'r>(&self, buffer: &'r mut Positions) -> MoveJob<'r>
     where
         'p: 'r,
     {
         let block = self.0.block;
-        room.write(self.positions().iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
-        MoveJob { fields: MoveFields { positions: room.as_ptr(), ..*self.0 }, held: PhantomData }
+        buffer.write(self.positions().iter().map(|&position| if block.is_bad(position) { 0 } else { position }));
+        MoveJob { fields: MoveFields { positions: buffer.as_ptr(), ..*self.0 }, held: PhantomData }
     }
 
-    /// Before the first rows of a strip, which are resolved chunk by chunk into the buffer at `positions`.
+    /// No rows yet of a strip that is resolved chunk by chunk into the buffer at `positions`.
     #[inline(always)]
     pub(crate) fn before(strip: &Strip<'_>, positions: *const i32, next: NextSlice) -> Self {
         // SAFETY: there are no iterations, and no positions.
         unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
     }
 
-    /// Goes on to the next `n` rows, which have been resolved into the same buffer: nothing uses those before any more.
-    /// The fields are written one by one: to load all of them at once, as a copy of the whole does, would wait for what
-    /// was just written.
+    /// Advances to the next `n` rows, resolved into the same buffer; nothing uses the previous rows any more. Fields
+    /// are written one by one: a copy of the whole would load fields that were just written.
     ///
     /// # Safety
-    /// As for [`ResolvedRows::new`], for the `n` iterations that follow these in their strip.
+    /// As for [`ResolvedRows::new`], for the `n` iterations after these rows in their strip.
     #[inline(always)]
-    pub(crate) unsafe fn go_on(&mut self, n: usize, block: Block) {
+    pub(crate) unsafe fn advance(&mut self, n: usize, block: Block) {
         let MoveFields { out, out_step, data, data_step, next, n: done, block: blocks, .. } = &mut self.0.fields;
         let by = *done as isize;
         *out = out.wrapping_offset(out_step.wrapping_mul(by));

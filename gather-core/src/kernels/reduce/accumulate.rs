@@ -1,5 +1,5 @@
-//! Reductions of elements, one by one: [`Combine`], whose results are elements, and [`Accumulate`], whose sums may be
-//! wider. Scatters, records of scatters and bags reduce by the same functions.
+//! Reductions of elements, one at a time: [`Combine`], whose results are elements, and [`Accumulate`], whose sums may
+//! be wider. Scatters, record scatters and bags share them.
 //!
 //! ```text
 //! begin: sum = widen(element), or begin(widen(first update))
@@ -14,21 +14,21 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use crate::kernels::level_fn::Token;
 use crate::types::element::{Element, Unaligned};
 
-/// Reduces an element and an update: emitted by [`reduce_kernels!`](crate::reduce_kernels!) for a closure, and
-/// implemented by the built-in reductions.
+/// Reduces an element and an update. [`reduce_kernels!`](crate::reduce_kernels!) implements it for a closure, and the
+/// built-in reductions implement it.
 #[doc(hidden)]
 pub trait Combine: 'static {
-    /// The type of both.
+    /// The type of the element and the update.
     type Item: Element;
     /// The name.
     const NAME: &'static str = "built in";
-    /// The element of which and an update `combine` makes what `first` makes of the update, if there is one.
+    /// The identity: `combine(IDENTITY, new)` equals `first(new)`, if there is one.
     const IDENTITY: Option<Self::Item> = None;
 
     /// Whether bags weigh values, by [`times`](Self::times).
     const WEIGHS: bool = false;
 
-    /// A value times its weight, where bags weigh values.
+    /// `new` times its weight, if [`WEIGHS`](Self::WEIGHS).
     #[inline(always)]
     fn times(new: Self::Item, _weight: Self::Item) -> Self::Item {
         new
@@ -37,40 +37,38 @@ pub trait Combine: 'static {
     /// The new value of the element.
     fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
 
-    /// The new value of an element that does not count, after the first update.
+    /// The value after the first update if the element itself does not count.
     #[inline(always)]
     fn first(new: Self::Item) -> Self::Item {
         new
     }
 }
 
-/// A reduction whose intermediate results may be no elements.
+/// A reduction whose intermediate results need not be elements.
 pub(crate) trait Accumulate: 'static {
-    /// An element.
     type Item: Copy + 'static;
     /// An intermediate result.
     type Sum: Copy + 'static;
-    /// The sum of which the first update makes what it makes of none, if there is one.
+    /// The identity: `plus(IDENTITY, new)` equals `begin(new)`, if there is one.
     const IDENTITY: Option<Self::Sum> = None;
-    /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices,
-    /// which compilers vectorise.
+    /// Whether a whole row is widened before it is added: widening takes many operations, and compilers vectorise a
+    /// loop over slices.
     const WIDENS: bool = false;
-    /// Whether sums are divided, which vectors do faster.
+    /// Whether sums are divided, which is faster in vectors.
     const DIVIDES: bool = false;
 
-    /// Whether values have weights.
     const WEIGHS: bool = false;
 
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
 
-    /// Widens elements into a buffer of as many.
+    /// Widens elements into a buffer of the same length.
     #[inline(always)]
     fn widen_all(from: &[Unaligned<Self::Item>], to: &mut [Self::Sum]) {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = Self::widen(from.0));
     }
 
-    /// Widens `N` elements, as a level converts halves.
+    /// Widens `N` elements, by the level's conversion of halves.
     #[inline(always)]
     fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self::Item>; N]) -> [Self::Sum; N] {
         let mut to = [Self::widen(from[0].0); N];
@@ -80,22 +78,22 @@ pub(crate) trait Accumulate: 'static {
         to
     }
 
-    /// A value times its weight, for reductions that [weigh](Self::WEIGHS).
+    /// `new` times its weight, if the reduction [weighs](Self::WEIGHS).
     #[inline(always)]
     fn times(new: Self::Sum, _weight: Self::Sum) -> Self::Sum {
         new
     }
 
-    /// The sum of an element that does not count, after the first update, which has been widened.
+    /// The sum after the first update, already widened, if the element itself does not count.
     fn begin(new: Self::Sum) -> Self::Sum;
 
-    /// One update more, which has been widened.
+    /// The sum after another update, already widened.
     fn plus(sum: Self::Sum, new: Self::Sum) -> Self::Sum;
 
-    /// The element, made of a sum of `count` elements.
+    /// The element from a sum of `count` elements.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
 
-    /// The `N` elements, as a level converts halves.
+    /// The elements from `N` sums, by the level's conversion of halves.
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self::Item>; N] {
         let mut to = [Unaligned(Self::end(sums[0], count)); N];
@@ -105,7 +103,7 @@ pub(crate) trait Accumulate: 'static {
         to
     }
 
-    /// Whether a sum is another one than the sum that it began with.
+    /// Whether a sum differs from its initial value; `true` if unknown.
     #[inline(always)]
     fn differ(_: Self::Sum, _: Self::Sum) -> bool {
         true
@@ -144,15 +142,15 @@ impl<C: Combine> Accumulate for C {
     }
 }
 
-/// A value, times its weight where there are weights.
+/// `new`, times its weight if `WEIGHTED`.
 #[inline(always)]
 pub(in crate::kernels::reduce) fn weigh<A: Accumulate, const WEIGHTED: bool>(new: A::Sum, weight: A::Sum) -> A::Sum {
     if WEIGHTED { A::times(new, weight) } else { new }
 }
 
-/// Stands between the load of elements and the store of what they become, and is no instruction. Without it, compilers
-/// make a store under a mask of the least or the greatest of two, which many processors take apart, and of some loops
-/// over two vectors one of shuffles (`find_cliffs --case 1:1655`).
+/// A compiler fence between the loads of elements and the stores of results. Without it, compilers make masked
+/// stores for minima and maxima, which many processors split. They also turn some loops over two vectors into one
+/// vector with shuffles (`find_cliffs --case 1:1655`).
 #[inline(always)]
 pub(in crate::kernels::reduce) fn between_ends() {
     compiler_fence(Ordering::SeqCst);

@@ -1,20 +1,20 @@
 //! The built-in reductions, by data type.
 //!
-//! A *finder* has the reductions of one type. A constant names the finder of a type, so that a call whose types are
-//! known to the compiler links the reductions of its own numbers; and scatters and bags have finders of their own
-//! (`scatter/finders.rs`, `bag/finders.rs`).
-//! Finders are not inlined: else a user's crate would compile the reductions that are compiled here.
+//! A *finder* returns the reductions of one type. A constant names the finder of a type, so a call with types known to
+//! the compiler links only the reductions of its numbers. Scatters and bags have separate finders
+//! (`scatter/finders.rs`, `bag/finders.rs`). Finders are not inlined: a user's crate would compile the reductions
+//! again.
 
 #![forbid(unsafe_code)]
 
 use crate::types::reduction::Reduction;
 
-/// Finds the functions of a reduction; `None` where the type has no such reduction.
+/// Finds the functions of a reduction; `None` if the type lacks it.
 pub(in crate::kernels::reduce) type Finder<F> = fn(Reduction) -> Option<&'static F>;
 
-/// The reductions of a data type, by the functions `F` of scatters or of bags.
+/// The reductions of a data type, as functions `F` of scatters or of bags.
 ///
-/// The numbers of an array or of a derived type are reduced one by one: an element has `values` of them (`Element`).
+/// The numbers of an array or of a derived type are reduced one by one: an element has `values` numbers (`Element`).
 pub struct Reductions<F: 'static> {
     /// `None` for a type that is not made of built-in numbers.
     pub(in crate::kernels::reduce) find: Option<Finder<F>>,
@@ -30,21 +30,20 @@ impl<F> Clone for Reductions<F> {
 impl<F> Copy for Reductions<F> {}
 
 impl<F> Reductions<F> {
-    /// No reductions.
     pub(crate) const NONE: Self = Reductions { find: None, values: 1 };
 
-    /// The functions of a reduction, and the numbers of an element; `None` where the type has no such reduction.
+    /// The functions of a reduction, and the numbers per element; `None` if the type lacks the reduction.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn built_in(self, reduction: Reduction) -> Option<(&'static F, usize)> {
         Some((self.find?(reduction)?, self.values))
     }
 }
 
-/// The reductions of every type, by finders that stand beside it.
+/// Implements the reductions of every type, by the finders in the calling module.
 macro_rules! reductions {
     ($Fns:ty) => {
         impl Reductions<$Fns> {
-            /// The finder of a number that is hot, which the library holds whatever its features are.
+            /// The finder of a hot number, which the library holds under any features.
             const fn hot(number: BuiltIn) -> Option<Finder<$Fns>> {
                 Some(match number {
                     BuiltIn::I32 => integer::<i32, u32>,
@@ -63,7 +62,7 @@ macro_rules! reductions {
                 })
             }
 
-            /// The finder of a number. What it names is compiled where it is evaluated.
+            /// The finder of a number. Its functions are compiled where this is evaluated.
             #[inline]
             const fn finder(number: BuiltIn) -> Finder<$Fns> {
                 match number {
@@ -82,7 +81,7 @@ macro_rules! reductions {
                     BuiltIn::Complex64 => complex::<num_complex::Complex<f32>>,
                     #[cfg(feature = "num-complex")]
                     BuiltIn::Complex128 => complex::<num_complex::Complex<f64>>,
-                    // Every type is named, so that one without a finder does not compile.
+                    // Every type is listed, so that a type without a finder does not compile.
                     BuiltIn::I32 | BuiltIn::I64 | BuiltIn::Isize | BuiltIn::F32 | BuiltIn::F64 => {
                         Self::hot_finder(number)
                     }
@@ -91,7 +90,7 @@ macro_rules! reductions {
                 }
             }
 
-            /// The finder of a number that [`Self::hot`] has.
+            /// The finder of a number in [`Self::hot`].
             const fn hot_finder(number: BuiltIn) -> Finder<$Fns> {
                 match Self::hot(number) {
                     Some(finder) => finder,
@@ -99,7 +98,7 @@ macro_rules! reductions {
                 }
             }
 
-            /// Those of a type that is known to the compiler, which links no others.
+            /// The reductions of a type known to the compiler. The program links no others.
             #[inline(always)]
             pub(crate) fn of<T: Element>() -> Self {
                 const {
@@ -112,7 +111,7 @@ macro_rules! reductions {
                 }
             }
 
-            /// Those of a type that is known at run time; `None` where the library does not hold them.
+            /// The reductions of a type known at run time; `None` if the library does not hold them.
             #[inline(never)]
             pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
                 let number = dtype.number();
@@ -126,7 +125,7 @@ macro_rules! reductions {
                 Some(Self::made_of(dtype.size(), number.size(), find))
             }
 
-            /// Those of a type of `size` bytes that is made of numbers; none where the bytes are not whole numbers.
+            /// The reductions of a type of `size` bytes made of numbers; `NONE` if `size` is no multiple of `number`.
             const fn made_of(size: usize, number: usize, find: Option<Finder<$Fns>>) -> Self {
                 if size.is_multiple_of(number) { Reductions { find, values: size / number } } else { Self::NONE }
             }

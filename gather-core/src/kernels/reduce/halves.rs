@@ -1,4 +1,4 @@
-//! How a level converts halves: by whole numbers, in loops that compilers vectorise, or by the instructions of F16C.
+//! Conversions of halves at a level: in integers, by loops that compilers vectorise, or by F16C.
 
 #[cfg(target_arch = "x86_64")]
 use core::mem::MaybeUninit;
@@ -13,7 +13,6 @@ use crate::kernels::reduce::vectors::Stored;
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
-/// Widens `N` halves.
 #[inline(always)]
 pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligned<T>; N]) -> [f32; N] {
     let mut to = [0.0; N];
@@ -22,7 +21,7 @@ pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligne
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: as many numbers, over which others are written.
+            // SAFETY: eight numbers of the same type, and writing to them initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<f32>>; 8]>() };
             <f32 as Stored<__m256>>::write(T::read(level, from), to);
         }
@@ -35,7 +34,6 @@ pub(super) fn widen<T: Half, const N: usize>(level: impl Token, from: &[Unaligne
     to
 }
 
-/// Rounds `N` numbers to halves.
 #[inline(always)]
 pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]) -> [Unaligned<T>; N] {
     let mut to = [Unaligned(T::ZERO); N];
@@ -44,9 +42,9 @@ pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]
         && let Some(level) = level.avx2()
     {
         for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
-            // SAFETY: as many numbers, which any alignment serves.
+            // SAFETY: eight numbers of the same type, with a lesser alignment.
             let from = unsafe { &*ptr::from_ref(from).cast::<[Unaligned<f32>; 8]>() };
-            // SAFETY: as many halves, over which others are written.
+            // SAFETY: eight halves of the same type, and writing to them initialises them.
             let to = unsafe { &mut *ptr::from_mut(to).cast::<[MaybeUninit<Unaligned<T>>; 8]>() };
             <T as Stored<__m256>>::write(f32::read(level, from), to);
         }
@@ -59,14 +57,14 @@ pub(super) fn narrow<T: Half, const N: usize>(level: impl Token, from: &[f32; N]
     to
 }
 
-/// Numbers that vectors of AVX2 convert.
+/// Numbers that AVX2 vectors convert.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait InVector: Stored<__m256> {}
 
 #[cfg(target_arch = "x86_64")]
 impl<T: Stored<__m256>> InVector for T {}
 
-/// Numbers that vectors of AVX2 convert, where there are such vectors.
+/// Any element: the target has no AVX2 vectors.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) trait InVector: crate::types::element::Element {}
 

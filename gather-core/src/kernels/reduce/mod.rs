@@ -1,13 +1,13 @@
 //! Reductions: of rows into the destination of a scatter, and of the rows of bags.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | `scatter` | updates into rows of a destination, and the contract S1 to S4 |
-//! | `bag` | rows of a table into one row for each bag, and the contract B1 to B7 |
-//! | `accumulate` | one element after the other into a sum |
+//! | `bag` | rows of a table into one row per bag, and the contract B1 to B7 |
+//! | `accumulate` | reductions element by element |
 //! | `number`, `halves` | the reductions of numbers |
 //! | `vectors` | vectors of floats, and halves in memory |
-//! | `reducer` | reductions of the caller's own |
+//! | `reducer` | user-defined reductions |
 //! | `builtin` | the built-in reductions, by data type |
 
 mod accumulate;

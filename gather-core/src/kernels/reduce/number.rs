@@ -19,18 +19,17 @@ use crate::types::element::{Element, Unaligned};
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};
 
-/// Numbers that have a least and a greatest. Of equal values the first is taken, and NaN before any other.
+/// Numbers with a minimum and a maximum. Of equal values the first wins, and NaN wins over any other.
 pub(super) trait Ordered: Copy + 'static {
-    /// No value is less, and none is greater.
+    /// `[lowest, highest]` of all values.
     const ENDS: [Self; 2];
     fn least(self, other: Self) -> Self;
     fn greatest(self, other: Self) -> Self;
 }
 
-/// Numbers that can be summed up and divided by a count.
+/// Numbers that can be summed and divided by a count.
 pub(super) trait Average: Copy + 'static {
     type Sum: Number;
-    /// As for [`Accumulate`].
     const WIDENS: bool = false;
     fn widen(self) -> Self::Sum;
     #[inline(always)]
@@ -38,7 +37,6 @@ pub(super) trait Average: Copy + 'static {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.widen());
     }
     fn divide(sum: Self::Sum, count: usize) -> Self;
-    /// As for [`Accumulate`].
     #[inline(always)]
     fn widen_chunk<const N: usize>(_: impl Token, from: &[Unaligned<Self>; N]) -> [Self::Sum; N] {
         let mut to = [from[0].0.widen(); N];
@@ -47,7 +45,6 @@ pub(super) trait Average: Copy + 'static {
         }
         to
     }
-    /// As for [`Accumulate`].
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Token, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self>; N] {
         let mut to = [Unaligned(Self::divide(sums[0], count)); N];
@@ -58,8 +55,8 @@ pub(super) trait Average: Copy + 'static {
     }
 }
 
-/// Reductions by a function of [`Number`], [`Ordered`] or bits, with an identity. An update that comes first is kept as
-/// it is, or combined with the identity; weights multiply values.
+/// Reductions by a function of [`Number`], [`Ordered`] or bits, with an identity. A first update is kept, or combined
+/// with the identity; weights multiply values.
 macro_rules! combines {
     ($($(#[$doc:meta])* $name:ident $(<$T:ident: $bound:ident>)?, $Item:ty: $how:ident, $identity:expr
         $(, first $first:ident)? $(, weights $times:ident)?;)*) => {$(
@@ -94,23 +91,18 @@ macro_rules! combines {
 }
 
 combines! {
-    /// The sum.
     Add<T: Number>, T: plus, Some(T::NOTHING), first plus, weights times;
     /// The element minus the updates.
     Sub<T: Number>, T: minus, Some(T::NOTHING), first minus;
-    /// The product.
     Mul<T: Number>, T: times, T::ONE;
-    /// The least.
     Min<T: Ordered>, T: least, Some(T::ENDS[1]);
-    /// The greatest.
     Max<T: Ordered>, T: greatest, Some(T::ENDS[0]);
-    /// Either of two bits. On bytes, so that memory of bools that never were any is read as what it is.
+    /// Bitwise or. On bytes, so that memory without valid bools may be read.
     Or, u8: bitor, Some(0), weights bitand;
-    /// Both of two bits. On bytes, as [`Or`].
+    /// Bitwise and. On bytes, as [`Or`].
     And, u8: bitand, Some(u8::MAX);
 }
 
-/// The mean of all.
 pub(super) struct Mean<T>(PhantomData<T>);
 
 impl<T: Average> Accumulate for Mean<T> {
@@ -155,21 +147,21 @@ impl<T: Average> Accumulate for Mean<T> {
     }
 }
 
-/// The mean of fewer numbers than 32 bits count.
+/// The mean of fewer than 2^32 numbers.
 pub(super) struct NarrowMean<T>(PhantomData<T>);
 
-/// Integers whose sums take fewer bits where there are few.
+/// Integers whose short sums take fewer bits.
 pub(super) trait Few: Average {
-    /// The sum of fewer than 2^32 numbers: of integers of 64 bits, of their halves.
+    /// The sum of fewer than 2^32 numbers; for 64-bit integers, the sums of their 32-bit halves.
     type Short: Copy + 'static;
     const NONE: Self::Short;
     fn short(self) -> Self::Short;
     fn add(sum: Self::Short, new: Self::Short) -> Self::Short;
-    /// The sum of `count` numbers.
+    /// The full sum of `count` numbers.
     fn long(sum: Self::Short, count: usize) -> Self::Sum;
-    /// The lower bits of the same, and 0 if these are all of it and its magnitude is 2^51 at most.
+    /// `(low, far)`: the low bits of the sum, and `far == 0` if `low` is the whole sum and `|low| <= 2^51`.
     fn near(sum: Self::Short, count: usize) -> (i64, u64);
-    /// A mean of such a sum.
+    /// The mean as an element.
     fn of(mean: i64) -> Self;
 }
 
@@ -202,7 +194,7 @@ impl<T: Few> Accumulate for NarrowMean<T> {
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Token, sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
         let mut to = [Unaligned(T::of(0)); N];
-        // Compilers take more of them apart, and put them together on the stack.
+        // Four at a time: compilers split longer arrays and join them on the stack.
         let ((fours, others), (sums, other_sums)) = (to.as_chunks_mut::<4>(), sums.as_chunks::<4>());
         for (to, sums) in fours.iter_mut().zip(sums) {
             *to = ended_together(sums, count);
@@ -214,7 +206,7 @@ impl<T: Few> Accumulate for NarrowMean<T> {
     }
 }
 
-/// The means of a few sums.
+/// The means of `N` sums.
 #[inline(always)]
 fn ended_together<T: Few, const N: usize>(sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
     let (mut near, mut any_far) = ([0; N], 0);
@@ -230,7 +222,7 @@ fn ended_together<T: Few, const N: usize>(sums: &[T::Short; N], count: usize) ->
         }
         return to;
     }
-    // Divisions take long, and many rows meet one update.
+    // Divisions are slow, and often `count == 1`.
     let means = if count > 1 { floors(&near, count) } else { near };
     for (to, mean) in to.iter_mut().zip(means) {
         *to = Unaligned(T::of(mean));
@@ -238,24 +230,25 @@ fn ended_together<T: Few, const N: usize>(sums: &[T::Short; N], count: usize) ->
     to
 }
 
-/// The mean of a sum that doubles may not hold.
+/// The mean of a sum that `f64` may not hold exactly.
 #[cold]
 #[inline(never)]
 fn far_mean<T: Few>(sum: T::Short, count: usize) -> T {
     T::divide(T::long(sum, count), count)
 }
 
-/// Rounds the quotients of numbers, whose magnitude is 2^51 at most, and a count down to whole numbers. In doubles, of
-/// which vectors divide several while one division of whole numbers takes as long, or longer.
+/// `numbers[k].div_euclid(count)`, for `|numbers[k]| <= 2^51`. In doubles, since vectors divide several doubles in the
+/// time of one integer division, or less.
 #[inline(always)]
 fn floors<const N: usize>(numbers: &[i64; N], count: usize) -> [i64; N] {
-    // To which such a number is added by adding to its bits, and which rounds to whole numbers what is added to it.
+    // The bits of `whole = 1.5 * 2^52`: `BITS + n` are the bits of `whole + n`, and `x + whole` rounds `x` to an
+    // integer.
     const BITS: u64 = 0x4338_0000_0000_0000;
     let (whole, count) = (f64::from_bits(BITS), count as f64);
     let mut floors = [0; N];
     for (floor, &number) in floors.iter_mut().zip(numbers) {
         let number = f64::from_bits(BITS.wrapping_add(number as u64)) - whole;
-        // The floor, or the number after it.
+        // The floor, or the floor + 1.
         let near = (number / count + whole) - whole;
         // Both products are exact.
         let floor_of = if near * count > number { near - 1.0 } else { near };
@@ -305,7 +298,7 @@ few! {
 
 macro_rules! few_long {
     ($($ty:ty),+) => {$(
-        // Sums of lower and of upper halves, which carry nothing; and the least number counts as 0.
+        // Sums of the low and of the high 32 bits, without carries; `Self::MIN` counts as 0.
         impl Few for $ty {
             type Short = [u64; 2];
             const NONE: [u64; 2] = [0; 2];
@@ -342,11 +335,11 @@ macro_rules! few_long {
 }
 few_long!(i64, u64);
 
-/// A reduction `C` of numbers of half the width, in single precision: rounded once, at the end.
+/// A reduction `C` of halves in single precision, rounded once at the end.
 #[cfg(feature = "half")]
 pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
 
-/// A number of half the width.
+/// A 16-bit float.
 #[cfg(feature = "half")]
 pub(super) trait Half: InVector + Average<Sum = f32> {
     fn to_single(self) -> f32;
@@ -407,7 +400,7 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     }
 }
 
-/// When a new value takes the place of one that is kept: as the least, and as the greatest.
+/// Conditions under which a new value replaces the kept one: as the minimum, and as the maximum.
 macro_rules! ordered {
     ($kept:ident, $new:ident; $($($ty:ty),+: $first:ident, $last:ident, $less:expr, $more:expr;)*) => {$($(
         impl Ordered for $ty {
@@ -444,11 +437,11 @@ macro_rules! integer_means {
 
             #[inline(always)]
             fn divide(sum: $sum, count: usize) -> Self {
-                // Divisions take long, and many rows meet one update.
+                // Divisions are slow, and often `count == 1`.
                 if count == 1 {
                     return sum as Self;
                 }
-                // The mean lies between the least and the greatest. Sums of 64 bits are divided by one instruction.
+                // The mean is in range. Sums that fit in 64 bits are divided by one instruction.
                 let short = sum as i64;
                 if <$sum>::from(short) == sum {
                     return short.div_euclid(count as i64) as Self;
@@ -458,14 +451,14 @@ macro_rules! integer_means {
         }
     )+)*};
 }
-// Sums of 16 bits overflow 64 after 2^47 rows, which take a processor days to add; those of 32 bits after 2^31. No
-// number of rows overflows 128.
+// Sums of 16-bit numbers overflow 64 bits after 2^47 rows, which take days to add; sums of 32-bit numbers after 2^31.
+// 128 bits never overflow.
 integer_means! {
     i8, i16, u8, u16: i64;
     i32, i64, u32, u64: i128;
 }
 
-/// The means of floats and complex numbers.
+/// Implements the means of floats and complex numbers.
 macro_rules! means {
     ($($ty:ty, $real:ty;)*) => {$(
         impl Average for $ty {
@@ -542,8 +535,8 @@ macro_rules! halves {
             }
         }
 
-        // By whole numbers in the order of the values, without branches, so that loops are vectorised. A NaN that is
-        // kept stays.
+        // Integer comparisons in the order of the values, without branches, so that loops are vectorised. A kept NaN
+        // stays.
         ordered! { kept, new;
             $ty: NEG_INFINITY, INFINITY,
             (order(new.to_bits()) < order(kept.to_bits())) & (magnitude(kept.to_bits()) <= $infinity)
@@ -575,7 +568,7 @@ fn magnitude(bits: u16) -> i16 {
     (bits & 0x7fff) as i16
 }
 
-/// A number in the order of halves that are no NaN, the same for both zeros.
+/// An integer in the order of halves except NaN; both zeros are 0.
 #[cfg(feature = "half")]
 #[inline(always)]
 fn order(bits: u16) -> i16 {
@@ -590,7 +583,7 @@ mod tests {
     use super::*;
     use crate::kernels::level_fn::Scalar;
 
-    /// Sums up `count` numbers, of which `kinds` stand in turn; both ways of ending agree with the mean of many.
+    /// Sums `count` numbers that cycle through `kinds`; both ways of ending agree with [`Mean`].
     fn agrees<T: Few + PartialEq + Debug>(kinds: &[T], count: usize)
     where
         T::Sum: PartialEq + Debug,
@@ -605,7 +598,7 @@ mod tests {
         assert_eq!([chunk[0].0, chunk[2].0], [mean; 2], "{kinds:?}, {count}");
     }
 
-    /// The same for the ends of a type, and for numbers whose sums lie about `2^51` and about 0.
+    /// [`agrees`] for the ends of a type, and for numbers with sums near `2^51` and near 0.
     macro_rules! agree {
         ($($ty:ty)*) => {$(
             let (least, most) = (<$ty>::MIN, <$ty>::MAX);

@@ -1,4 +1,4 @@
-//! Reductions of the caller's own: [`Reducer`].
+//! User-defined reductions: [`Reducer`].
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +12,11 @@ use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::scatter::ScatterFns;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A reduction of elements `T`, by which scatters put updates
-/// ([`ScatterOperator::reduce_by`](crate::ScatterOperator::reduce_by)) and bags reduce rows
+/// A reduction of elements `T`. Scatters apply updates by it
+/// ([`ScatterOperator::reduce_by`](crate::ScatterOperator::reduce_by)), and bags reduce rows by it
 /// ([`EmbeddingBag::reduce_by`](crate::EmbeddingBag::reduce_by)).
 ///
-/// Elements pass over the stack: `T` has at most 16 KiB, else the reduction does not compile.
+/// Elements pass over the stack: a `T` of more than 16 KiB does not compile.
 ///
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
@@ -29,7 +29,7 @@ pub struct Reducer<T> {
 }
 
 impl<T> Reducer<T> {
-    /// A reduction from what the macro emits.
+    /// A reduction from the macro's output.
     #[doc(hidden)]
     #[must_use]
     pub const fn new<C: Combine<Item = T>>() -> Self

@@ -1,8 +1,8 @@
-//! Vectors of floats, and the arithmetic of reductions on them: that of `number`, on every element; and how they are
-//! loaded from elements and stored as elements, which may be halves.
+//! Vectors of floats with the arithmetic of `number` on every lane; loads from and stores to elements, which may be
+//! halves.
 //!
-//! A vector exists only on a machine that has its instructions: one is made by the token of its level. So what takes a
-//! vector is safe.
+//! A vector exists only on a machine with its instructions: the token of its level makes it. So functions of a vector
+//! are safe.
 
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
@@ -16,42 +16,37 @@ use crate::kernels::vector::Vector;
 use crate::kernels::x86::bf16_to_256;
 use crate::types::element::{Element, Unaligned};
 
-/// Elements in memory that are the floats of a vector, or become them.
+/// Elements in memory that load as, and store from, the floats of a vector.
 pub(in crate::kernels::reduce) trait Stored<V: SumVector>: Element {
-    /// An element as a float.
+    /// The element as a float.
     fn widen(self) -> V::Item;
 
-    /// Reads a vector of `V::N` elements.
+    /// Loads `V::N` elements.
     fn read(level: V::Level, from: &[Unaligned<Self>]) -> V;
 
-    /// Writes a vector to `V::N` elements: what is narrower is rounded, as by
-    /// [`f32_to_f16`](crate::types::numbers::f32_to_f16) and [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
+    /// Stores `V::N` elements. Narrower elements are rounded as by [`f32_to_f16`](crate::types::numbers::f32_to_f16)
+    /// and [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
     fn write(vector: V, to: &mut [MaybeUninit<Unaligned<Self>>]);
 }
 
-/// A vector of floats.
 pub(in crate::kernels::reduce) trait SumVector: Vector {
-    /// An element.
     type Item: Stored<Self>;
-    /// How many it has.
+    /// The number of lanes.
     const N: usize;
 
-    /// A value in every element.
+    /// `value` in every lane.
     fn splat(level: Self::Level, value: Self::Item) -> Self;
 
-    /// The same, beside another vector.
+    /// `value` in every lane; `self` proves the level.
     fn filled(self, value: Self::Item) -> Self;
 
-    /// The sum.
     fn plus(self, other: Self) -> Self;
 
-    /// The product.
     fn times(self, other: Self) -> Self;
 
-    /// The quotient by a count.
     fn divided(self, count: usize) -> Self;
 
-    /// The greatest. Of equal values the first is taken, and NaN before any other.
+    /// The maximum. Of equal values `self` wins, and NaN wins over any other.
     fn greatest(self, other: Self) -> Self;
 }
 
@@ -67,14 +62,14 @@ macro_rules! vectors {
             #[inline(always)]
             fn read(_: $level, from: &[Unaligned<$item>]) -> $vector {
                 assert!(from.len() == $n, "a vector of elements");
-                // SAFETY: the token shows the level, and the elements are those of a vector.
+                // SAFETY: the token proves the level, and there are `N` elements.
                 unsafe { $read(from.as_ptr().cast()) }
             }
 
             #[inline(always)]
             fn write(vector: $vector, to: &mut [MaybeUninit<Unaligned<$item>>]) {
                 assert!(to.len() == $n, "a vector of elements");
-                // SAFETY: there is a vector, and the elements are those of one.
+                // SAFETY: the vector proves the level, and there are `N` elements.
                 unsafe { $write(to.as_mut_ptr().cast(), vector) }
             }
         }
@@ -85,40 +80,41 @@ macro_rules! vectors {
 
             #[inline(always)]
             fn splat(_: $level, value: $item) -> Self {
-                // SAFETY: the token shows the level.
+                // SAFETY: the token proves the level.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
             fn filled(self, value: $item) -> Self {
-                // SAFETY: there is a vector of the level.
+                // SAFETY: `self` proves the level.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
-                // SAFETY: there are vectors of the level.
+                // SAFETY: `self` proves the level.
                 unsafe { $plus(self, other) }
             }
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
-                // SAFETY: there are vectors of the level.
+                // SAFETY: `self` proves the level.
                 unsafe { $times(self, other) }
             }
 
             #[inline(always)]
             fn divided(self, count: usize) -> Self {
-                // SAFETY: there are vectors of the level.
+                // SAFETY: `self` proves the level.
                 unsafe { $over(self, self.filled(count as $item)) }
             }
 
             #[inline(always)]
             fn greatest(self, $other: Self) -> Self {
-                // The second one, unless the first is greater: so of equal values, and beside NaN.
-                // SAFETY: there are vectors of the level.
+                // The instruction returns its second operand unless the first is greater: also for equal values and for
+                // NaN.
+                // SAFETY: `self` proves the level.
                 let $best = unsafe { $max($other, self) };
-                // SAFETY: there are vectors of the level, which a mask of their lanes is made of.
+                // SAFETY: `self` proves the level, also of the mask's instructions.
                 unsafe { $or_nan }
             }
         }
@@ -140,19 +136,19 @@ vectors! {
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
 }
 
-/// A vector that is read and written under a mask.
+/// A vector with masked loads and stores.
 pub(in crate::kernels::reduce) trait Masked: SumVector {
-    /// The first `lanes` lanes, at most all.
+    /// The mask of the first `lanes <= N` lanes.
     fn first(level: Self::Level, lanes: usize) -> First<Self>;
 
-    /// Reads the elements of some first lanes; others are 0.
+    /// Loads the elements of the first lanes; other lanes are 0.
     fn read_first(from: &[Unaligned<Self::Item>], first: First<Self>) -> Self;
 
-    /// Writes the elements of some first lanes.
+    /// Stores the elements of the first lanes.
     fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>);
 }
 
-/// The first lanes of a vector, as a mask.
+/// The mask of a vector's first lanes.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct First<V> {
     mask: __m256i,
@@ -161,7 +157,6 @@ pub(in crate::kernels::reduce) struct First<V> {
 }
 
 impl<V: Copy> First<V> {
-    /// How many lanes these are.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn lanes(self) -> usize {
         self.lanes
@@ -178,21 +173,21 @@ macro_rules! masked {
                 fn mask($lanes: usize) -> __m256i {
                     $mask
                 }
-                // SAFETY: the token shows the level.
+                // SAFETY: the token proves the level.
                 First { mask: unsafe { mask(lanes) }, lanes, vector: PhantomData }
             }
 
             #[inline(always)]
             fn read_first(from: &[Unaligned<Self::Item>], first: First<Self>) -> Self {
                 assert!(from.len() == first.lanes, "an element for each lane");
-                // SAFETY: there is a mask of the level, whose lanes are the elements.
+                // SAFETY: the mask proves the level, and its lanes are the elements.
                 unsafe { $read(from.as_ptr().cast(), first.mask) }
             }
 
             #[inline(always)]
             fn write_first(self, to: &mut [MaybeUninit<Unaligned<Self::Item>>], first: First<Self>) {
                 assert!(to.len() == first.lanes, "an element for each lane");
-                // SAFETY: there is a mask of the level, whose lanes are the elements.
+                // SAFETY: the mask proves the level, and its lanes are the elements.
                 unsafe { $write(to.as_mut_ptr().cast(), first.mask, self) }
             }
         }
@@ -206,7 +201,7 @@ masked! {
         |lanes| _mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes as i64), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
-/// Halves that are widened by `$widen`, a function of registers of their bits, and rounded by `$round`.
+/// Halves, widened by `$widen` from registers of their bits and rounded by `$round`.
 #[cfg(feature = "half")]
 macro_rules! halves {
     ($($half:ty as $vector:ident: $level:ident, $n:literal, $bits:ident, $read:ident, $write:ident, $widen:ident, $round:ident;)*) => {$(
@@ -219,18 +214,18 @@ macro_rules! halves {
             #[inline(always)]
             fn read(_: $level, from: &[Unaligned<Self>]) -> $vector {
                 assert!(from.len() == $n, "a vector of elements");
-                // SAFETY: the token shows the level, and the elements are those of a vector.
+                // SAFETY: the token proves the level, and there are `N` elements.
                 let bits = unsafe { $read(from.as_ptr().cast()) };
-                // SAFETY: the token shows the level.
+                // SAFETY: the token proves the level.
                 unsafe { $widen(bits) }
             }
 
             #[inline(always)]
             fn write(vector: $vector, to: &mut [MaybeUninit<Unaligned<Self>>]) {
                 assert!(to.len() == $n, "a vector of elements");
-                // SAFETY: there is a vector of the level.
+                // SAFETY: the vector proves the level.
                 let bits: $bits = unsafe { $round(vector) };
-                // SAFETY: there is a vector of the level, and the elements are those of one.
+                // SAFETY: the vector proves the level, and there are `N` elements.
                 unsafe { $write(to.as_mut_ptr().cast(), bits) }
             }
         }
@@ -259,7 +254,6 @@ fn f16_of_512(numbers: __m512) -> __m256i {
     _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
 }
 
-/// As [`bf16_to_256`].
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -267,7 +261,7 @@ fn bf16_to_512(bits: __m256i) -> __m512 {
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits)))
 }
 
-/// The steps of [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
+/// [`f32_to_bf16`](crate::types::numbers::f32_to_bf16), lane by lane.
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -280,12 +274,11 @@ fn bf16_of_256(numbers: __m256) -> __m128i {
     let quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x0040));
     let nan = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(numbers, numbers));
     let rounded = _mm256_blendv_epi8(nearest, quiet, nan);
-    // Words of 16 bits, of which each half of the register has its own four twice.
+    // Each 128-bit half has its own four 16-bit words twice.
     let words = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(rounded, rounded));
     _mm256_castsi256_si128(words)
 }
 
-/// As [`bf16_of_256`].
 #[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -307,7 +300,7 @@ mod tests {
     use crate::types::level::Level;
     use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
-    /// Reads all numbers of 16 bits by vectors, and writes them back, with some that lie between two.
+    /// Widens all 16-bit values by vectors and rounds them back, also values between two halves.
     fn check<T: Stored<V>, V: SumVector<Item = f32>>(
         level: V::Level,
         widen: fn(u16) -> f32,
@@ -325,7 +318,7 @@ mod tests {
             let vector = T::read(level, &bits.map(|bits| Unaligned(from_bits(bits)))[..n]);
             f32::write(vector, &mut wide[..n]);
             for (&bits, wide) in bits.iter().zip(&wide).take(n) {
-                // SAFETY: made of a number, and written since.
+                // SAFETY: initialised by a number, and written since.
                 let wide = unsafe { wide.assume_init() }.0;
                 let (got, expected) = (wide.to_bits(), widen(bits).to_bits());
                 assert!(got == expected || (!quiet && got | 0x0040_0000 == expected), "{bits:#06x}");
@@ -334,7 +327,7 @@ mod tests {
                 let near = bits.map(|bits| f32::from_bits(widen(bits).to_bits().wrapping_add(between)));
                 let mut narrow = [MaybeUninit::new(Unaligned(T::ZERO)); 16];
                 T::write(f32::read(level, &near.map(Unaligned)[..n]), &mut narrow[..n]);
-                // SAFETY: made of numbers, and written since.
+                // SAFETY: initialised by numbers, and written since.
                 let narrow = narrow.map(|half| to_bits(unsafe { half.assume_init() }.0));
                 let expected = near.map(round);
                 assert_eq!(narrow[..n], expected[..n], "{:?} of {near:?}", T::DTYPE);
@@ -347,13 +340,13 @@ mod tests {
         use half::{bf16, f16};
 
         if Level::Avx2.is_available() {
-            // SAFETY: the level has just been found.
+            // SAFETY: the level has just been detected.
             let level = unsafe { Avx2::of_kernel() };
             check::<_, __m256>(level, f16_to_f32, f16::from_bits, f32_to_f16, f16::to_bits, true);
             check::<_, __m256>(level, bf16_to_f32, bf16::from_bits, f32_to_bf16, bf16::to_bits, false);
         }
         if Level::Avx512.is_available() {
-            // SAFETY: the level has just been found.
+            // SAFETY: the level has just been detected.
             let level = unsafe { Avx512::of_kernel() };
             check::<_, __m512>(level, f16_to_f32, f16::from_bits, f32_to_f16, f16::to_bits, true);
             check::<_, __m512>(level, bf16_to_f32, bf16::from_bits, f32_to_bf16, bf16::to_bits, false);

@@ -1,11 +1,11 @@
-//! Resolving a block of indices, of all components.
+//! Resolving all components of a block of indices.
 
 use crate::kernels::nest::args::KernelSpec;
 use crate::kernels::nest::plane::Strip;
 use crate::kernels::nest::positions::{BAD_TUPLE, Block, Positions};
 use crate::kernels::resolve::{ResolveFn, ResolveJob, TupleJob, TuplesFn};
 
-/// The functions that resolve indices of a type at a level: what loops over blocks are given, which know neither.
+/// The functions that resolve indices of a type at a level, for loops over blocks, which depend on neither.
 #[derive(Clone, Copy)]
 pub struct ResolveFns {
     one: ResolveFn,
@@ -18,7 +18,7 @@ impl ResolveFns {
         ResolveFns { one, tuples }
     }
 
-    /// The function for tuples that are contiguous, if the level has one and these are.
+    /// The function for contiguous tuples, if the level has one and the tuples are contiguous.
     #[inline(always)]
     pub(crate) fn of_tuples(self, spec: &KernelSpec) -> Option<TuplesFn> {
         self.tuples.filter(|_| spec.adjacent_tuples)
@@ -26,9 +26,8 @@ impl ResolveFns {
 }
 
 impl Block {
-    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, each of
-    /// all its components. Those out of range get a position that [`Block::is_bad`] knows; returns whether there are
-    /// any.
+    /// Resolves the indices of a strip of at most [`BLOCK`](crate::kernels::nest::positions::BLOCK) iterations, with
+    /// all components. [`Block::is_bad`] holds for positions of indices out of range; returns whether there are any.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
         match strip.spec().components.as_slice() {
@@ -44,7 +43,7 @@ impl Block {
         }
     }
 
-    /// As [`Block::resolve`], of several components.
+    /// [`Block::resolve`] for several components.
     #[inline(never)]
     fn resolve_tuples(&mut self, positions: &mut Positions, strip: &Strip<'_>, fns: ResolveFns) -> bool {
         let (spec, n) = (strip.spec(), strip.n());
@@ -69,7 +68,7 @@ impl Block {
             if k == 0 {
                 positions.write(resolved.iter().map(|position| position.wrapping_mul(scale)));
             }
-            // SAFETY: the first component has written them.
+            // SAFETY: the first component has written the sums.
             let sums = unsafe { positions.written(n) };
             if k > 0 && !self.has_bad() {
                 sums.iter_mut().zip(&*resolved).for_each(|(sum, position)| {

@@ -1,7 +1,7 @@
-//! Checking indices without resolving them: whether they are valid indices, none negative, none out of range.
+//! Checking indices without resolving them: whether none is negative or out of range.
 //!
-//! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
-//! an index.
+//! Most indices are valid. So the check before the first write of a scatter stores nothing, and takes two operations
+//! per index.
 
 use core::marker::PhantomData;
 use core::ops::BitOr;
@@ -12,7 +12,7 @@ use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::nest::plane::Indices;
 use crate::types::index::Index;
 
-/// Says whether all indices are valid along an axis of a size. It may say no where all are.
+/// Returns whether all indices are valid along an axis of a size. It may return `false` for valid indices.
 pub(crate) type CheckFn = for<'a> fn((&'a Indices, i32)) -> bool;
 
 /// The [`CheckFn`] for an index type, at a level.
@@ -21,13 +21,13 @@ pub(crate) fn of<I: Index>(level: impl Token) -> CheckFn {
     match size_of::<I>() {
         4 => level.entry::<ArePositions<i32>>(),
         8 => level.entry::<ArePositions<i64>>(),
-        // Indices of fewer bytes are not looked at.
+        // Indices of fewer bytes are not checked.
         _ => |_| false,
     }
 }
 
-/// Says whether indices of the bytes of `I`, a signed type, are positions: whether `x` and `dim - 1 - x` have no sign.
-/// An unsigned index too large for a signed one has one.
+/// Returns whether all indices, read as the signed type `I`, are valid: neither `x` nor `dim - 1 - x` is negative. An
+/// unsigned index too large for `I` is negative.
 struct ArePositions<I>(PhantomData<I>);
 
 impl<I> LevelFn for ArePositions<I>
@@ -46,7 +46,7 @@ where
                 signs | x | last.wrapping_sub(&x)
             })
         };
-        // Contiguous ones are loaded by vectors.
+        // Contiguous indices are loaded by vectors.
         let signs = match indices.contiguous(size_of::<I>()) {
             Some(indices) => signs(indices),
             None => signs(*indices),
@@ -85,10 +85,10 @@ mod tests {
         }
         assert!(!is_taken(&[7i32], 7) && !is_taken(&[7u32], 7));
         assert!(!is_taken(&[0u16], 7) && !is_taken(&[0i8], 7));
-        // Two apart.
+        // Indices two apart.
         let apart = [0i32, 9, 0, 9, 0];
         for (first, valid) in [(0, true), (1, false)] {
-            // SAFETY: every second of five, from the first or the second on.
+            // SAFETY: every second of five values, from the first or the second on.
             let indices = unsafe { Indices::new(apart[first..].as_ptr().cast(), 8, 2) };
             assert_eq!(of::<i32>(Scalar)((&indices, 7)), valid);
         }

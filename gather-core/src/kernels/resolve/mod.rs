@@ -1,4 +1,4 @@
-//! Resolving indices into positions one by one, in a form that compilers vectorise. Every level falls back to it.
+//! Resolving indices into positions one by one, in a form that compilers vectorise: the fallback of every level.
 //!
 //! ```text
 //! for each index:
@@ -7,8 +7,7 @@
 //!     out = x if 0 <= x < dim else -1        (one unsigned comparison)
 //! ```
 //!
-//! The loop has no branch: whether an index was out of range is found once for all of them, and which one it was is
-//! looked for only when there is one.
+//! The loop has no branch: whether an index was out of range is found once for all, and which one only if there is one.
 
 pub(crate) mod block;
 pub(crate) mod check;
@@ -32,11 +31,11 @@ use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
-/// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
-/// see the loads of the next rows while it resolves, nor their indices while it moves (bench `matrix`).
+/// Indices per chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
+/// see the next loads of rows while it resolves, nor the next indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
-/// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
+/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
 pub(crate) type ResolveFn = fn(&ResolveJob<'_>) -> bool;
 
 /// [`ResolveFn`], compiled for a level.
@@ -44,23 +43,21 @@ pub(crate) type CompiledResolveFn = unsafe fn(&ResolveJob<'_>) -> bool;
 
 level_pointers! { fn(&ResolveJob<'_>) -> bool; }
 
-/// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
-/// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
+/// Resolves any number of indices, chunk by chunk into the same buffer. After each chunk calls `each(n, out_of_range)`
+/// with its number of indices, until `each` returns `false`.
 pub(crate) type ChunksFn = for<'a> fn(ChunksArgs<'a>);
 
-/// The job, and what is called after each chunk.
+/// The job, and the function called after each chunk.
 pub(crate) type ChunksArgs<'a> = (&'a ChunksJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
-/// Resolves tuples and adds their components up, in chunks, whose positions go to two buffers by turns. After each
-/// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
-/// first call that returns `false`. Returns `false`, and resolves nothing, where the level has no algorithm for the
-/// number of components.
+/// Resolves tuples and sums their components, in chunks whose positions go to two buffers alternately. After each chunk
+/// calls `each(n, out_of_range)` with its number of tuples, until `each` returns `false`; -1 marks a tuple out of
+/// range. Returns `false`, and resolves nothing, if the level has no function for the number of components.
 pub(crate) type TuplesFn = for<'a> fn(TuplesArgs<'a>) -> bool;
 
-/// The job, and what is called after each chunk.
 pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
-/// Indices to resolve along an axis, into a buffer with a place for each.
+/// Indices to resolve along an axis, into a buffer with a slot for each.
 #[derive(Clone, Copy)]
 pub struct ResolveJob<'p> {
     indices: Indices,
@@ -86,21 +83,20 @@ impl<'p> ResolveJob<'p> {
         ResolveJob { indices, dim: component.dim as i32, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
-    /// Indices of no loop nest, at most [`BLOCK`](BLOCK), into a buffer.
+    /// Indices outside any loop nest, at most [`BLOCK`](BLOCK), into a buffer.
     #[inline(always)]
     pub(crate) fn to_positions(indices: Indices, dim: i32, policy: KernelPolicy, out: &'p mut Positions) -> Self {
         assert!(indices.n() <= BLOCK, "a place for each index");
         ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
-    /// Indices of no loop nest, into a slice.
+    /// Indices outside any loop nest, into a slice.
     #[inline(always)]
     pub(crate) fn to_slice(indices: Indices, dim: i32, policy: KernelPolicy, out: &'p mut [i32]) -> Self {
         assert_eq!(indices.n(), out.len(), "a place for each index");
         ResolveJob { indices, dim, policy, out: out.as_mut_ptr(), held: PhantomData }
     }
 
-    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         let indices = self.indices.contiguous(size_of::<I>())?;
@@ -112,13 +108,11 @@ impl<'p> ResolveJob<'p> {
         &self.indices
     }
 
-    /// The number of indices.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.indices.n()
     }
 
-    /// The size of the axis.
     #[inline(always)]
     pub(crate) fn dim(&self) -> i32 {
         self.dim
@@ -129,20 +123,19 @@ impl<'p> ResolveJob<'p> {
         self.policy
     }
 
-    /// Writes position `at`.
     #[inline(always)]
     pub(crate) fn write(&self, at: usize, position: i32) {
         debug_assert!(at < self.n());
-        // SAFETY: the buffer has a place for each of the `n` indices.
+        // SAFETY: the buffer has a slot for each of the `n` indices.
         unsafe { self.out.wrapping_add(at).write(position) };
     }
 
-    /// Writes the positions of a vector, from place `at` on.
+    /// Writes a vector of positions to slots `at..at + N`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n());
-        // SAFETY: the buffer has a place for each of the `n` indices, and the vector ends with one of them.
+        // SAFETY: the buffer has a slot for each of the `n` indices, and `at + N <= n`.
         unsafe { positions.store(self.out.wrapping_add(at).cast()) };
     }
 }
@@ -159,25 +152,22 @@ impl<'p> ChunksJob<'p> {
         ChunksJob(ResolveJob::of(strip, component, out))
     }
 
-    /// Where the positions of each chunk are to be read: by the pointer that writes them.
+    /// The buffer from which the positions of each chunk are read: the pointer that writes them.
     #[inline(always)]
-    pub(crate) fn room(&self) -> *const i32 {
+    pub(crate) fn buffer(&self) -> *const i32 {
         self.0.out
     }
 
-    /// The same job, if the indices are contiguous.
     #[inline(always)]
     fn contiguous<I: Index>(&self) -> Option<Self> {
         self.0.contiguous::<I>().map(ChunksJob)
     }
 
-    /// The number of indices.
     #[inline(always)]
     fn n(&self) -> usize {
         self.0.n()
     }
 
-    /// The size of the axis.
     #[inline(always)]
     fn dim(&self) -> i32 {
         self.0.dim
@@ -195,24 +185,22 @@ impl<'p> ChunksJob<'p> {
         ResolveJob { indices: self.0.indices.part(first, n), ..self.0 }
     }
 
-    /// The indices from `first` on.
     #[inline(always)]
     fn from(&self, first: usize) -> ChunksJob<'p> {
         ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
     }
 }
 
-/// Tuples to be resolved and added up: contiguous, their components too. Every scale is positive: of an axis without a
-/// stride, a component out of range would scale to 0.
+/// Tuples to resolve and sum: contiguous, like their components. Every scale is positive: 0 would hide a bad component.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
     index: *const u8,
     n: usize,
-    /// Tuples that are resolved at a time: at least one, if there are any.
+    /// Tuples per chunk: at least one, if there are any.
     chunk: usize,
     components: &'a [Component],
     policy: KernelPolicy,
-    /// Where the positions of chunks go, by turns, from the first buffer on.
+    /// The buffers for the positions of chunks, used alternately from the first on.
     out: [*mut i32; 2],
 }
 
@@ -238,13 +226,12 @@ impl<'a> TupleJob<'a> {
         TupleJob { index, n, chunk, components: &spec.components, policy: spec.policy, out }
     }
 
-    /// Where the positions of chunks are to be read, by turns: by the pointers that write them.
+    /// The buffers from which positions are read, alternately: the pointers that write them.
     #[inline(always)]
-    pub(crate) fn rooms(&self) -> [*const i32; 2] {
+    pub(crate) fn buffers(&self) -> [*const i32; 2] {
         self.out.map(<*mut i32>::cast_const)
     }
 
-    /// The number of tuples.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.n
@@ -260,7 +247,7 @@ impl<'a> TupleJob<'a> {
         self.policy
     }
 
-    /// Takes the next chunk off what is left, if anything is.
+    /// Takes the next chunk off the remaining tuples, if any remain.
     #[inline(always)]
     pub(crate) fn next_chunk<I: Index>(&mut self) -> Option<Self> {
         if self.n == 0 {
@@ -273,26 +260,25 @@ impl<'a> TupleJob<'a> {
         Some(chunk)
     }
 
-    /// A vector of the components of all tuples, from component `at` on.
+    /// A vector of components of all tuples, starting at component `at`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn load<I: Index, W: Words>(&self, at: usize, like: W) -> words::IndexWords<W> {
         debug_assert!(at + W::N <= self.n * self.components.len());
-        // SAFETY: `N` of the components, which are contiguous, as values of the index type (K3); the other vector
-        // shows that the machine has the level.
+        // SAFETY: `N` contiguous components of the index type (K3). `like` shows that the machine has the level.
         unsafe { words::IndexWords::load(like, self.index.cast::<I>().wrapping_add(at)) }
     }
 
-    /// Writes the positions of a vector, from place `at` on.
+    /// Writes a vector of positions to slots `at..at + N`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn store<W: Words>(&self, at: usize, positions: W) {
         debug_assert!(at + W::N <= self.n);
-        // SAFETY: each buffer has a place for each tuple of a chunk, and the vector ends with one of them.
+        // SAFETY: each buffer has a slot for each tuple of a chunk, and `at + N <= n`.
         unsafe { positions.store(self.out[0].wrapping_add(at).cast()) };
     }
 
-    /// Resolves one tuple of a chunk; returns whether a component was out of range (-1 stands for the tuple then).
+    /// Resolves one tuple of a chunk, to -1 if a component is out of range; returns whether one is.
     #[inline(never)]
     fn resolve_one<I: Index>(&self, at: usize) -> bool {
         debug_assert!(at < self.n && self.n <= self.chunk);
@@ -303,13 +289,13 @@ impl<'a> TupleJob<'a> {
             let position = self.policy.resolve(value, component.dim)?;
             Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
         });
-        // SAFETY: the buffer has a place for each tuple of a chunk.
+        // SAFETY: the buffer has a slot for each tuple of a chunk.
         unsafe { self.out[0].wrapping_add(at).write(position.unwrap_or(-1)) };
         position.is_none()
     }
 
-    /// Resolves the tuples of a chunk after the first `done` one by one; returns whether one was out of range. These
-    /// are few, so that one function serves all levels.
+    /// Resolves the tuples of a chunk from `done` on one by one; returns whether one was out of range. They are few, so
+    /// one function serves all levels.
     #[inline(never)]
     pub(crate) fn resolve_rest<I: Index>(&self, done: usize) -> bool {
         (done..self.n).fold(false, |out_of_range, at| out_of_range | self.resolve_one::<I>(at))
@@ -336,7 +322,6 @@ pub(crate) fn chunks<I: Index>(args: ChunksArgs<'_>) {
     in_chunks(args, resolve::<I>);
 }
 
-/// Resolves indices chunk by chunk, each by `resolve`.
 #[inline(always)]
 fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     let mut done = 0;
@@ -350,7 +335,7 @@ fn in_chunks((job, each): ChunksArgs<'_>, resolve: ResolveFn) {
     }
 }
 
-/// The function that resolves indices of a type, for callers that know neither it nor the level.
+/// The functions that resolve indices of a type, for callers that depend on neither it nor the level.
 #[derive(Clone, Copy)]
 pub struct Resolvers {
     by_level: ByLevel<CompiledResolveFn>,
@@ -359,29 +344,27 @@ pub struct Resolvers {
 }
 
 impl Resolvers {
-    /// Those of an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        // SAFETY: E1: a safe function, and one that is so on machines with AVX2.
+        // SAFETY: E1: a safe function, and a function that is safe on machines with AVX2.
         let by_level: ByLevel<CompiledResolveFn> =
             unsafe { by_level!(resolve::<I>, level_fn::avx2::<vectors::Resolve<I, Eight>>) };
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 
-    /// Those of an index type that is known at run time; `None` where the library does not hold them.
+    /// The functions for an index type known at run time; `None` if the library does not include the type.
     #[inline(never)]
     pub(crate) fn by_type(index: IndexType) -> Option<Self> {
         by_compiled_index!(index, I => Self::of::<I>())
     }
 
-    /// A [`ResolveFn`] for a level.
     #[inline(always)]
     pub(crate) fn at(&self, level: Available) -> ResolveFn {
         self.by_level.at(level)
     }
 }
 
-/// As [`ResolveJob`], for an axis of any size.
+/// A [`ResolveJob`] for an axis of any size.
 pub(crate) struct WideJob<'a> {
     indices: Indices,
     dim: i64,
@@ -390,14 +373,14 @@ pub(crate) struct WideJob<'a> {
 }
 
 impl<'a> WideJob<'a> {
-    /// Indices of no loop nest, into a slice.
+    /// Indices outside any loop nest, into a slice.
     pub(crate) fn to_slice(indices: Indices, dim: i64, policy: KernelPolicy, out: &'a mut [i64]) -> Self {
         assert_eq!(indices.n(), out.len(), "a place for each index");
         WideJob { indices, dim, policy, out }
     }
 }
 
-/// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
+/// Resolves the indices of a job, to -1 if out of range; returns whether one was out of range.
 #[inline(never)]
 fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
     let mut signs = 0;
@@ -408,7 +391,7 @@ fn resolve_wide<I: Index>(job: WideJob<'_>) -> bool {
     signs < 0
 }
 
-/// Maps every index of a block; returns whether a result was negative.
+/// Applies `map` to every index of a job; returns whether a result was negative.
 #[inline(always)]
 fn each<I: Index>(job: &ResolveJob<'_>, map: impl Fn(I) -> i32) -> bool {
     let mut signs = 0i32;

@@ -1,11 +1,12 @@
-//! Resolving contiguous tuples of 2, 3 and 4 components by vectors: as many tuples as lanes at a time, in K vectors.
+//! Resolving contiguous tuples of `K` = 2, 3 or 4 components by vectors: `N` at a time, in `K` vectors of `N` lanes.
 //!
-//! The components' sizes and scales lie in K vectors, repeated in the order of the components. Shuffles put the scaled
-//! components of one axis into one vector, in the order of the tuples, and these are added up. A component out of range
-//! is negative after scaling, and so makes its tuple's position -1. Tuples fewer than lanes are resolved one by one.
+//! `K` vectors hold the sizes of the axes and `K` the scales, repeated in the order of the components. Shuffles put the
+//! scaled components of one axis into one vector, in the order of the tuples, and the `K` vectors are added. A
+//! component out of range is negative after scaling, which makes its tuple's position -1. Fewer than `N` tuples are
+//! resolved one by one.
 
 #![forbid(unsafe_code)]
-// Loops run over numbers: without link-time optimisation, an iterator's functions may not be inlined.
+// Loops run over numbers: without link-time optimisation, iterator functions may not be inlined.
 #![allow(clippy::needless_range_loop)]
 
 use core::marker::PhantomData;
@@ -16,7 +17,7 @@ use crate::kernels::resolve::{TupleJob, TuplesArgs};
 use crate::kernels::words::{MOST_LANES, Numbers, Words, is_wide};
 use crate::types::index::Index;
 
-/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with vectors: of 2, 3 and 4 components.
+/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with vectors, for 2, 3 and 4 components.
 pub(crate) struct ResolveTuples<I, W>(PhantomData<(I, W)>);
 
 impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
@@ -36,7 +37,6 @@ impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
     }
 }
 
-/// Resolves tuples of `K` components in chunks.
 #[inline(always)]
 fn in_chunks<I: Index, W: Words, const K: usize>(
     level: W::Level,
@@ -55,7 +55,7 @@ fn in_chunks<I: Index, W: Words, const K: usize>(
     }
 }
 
-/// The vectors that the components of tuples are compared with and multiplied by.
+/// The bounds and scales of the components of tuples, as vectors.
 struct Axes<W: Words, const K: usize> {
     level: W::Level,
     bounds: [VectorBounds<W>; K],
@@ -63,7 +63,6 @@ struct Axes<W: Words, const K: usize> {
 }
 
 impl<W: Words, const K: usize> Axes<W, K> {
-    /// The axes of a job of `K` components.
     #[inline(always)]
     fn new<I: Index>(level: W::Level, job: &TupleJob<'_>) -> Self {
         let (mut dims, mut factors) = ([0; MOST_LANES], [0; MOST_LANES]);
@@ -81,15 +80,15 @@ impl<W: Words, const K: usize> Axes<W, K> {
         Axes { level, bounds, scales }
     }
 
-    /// Resolves all tuples of a chunk, or none where they are fewer than a vector's; returns how many, and whether one
-    /// was out of range.
+    /// Resolves all tuples of a chunk, or none if there are fewer than `N`; returns the number resolved, and whether
+    /// one was out of range.
     #[inline(always)]
     fn resolve<I: Index>(&self, job: &TupleJob<'_>) -> (usize, bool) {
         let zero = W::filled(self.scales[0], 0);
         let Some(last) = job.n().checked_sub(W::N) else { return (0, false) };
         let mut found = zero;
         for at in (0..job.n()).step_by(W::N) {
-            // The last ones may share some with those before.
+            // The last `N` may overlap the previous ones.
             let at = at.min(last);
             let mut parts = [zero; K];
             for k in 0..K {
@@ -104,7 +103,7 @@ impl<W: Words, const K: usize> Axes<W, K> {
     }
 }
 
-/// The sums of the components of tuples that lie in `K` vectors; -1 where a component is negative.
+/// The sums of the components of tuples that are in `K` vectors; -1 if a component is negative.
 #[inline(always)]
 fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &TuplePlaces<K>) -> W {
     let zero = W::filled(parts[0], 0);
@@ -113,7 +112,7 @@ fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &T
         let mut component = parts[0];
         for p in 0..K {
             let lanes = W::of(level, &places.lanes[k][p]);
-            // Of constant lanes, compilers make few shuffles.
+            // For constant lanes, compilers make few shuffles.
             component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
         }
         sums = W::plus(sums, component);
@@ -122,17 +121,17 @@ fn added_up<W: Words, const K: usize>(level: W::Level, parts: [W; K], places: &T
     W::or(sums, W::signs(signs))
 }
 
-/// Where the components of tuples lie in `K` vectors of a step.
+/// The lanes of the components of tuples in the `K` vectors of a step.
 struct TuplePlaces<const K: usize> {
     /// The component in each lane of each vector.
     components: [Numbers; K],
-    /// Component, vector: where the component of each tuple lies, in what was taken from earlier vectors, or in this
-    /// vector, whose lanes count from `N` on.
+    /// `lanes[component][vector]`: for each tuple, the lane of its component in the result of the earlier vectors, or
+    /// from `N` on in this vector.
     lanes: [[Numbers; K]; K],
 }
 
 impl<const K: usize> TuplePlaces<K> {
-    /// Those of indices of a type.
+    /// The places for an index type.
     const fn of<I: Index, W: Words>() -> Self {
         let zeros = [0; MOST_LANES];
         let mut places = TuplePlaces { components: [zeros; K], lanes: [[zeros; K]; K] };
@@ -143,7 +142,7 @@ impl<const K: usize> TuplePlaces<K> {
             places.components[part][lane] = component as i32;
             let mut p = 0;
             while p < K {
-                // Before its vector, whatever is there; after it, the place that it was put to.
+                // Before the component's vector, any lane; after it, the lane to which the component was moved.
                 places.lanes[component][p][tuple] = match p {
                     0 => lane,
                     _ if p == part => W::N + lane,

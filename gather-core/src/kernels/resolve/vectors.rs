@@ -7,11 +7,10 @@
 //! position = r where ok; else -1
 //! ```
 //!
-//! Compilers vectorise the scalar loop of i64 in lanes of 64 bits, which takes twice as many steps.
+//! Compilers vectorise the scalar loop of i64 in lanes of 64 bits, which takes twice the steps.
 //!
-//! Indices of one component are resolved eight at a time with AVX-512 too, where they are not gathered by at once: the
-//! moves that follow read every position soon after it was written, and wait longer for stores of 64 bytes than for
-//! those of 32 (bench `matrix`).
+//! With AVX-512, indices of one component are also resolved eight at a time, unless rows are gathered in the same loop.
+//! Moves read each position soon after it was written, and wait longer for stores of 64 bytes (bench `matrix`).
 
 #![forbid(unsafe_code)]
 
@@ -24,12 +23,10 @@ use crate::kernels::words::{IndexWords, Words, is_wide};
 use crate::types::index::Index;
 use crate::types::policy::KernelPolicy;
 
-/// The vectors that indices are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorBounds<W> {
-    /// The vector that is added to negative indices: the size of the axis, or 0.
+    /// The vector added to negative indices: the size of the axis, or 0.
     from_end: W,
-    /// The last position.
     last: W,
 }
 
@@ -56,13 +53,13 @@ impl<W: Words> VectorBounds<W> {
         W::select(inside, r, W::filled(self.last, -1))
     }
 
-    /// The lanes of valid indices: not negative, and in range.
+    /// The mask of valid indices: not negative, and in range.
     #[inline(always)]
     pub(crate) fn positions(self, indices: IndexWords<W>) -> W::Mask {
         W::both(W::at_most(indices.low, self.last), indices.fits)
     }
 
-    /// The positions of `N` contiguous indices, from index `at` on, in order.
+    /// The positions of `N` contiguous indices, starting at index `at`, in order.
     #[inline(always)]
     pub(crate) fn resolve_at<I: Index>(self, indices: &plane::Indices, at: usize) -> W {
         let positions = self.resolve(indices.load::<I, W>(at, self.last));
@@ -88,8 +85,8 @@ impl<I: Index, W: Words> LevelFn for Resolve<I, W> {
     }
 }
 
-/// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with vectors: bounds are made once for all chunks, and the vectors
-/// of a chunk unrolled. Without that, chunks take as long as blocks.
+/// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with vectors. Bounds are made once for all chunks, and the vectors
+/// of a chunk are unrolled; otherwise chunks take as long as blocks.
 pub(crate) struct ResolveChunks<I, W>(PhantomData<(I, W)>);
 
 impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
@@ -124,13 +121,13 @@ fn contiguous<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>)
         found = W::or(found, one_vector::<I, W>(job, bounds, step * W::N));
     }
     if !job.n().is_multiple_of(W::N) {
-        // The last ones share some with those before.
+        // The last vector overlaps the previous vector.
         found = W::or(found, one_vector::<I, W>(job, bounds, job.n() - W::N));
     }
     W::any_negative(found)
 }
 
-/// Resolves a vector of indices, from index `at` on; returns their positions.
+/// Resolves a vector of indices, starting at index `at`; returns their positions.
 #[inline(always)]
 fn one_vector<I: Index, W: Words>(job: &ResolveJob<'_>, bounds: VectorBounds<W>, at: usize) -> W {
     let positions = bounds.resolve_at::<I>(job.indices(), at);

@@ -1,13 +1,12 @@
-//! The loops of BatchToSpace, for shapes known at compile time.
+//! The loops of BatchToSpace for shapes known at compile time.
 //!
 //! ```text
 //! for each coordinate of the output but its row:
 //!     copy the row from    Σ (x + phase) / block · period + (x + phase) % block · step
 //! ```
 //!
-//! The blocks are constants. So in short loops nothing is left of the divisions, and in others little.
-//!
-//! Dimensions are folded as plans fold theirs, so that the loops of a call can be compared with those of a declaration.
+//! The blocks are constants: short loops have no divisions, and other loops only cheap divisions. Dimensions are folded
+//! as in plans, so that the loops of a call can be compared with the loops of a declaration.
 
 use core::marker::PhantomData;
 
@@ -19,32 +18,32 @@ use crate::types::element::Element;
 /// A loop along a dimension of the output, with its steps through data in elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockedLoop {
-    /// Iterations before the crops, and those that the crops take.
+    /// Iterations before cropping, and the number of cropped iterations.
     pub(crate) whole: Size,
     pub(crate) cropped: usize,
     pub(crate) block: usize,
-    /// The place in its block that the first iteration has: below `block`.
+    /// The place of the first iteration in its block, below `block`.
     pub(crate) phase: usize,
-    /// Data from one place in a block to the next, and from a block to the next.
+    /// Elements of data from one place in a block to the next, and from one block to the next.
     pub(crate) step: Size,
     pub(crate) period: Size,
 }
 
-/// The loops of BatchToSpace whose shapes are declared.
+/// The loops of BatchToSpace for declared shapes.
 ///
-/// Made by [`SpaceShape::of`] alone. So, for slices of `data_len` elements and of as many as the loops reach, where an
-/// open batch stands as the images of a block each (D4), and no dimension of the output is 0:
+/// Made only by [`SpaceShape::of`]. An open batch is given as the batch divided by all blocks (D4). So, for slices of
+/// `data_len` elements and of the elements that the loops reach, and no output dimension of 0:
 ///
-/// - **D5** The loops reach the rows of the output, front to back, and from `begin` on a row of data for each.
+/// - **D5** The loops reach the rows of the output, front to back, and a row of data for each, from `begin` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceShape {
-    /// D5. The last `len` count, outermost first; those before them run once.
+    /// D5. The last `len` are in use, outermost first; the loops before them run once.
     pub(crate) loops: [BlockedLoop; MAX_DIMS],
     pub(crate) len: usize,
     /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
-    /// D5. What the crops skip, times the elements of each; the first `begins` count.
+    /// D5. Data skipped by crops: counts, times elements; the first `begins` are in use.
     begin: [(usize, Size); 2 * MAX_DIMS],
     begins: usize,
 }
@@ -53,13 +52,13 @@ const ONCE: BlockedLoop =
     BlockedLoop { whole: Size::ONE, cropped: 0, block: 1, phase: 0, step: Size::ZERO, period: Size::ZERO };
 
 impl BlockedLoop {
-    /// The iterations; `None` where the crops take more than there are.
+    /// The iterations; `None` if more are cropped than exist.
     #[inline(always)]
     pub(crate) fn n<const ARGS: usize>(&self, sizes: &Sizes<ARGS>) -> Option<usize> {
         self.whole.checked_at(sizes)?.checked_sub(self.cropped)
     }
 
-    /// Data before iteration `x`.
+    /// Elements of data before iteration `x`.
     #[inline(always)]
     pub(crate) fn data<const ARGS: usize>(&self, x: usize, sizes: &Sizes<ARGS>) -> usize {
         let (period, step) = (self.period.at(sizes), self.step.at(sizes));
@@ -73,7 +72,7 @@ impl BlockedLoop {
 
 impl SpaceShape {
     /// # Panics
-    /// At compile time, when a tensor would have more elements than a tensor can have.
+    /// At compile time, if a tensor would have more elements than a tensor can have.
     pub(crate) const fn of(declared: &Declared) -> Self {
         let (rank, blocks) = (declared.data.len(), &declared.blocks);
         let mut product = 1;
@@ -127,7 +126,7 @@ impl SpaceShape {
         stride
     }
 
-    /// Begins `count` times `elements` of data later.
+    /// Skips `count * elements` more elements of data.
     const fn skip(mut self, count: usize, elements: Size) -> Self {
         if count > 0 {
             self.begin[self.begins] = (count, elements);
@@ -136,7 +135,7 @@ impl SpaceShape {
         self
     }
 
-    /// Adds a loop inside the others, or makes it one with the last where that has no blocks and this one no crops.
+    /// Adds an innermost loop. Merges it with the last loop if that has no blocks and the new loop no crops.
     const fn push(self, inner: BlockedLoop) -> Self {
         let (mut this, inner) = self.plain(inner);
         if inner.whole.is(Size::ONE) && inner.block == 1 && inner.cropped == 0 {
@@ -148,7 +147,7 @@ impl SpaceShape {
             let outer = this.loops[this.len - 1];
             let apart = outer.whole.slots & inner.whole.slots == 0 && inner.period.slots & inner.whole.slots == 0;
             let crops = outer.cropped == 0 || inner.whole.slots == 0;
-            // Two open sizes are read off two loops.
+            // Two open sizes are read from two loops.
             let apart = apart && (inner.block == 1 || outer.whole.slots == 0 || inner.whole.slots == 0);
             if outer.block == 1 && crops && apart && outer.period.is(inner.period.times(blocks)) {
                 let cropped = outer.cropped * inner.whole.known;
@@ -161,7 +160,7 @@ impl SpaceShape {
         this
     }
 
-    /// A loop whose iterations are known: without those that are cropped, and without a block where it stays in one.
+    /// Simplifies a loop of known length: subtracts crops, and drops the block if the loop stays inside one.
     const fn plain(self, along: BlockedLoop) -> (Self, BlockedLoop) {
         if along.whole.slots != 0 {
             return (self, along);
@@ -175,7 +174,7 @@ impl SpaceShape {
         (self.skip(along.phase, along.step), plain)
     }
 
-    /// Makes the innermost loop a row where data is contiguous, and puts the loops at the end.
+    /// Makes the innermost loop a row if data is contiguous, and puts the loops at the end.
     const fn finish(mut self) -> Self {
         if self.len > 0 {
             let inner = self.loops[self.len - 1];
@@ -187,20 +186,18 @@ impl SpaceShape {
         SpaceShape { loops: at_the_end(self.loops, self.len, ONCE), ..self }
     }
 
-    /// The loops that count.
     pub(crate) fn own(&self) -> &[BlockedLoop] {
         &self.loops[MAX_DIMS - self.len..]
     }
 
-    /// Data before the first row: what the crops skip.
+    /// Elements of data that the crops skip before the first row.
     #[inline(always)]
     fn begin<const ARGS: usize>(&self, sizes: &Sizes<ARGS>) -> usize {
         let begins = self.begin[..self.begins].iter();
         begins.fold(0, |begin, (count, elements)| begin.wrapping_add(count.wrapping_mul(elements.at(sizes))))
     }
 
-    /// Where an open size can be read off folded loops, with what it is multiplied by there; `None` where it stands
-    /// beside others only.
+    /// Where an open size can be read from folded loops, and its factor there; `None` if it never occurs alone.
     #[inline(always)]
     pub(crate) const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);
@@ -216,15 +213,15 @@ impl SpaceShape {
     }
 }
 
-/// The constants that follow from a declaration of BatchToSpace.
+/// The constants of a declaration of BatchToSpace.
 pub(crate) struct SpaceShapeOf<D>(D);
 
-/// Loops that are not among the last two, which have loops of their own in the code.
+/// Maximum number of loops around the last two, which are loops in the code.
 const OUTER: usize = MAX_DIMS - 2;
 
 impl<D: Declaration> SpaceShapeOf<D> {
     pub(crate) const SHAPE: SpaceShape = SpaceShape::of(&D::DECLARED);
-    /// The first of the loops that are counted.
+    /// The first outer loop in use.
     const FIRST: usize = OUTER - Self::SHAPE.len.saturating_sub(2);
     const LINES: BlockedLoop = Self::SHAPE.loops[OUTER];
     const INNER: BlockedLoop = Self::SHAPE.loops[OUTER + 1];
@@ -232,8 +229,8 @@ impl<D: Declaration> SpaceShapeOf<D> {
 
 /// The tensors of a call, at any alignment, and its open sizes.
 ///
-/// Invariant D5: along the loops rows may be read from `data` on, where the first one lies, and written from `out` on,
-/// and no row that is read shares a byte with one that is written. Every loop has iterations.
+/// Invariant D5: along the loops, rows may be read from `data` on, where the first row is, and written from `out` on.
+/// No row that is read overlaps a row that is written. Every loop has iterations.
 pub(crate) struct ShapedBlocks<'a, D, T, const ARGS: usize> {
     data: *const T,
     out: *mut T,
@@ -242,7 +239,7 @@ pub(crate) struct ShapedBlocks<'a, D, T, const ARGS: usize> {
 }
 
 impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, ARGS> {
-    /// Those of data whose first row begins at `data`.
+    /// The tensors of a call, with the first row of data at `data`.
     ///
     /// # Safety
     /// D5.
@@ -251,11 +248,11 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
         ShapedBlocks { data, out, sizes, declaration: PhantomData }
     }
 
-    /// Those of data that begins with what is cropped.
+    /// The tensors of a call, with cropped elements before the first row of data.
     ///
     /// # Safety
-    /// `data` may be read for `data_len` elements for the sizes, at any alignment, and `out` written for as many as the
-    /// loops reach, and the two share none. D4 holds for the sizes, and every loop has iterations.
+    /// `data` may be read for `data_len` elements for the sizes, at any alignment. `out` may be written for the
+    /// elements the loops reach, and does not overlap `data`. D4 holds for the sizes, and every loop has iterations.
     #[inline(always)]
     pub(crate) unsafe fn cropped(data: *const T, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
@@ -289,8 +286,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
         }
     }
 
-    /// Runs the last two loops from a place of data on, for a coordinate of the others; returns the place behind them
-    /// in the output.
+    /// Runs the last two loops from element `start` of data, at a coordinate of the others; returns the end of `out`.
     #[inline(always)]
     fn move_plane(&self, start: usize, mut out: *mut T) -> *mut T {
         let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });
@@ -302,7 +298,7 @@ impl<'a, D: Declaration, T: Element, const ARGS: usize> ShapedBlocks<'a, D, T, A
                 let from = start.wrapping_add(inner.data(x, sizes));
                 debug_assert!(shape.begin(sizes) + from + row <= shape.data_len.at(sizes), "D5: {from} and {row}");
                 let from = self.data.wrapping_add(from).cast::<u8>();
-                // SAFETY: D5: a row lies here in data, and the output holds one, and they share no element.
+                // SAFETY: D5: a row of data and a row of the output are here, and do not overlap.
                 unsafe { core::ptr::copy_nonoverlapping(from, out.cast(), row * size_of::<T>()) };
                 out = out.wrapping_add(row);
             }

@@ -1,8 +1,8 @@
-//! From a declaration of an operator on indices to its loops, in constants: what `ops` and `plan::fold` do for shapes
-//! that are known at run time.
+//! The loops of a declared operator on indices, as constants: the counterpart of `ops` and `plan::fold`, which work on
+//! shapes known at run time.
 //!
-//! The output is row-major, and its dimensions stand in the order of the loops. So it is written from front to back,
-//! and loops need no strides of the output.
+//! The output is row-major, with dimensions in the order of the loops. So it is written front to back, and loops need
+//! no strides of the output.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ pub(crate) struct ShapedLoop {
     pub(crate) index: Size,
 }
 
-/// An axis of data that a component of an index runs along.
+/// An axis of data that a component of an index indexes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShapedAxis {
     /// Position of the axis in data.
@@ -27,32 +27,31 @@ pub(crate) struct ShapedAxis {
     pub(crate) stride: Size,
 }
 
-/// Loops that are not among the last three, which have loops of their own in the code.
+/// Maximum number of loops around the last three, which are loops in the code.
 pub(crate) const OUTER: usize = MAX_DIMS - 3;
 
-/// The loops of an operator on indices whose shapes are declared.
+/// The loops of an operator on indices for declared shapes.
 ///
-/// Made by [`IndexShape::of`] alone. So, for slices of `data_len`, `indices_len` and `out_len` elements, where no open
-/// size is 0 and open sizes of one dimension in both tensors agree:
+/// Made only by [`IndexShape::of`]. So, for slices of `data_len`, `indices_len` and `out_len` elements, no open size of
+/// 0, and equal open sizes of a dimension in both tensors:
 ///
-/// - **D1** The loops reach as many rows of `row` elements as the output holds, front to back.
-/// - **D2** Along every coordinate, `data` plus the strides of the axes, times positions below their sizes, reaches
-///   `row` elements of data.
-/// - **D3** Along every coordinate, `index` reaches as many contiguous indices as there are axes.
+/// - **D1** The loops reach `out_len / row` rows of `row` elements of the output, front to back.
+/// - **D2** Along every coordinate, `data + Σ_k stride_k · p_k`, for all `p_k < dim_k`, reaches `row` elements of data.
+/// - **D3** Along every coordinate, `index` reaches `axes_len` contiguous indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexShape {
-    /// D1 to D3. The last `len` count, outermost first; those before them run once.
+    /// D1 to D3. The last `len` are in use, outermost first; the loops before them run once.
     pub(crate) loops: [ShapedLoop; MAX_DIMS],
     pub(crate) len: usize,
-    /// D2. The first `axes_len` count.
+    /// D2. The first `axes_len` are in use.
     pub(crate) axes: [ShapedAxis; MAX_DIMS],
     pub(crate) axes_len: usize,
-    /// D1. Elements that every index moves.
+    /// D1. Elements moved per index tuple.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
     pub(crate) indices_len: Size,
     pub(crate) out_len: Size,
-    /// The sizes of the dimensions as they are declared.
+    /// The declared sizes of the dimensions.
     pub(crate) data_dims: [Size; MAX_DIMS],
     pub(crate) index_dims: [Size; MAX_DIMS],
 }
@@ -62,7 +61,7 @@ const NO_AXIS: ShapedAxis = ShapedAxis { axis: 0, dim: Size::ONE, stride: Size::
 
 impl IndexShape {
     /// # Panics
-    /// At compile time, when a tensor would have more elements than a tensor can have.
+    /// At compile time, if a tensor would have more elements than a tensor can have.
     pub(crate) const fn of(declared: &Declared) -> Self {
         let mut slots = Slots::new();
         let data: [Size; MAX_DIMS] = slots.sizes(declared.data, 0);
@@ -70,7 +69,7 @@ impl IndexShape {
         let mut indices = index_dims;
         let (rank, index_rank) = (declared.data.len(), declared.indices.len());
         let (data_len, indices_len) = (product(&data, 0, rank), product(&index_dims, 0, index_rank));
-        // One dimension in both tensors has one size: that of data, unless only the indices' is known.
+        // A dimension in both tensors has one size: from data, unless only indices have a known one.
         let mut dims = data;
         let mut dim = 0;
         while dim < declared.batch_dims {
@@ -101,14 +100,13 @@ impl IndexShape {
         .finish()
     }
 
-    /// The open sizes, where each can be read off folded loops by `value`; else `None`.
+    /// The open sizes, read from folded loops by `value`; `None` if one cannot be read.
     #[inline(always)]
     pub(crate) fn sizes<const ARGS: usize>(&self, value: impl Fn(SizeSource) -> usize) -> Option<Sizes<ARGS>> {
         Sizes::read(|slot| self.source(slot), value)
     }
 
-    /// The place where an open size can be read off, and the factor that it has there. `None` where it occurs only
-    /// together with other open sizes.
+    /// Where an open size can be read, and its factor there; `None` if it never occurs alone.
     #[inline(always)]
     const fn source(&self, slot: usize) -> Option<(SizeSource, usize)> {
         let (mut used, mut at) = (false, 0);
@@ -132,7 +130,7 @@ impl IndexShape {
         SizeSource::in_row(self.row, slot, used)
     }
 
-    /// Adds a loop inside the others, or makes it one with the last.
+    /// Adds an innermost loop, or merges it with the last loop.
     const fn push(mut self, inner: ShapedLoop) -> Self {
         self.out_len = self.out_len.times(inner.n);
         if inner.n.is(Size::ONE) {
@@ -140,7 +138,7 @@ impl IndexShape {
         }
         if self.len > 0 {
             let outer = self.loops[self.len - 1];
-            // A size that is open in two places is not one size.
+            // Loops that share an open size are not merged.
             let apart = outer.n.slots & inner.n.slots == 0;
             if apart && reaches(outer.data, inner.data, inner.n) && reaches(outer.index, inner.index, inner.n) {
                 self.loops[self.len - 1] = ShapedLoop { n: outer.n.times(inner.n), ..inner };
@@ -159,7 +157,7 @@ impl IndexShape {
         self
     }
 
-    /// Makes the innermost loop a row where data is contiguous, and puts the loops at the end.
+    /// Makes the innermost loop a row if data is contiguous, and puts the loops at the end.
     const fn finish(mut self) -> Self {
         if self.len > 0 {
             let inner = self.loops[self.len - 1];
@@ -172,7 +170,7 @@ impl IndexShape {
     }
 }
 
-/// The first `len` loops behind others that run once.
+/// The loops `own[..len]` at the end, after loops that run once.
 pub(super) const fn at_the_end<L: Copy>(own: [L; MAX_DIMS], len: usize, once: L) -> [L; MAX_DIMS] {
     let (mut loops, mut at) = ([once; MAX_DIMS], 0);
     while at < len {
@@ -182,12 +180,12 @@ pub(super) const fn at_the_end<L: Copy>(own: [L; MAX_DIMS], len: usize, once: L)
     loops
 }
 
-/// Whether one step of the outer loop is as far as all of the inner one's.
+/// Whether `outer == inner * n`: one step of the outer loop spans the inner loop.
 const fn reaches(outer: Size, inner: Size, n: Size) -> bool {
     if inner.slots & n.slots != 0 { false } else { outer.is(inner.times(n)) }
 }
 
-/// The product of the sizes from one dimension up to another.
+/// The product of the sizes `from..to`.
 const fn product(sizes: &[Size], from: usize, to: usize) -> Size {
     let (mut product, mut dim) = (Size::ONE, from);
     while dim < to {
@@ -197,7 +195,7 @@ const fn product(sizes: &[Size], from: usize, to: usize) -> Size {
     product
 }
 
-/// The sizes that strides are made of.
+/// The sizes from which strides are computed.
 struct Tensors<'a> {
     data: [Size; MAX_DIMS],
     rank: usize,
@@ -262,7 +260,7 @@ impl Tensors<'_> {
         shape
     }
 
-    /// Adds the dimensions of data from one on, which no index moves.
+    /// Adds the dimensions of data from `from` on, which no index moves.
     const fn rest(&self, mut shape: IndexShape, from: usize) -> IndexShape {
         let mut dim = from;
         while dim < self.rank {
@@ -277,7 +275,7 @@ impl Tensors<'_> {
 mod tests {
     use super::*;
 
-    /// The loops of a declaration for open sizes, and the elements of a row.
+    /// The loops of a declaration for open sizes, and the elements per row.
     fn loops(declared: &Declared, first: [usize; 2]) -> (Vec<[usize; 3]>, usize) {
         let (shape, sizes) = (IndexShape::of(declared), Sizes { first, args: [] });
         let all = shape.loops[MAX_DIMS - shape.len..].iter();
@@ -322,7 +320,7 @@ mod tests {
         };
         assert_eq!(read(&Declared::gather(&[ANY, 2, 8], &[ANY, 3], 0, 0), &at), Some(([7, 5], [1])));
         assert_eq!(read(&Declared::gather(&[ANY, ANY, 8], &[3], 0, 0), &at), Some(([7, 1], [3])));
-        // Here the two stand beside each other only.
+        // Here the two occur only together.
         assert_eq!(read(&Declared::gather(&[4, ANY, ANY], &[3], 0, 0), &at), None);
     }
 }

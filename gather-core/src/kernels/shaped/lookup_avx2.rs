@@ -1,11 +1,11 @@
-//! Axes of at most eight elements of 4 bytes: a line of data in a register, and elements that are shuffled out of it.
+//! Axes of at most eight elements of 4 bytes: a line of data in a register, from which elements are shuffled.
 //!
 //! ```text
 //! table = the line
 //! for each eight indices:  compare (out of range: stop, or remember it);  store table[indices]
 //! ```
 //!
-//! The scalar loop stores element by element, and is bound by that.
+//! The scalar loop is bound by one store per element.
 
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::vector::Vector;
@@ -14,11 +14,11 @@ use crate::types::element::{Element, write_zero};
 use crate::types::index::Index;
 use crate::types::policy::KernelPolicy;
 
-/// Elements of a register.
+/// Elements per register.
 pub(crate) const LANES: usize = Eight::N;
 
-/// Writes as many elements as make whole registers; returns how many, and whether none of their indices is out of
-/// range. If a missing index is an error, it stops at the first register that has one.
+/// Writes whole registers of elements; returns the number of elements, and `true`. If a missing index is an error,
+/// stops at the first register that has one, and returns `false`.
 ///
 /// # Safety
 /// `data` may be read for `1 <= dim <= 8` elements, `index` for `n` indices, and `out` may be written for `n` elements.
@@ -41,10 +41,10 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
     unsafe { write_zero((&raw mut zero).cast::<T>()) };
     let mut done = 0;
     while n - done >= LANES {
-        // SAFETY: `n - done` indices are left: eight or more.
+        // SAFETY: `n - done >= LANES` indices remain.
         let mut x = unsafe { Eight::load(level, index.wrapping_add(done).cast()) };
         if I::TYPE.is_signed() && policy.from_end {
-            // Negative values: `x + dim` cannot overflow. Others: plus 0.
+            // Adds `dim` to negative values, which cannot overflow, and 0 to others.
             x = Eight::plus_where(x, Eight::signs(x), dims);
         }
         let outside = Eight::at_most(dims, x);
@@ -55,7 +55,7 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
         if policy.fills() {
             values = Eight::select(outside, Eight::splat(level, zero), values);
         }
-        // SAFETY: `n - done >= LANES` elements are left.
+        // SAFETY: `n - done >= LANES` elements remain.
         unsafe { values.store(out.wrapping_add(done).cast()) };
         done += LANES;
     }

@@ -1,14 +1,14 @@
-//! Loops for shapes known at compile time: what functions of [`specialize!`](crate::specialize!) run, and the kernels
-//! of their sets.
+//! Loops for shapes known at compile time, for functions of [`specialize!`](crate::specialize!) and kernels of their
+//! sets.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | `size` | products of known and open sizes |
 //! | `fold` | from declarations to loops, in constants |
 //! | `rows` | the loops of the operators on indices |
 //! | `lookup_avx2` | short axes in a register |
-//! | `blocks` | those of BatchToSpace |
-//! | `row`, `space_row` | these loops as kernels of a set |
+//! | `blocks` | the loops of BatchToSpace |
+//! | `row`, `space_row` | the loops as kernels of a set |
 
 pub(crate) mod blocks;
 pub(crate) mod fold;
@@ -19,19 +19,18 @@ pub(crate) mod rows;
 pub(crate) mod size;
 pub(crate) mod space_row;
 
-/// Bytes of an output from which on the operator's kernels gain more than a plan costs (bench `specialize`).
+/// Output bytes from which the operator's kernels gain more than a plan costs (bench `specialize`).
 pub(crate) const LARGE: usize = 16 << 10;
-/// The same for rows that are not short, which plain loops move as quickly.
+/// [`LARGE`] for rows that are not short, which plain loops move as quickly.
 const LARGE_ROWS: usize = 128 << 10;
-/// Bytes of a row up to which it is short.
+/// Row bytes below which a row is short.
 const SHORT_ROW: usize = 32;
-/// The same for data beyond the caches, whose rows plans prefetch.
+/// [`LARGE`] for data beyond the caches, whose rows plans prefetch.
 const LARGE_FAR: usize = 8 << 10;
-/// Bytes of data beyond the caches.
+/// Data bytes above which data is beyond the caches.
 const FAR: usize = 4 << 20;
 
-/// Whether a call of an operator on indices is better off with the operator's kernels: for bytes of a row, of data and
-/// of the output.
+/// Whether the operator's kernels are faster than plain loops, by bytes of a row, of data and of the output.
 #[inline(always)]
 pub(crate) const fn is_large(row: usize, data: usize, out: usize) -> bool {
     out >= if row < SHORT_ROW { LARGE } else { LARGE_ROWS } || data > FAR && out >= LARGE_FAR

@@ -1,5 +1,4 @@
-//! Kernels for declared shapes, as rows of a set: what the run-time dispatcher picks where types and folded shapes
-//! match.
+//! Kernels for declared shapes, as rows of a set: the run-time dispatcher picks them if types and folded shapes match.
 
 use core::marker::PhantomData;
 
@@ -19,9 +18,7 @@ use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::KernelPolicy;
 
-/// A kernel for a declared shape.
-///
-/// Made for a declaration alone, so that the kernels are those of the shape and the types (T1).
+/// A kernel for a declared shape. Made only from a declaration, for its shape and types (T1).
 #[derive(Clone, Copy, Debug)]
 pub struct ShapedRow {
     name: &'static str,
@@ -37,11 +34,11 @@ enum ShapedKernels {
 }
 
 impl ShapedRow {
-    /// The levels that have kernels of their own.
+    /// The levels with kernels of declared shapes.
     pub(crate) const LEVELS: &'static [Level] =
         if cfg!(target_arch = "x86_64") { &[Level::Scalar, Level::Avx2] } else { &[Level::Scalar] };
 
-    /// The row of a declared operator on indices under a name, which says its shape too.
+    /// The row of a declared operator on indices, with a name that includes its shape.
     #[must_use]
     pub const fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(name: &'static str) -> Self {
         const { assert!(!D::DECLARED.op.rearranges(), "the declaration of an operator on indices") };
@@ -78,12 +75,12 @@ impl ShapedRow {
         self.index().map(|index| index.index)
     }
 
-    /// Those of an operator on indices.
+    /// The kernels, if the operator has indices.
     pub(crate) fn index(&self) -> Option<&ShapedIndex> {
         if let ShapedKernels::Index(index) = &self.kernels { Some(index) } else { None }
     }
 
-    /// Those of BatchToSpace.
+    /// The kernels, if the operator is BatchToSpace.
     pub(crate) fn space(&self) -> Option<&ShapedSpace> {
         if let ShapedKernels::Space(space) = &self.kernels { Some(space) } else { None }
     }
@@ -117,14 +114,13 @@ impl ShapedIndex {
         }
     }
 
-    /// The kernel of a level.
     pub(crate) fn kernel(&self, level: Level) -> IndexKernel {
         *self.kernels.get(level)
     }
 
-    /// Whether loops that have been folded, in elements, are those of the shape for some open sizes: K10.
+    /// Whether folded loops, in elements, match the shape for some open sizes: K10.
     ///
-    /// An axis is its place, its size, its stride in data, and the place of its component in a tuple.
+    /// An axis is its number, its size, its stride in data, and the place of its component in a tuple.
     pub(crate) fn matches(
         &self,
         policy: KernelPolicy,
@@ -142,7 +138,7 @@ impl ShapedIndex {
             SizeSource::Row => row,
             SizeSource::Unused => 1,
         };
-        // As many arguments as any declaration has.
+        // The maximum number of arguments of a declaration.
         let Some(sizes) = shape.sizes::<{ 2 * MAX_DIMS }>(open) else { return false };
         let own = &shape.loops[MAX_DIMS - shape.len..];
         let same = |own: usize, given: isize| usize::try_from(given) == Ok(own);
@@ -161,7 +157,6 @@ impl ShapedIndex {
     }
 }
 
-/// The kernel of a declaration.
 struct ShapedKernel<D, T, I, const ARGS: usize>(PhantomData<(D, T, I)>);
 
 impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for ShapedKernel<D, T, I, ARGS> {
@@ -179,7 +174,7 @@ impl<D: Declaration, T: Element, I: Index, const ARGS: usize> LevelFn for Shaped
         let sizes: Sizes<ARGS> =
             const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
         let Cursor { data, index, out } = *args.origin();
-        // SAFETY: D1 to D3 by K1 to K4 for the loops, which are those of the shape for these sizes (K10).
+        // SAFETY: D1 to D3 by K1 to K4 for the loops, which match the shape for these sizes (K10).
         let tensors = unsafe { ShapedTensors::<D, T, I, ARGS>::new(data.cast(), index.cast(), out.cast(), &sizes) };
         Outcome::complete_if(tensors.move_rows(level))
     }

@@ -1,16 +1,15 @@
-//! The loops of the operators on indices, for shapes known at compile time.
+//! The loops of the operators on indices for shapes known at compile time.
 //!
 //! ```text
-//! for each coordinate of the outer loops:          (the last three loops are loops in the code, others are counted)
+//! for each coordinate of the outer loops:          (the last three are loops in the code; others have counters)
 //!     for each group of rows of the inner loop:
 //!         resolve their indices                    (out of range: stop, or remember it)
 //!         copy the rows, or write zeros
 //! ```
 //!
-//! On x86-64 the loops are compiled twice where vectors pay: for what every machine has, and for AVX2.
-//!
-//! Sizes, strides and policies are constants where they are known at compile time. So the compiler unrolls short loops,
-//! folds addresses, and leaves out what cannot happen.
+//! On x86-64 the loops are compiled twice if vectors pay: for every machine, and for AVX2. Sizes, strides and policies
+//! known at compile time are constants. So the compiler unrolls short loops, folds addresses, and removes unreachable
+//! code.
 
 use core::marker::PhantomData;
 
@@ -30,7 +29,7 @@ use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::policy::KernelPolicy;
 
-/// The constants that follow from a declaration of an operator on indices.
+/// The constants of a declaration of an operator on indices.
 pub(crate) struct IndexShapeOf<D>(D);
 
 impl<D: Declaration> IndexShapeOf<D> {
@@ -41,7 +40,7 @@ impl<D: Declaration> IndexShapeOf<D> {
     const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
     const INNER: ShapedLoop = Self::SHAPE.loops[OUTER + 2];
     const HAS_OUTER: bool = Self::SHAPE.len > MAX_DIMS - OUTER;
-    /// The size of the axis, where the inner loop looks up elements of one line of data by contiguous indices.
+    /// The size of the axis, if the inner loop looks up elements of one line of data by contiguous indices.
     #[cfg(target_arch = "x86_64")]
     const LINE: Option<usize> = {
         let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
@@ -53,17 +52,17 @@ impl<D: Declaration> IndexShapeOf<D> {
     };
 }
 
-/// Bytes of a row from which on its loops are compiled for AVX2 too.
+/// Row bytes from which loops are compiled for AVX2 too.
 #[cfg(target_arch = "x86_64")]
 const WIDE_ROW: usize = 32;
 
-/// Rows that are resolved before the first of them is moved.
+/// Rows that are resolved before the first is moved.
 const GROUP: usize = 8;
 
 /// The three tensors of a call, at any alignment, and its open sizes.
 ///
-/// Invariant: D1 to D3 for the sizes. So indices may be read wherever the loops come, data at positions in range, and
-/// the output may be written there; it overlaps neither of the others.
+/// Invariant: D1 to D3 for the sizes. So along the loops, indices may be read, data may be read at positions in range,
+/// and the output may be written. The output does not overlap the other tensors.
 pub(crate) struct ShapedTensors<'a, D, T, I, const ARGS: usize> {
     data: *const T,
     indices: *const I,
@@ -72,7 +71,7 @@ pub(crate) struct ShapedTensors<'a, D, T, I, const ARGS: usize> {
     declaration: PhantomData<D>,
 }
 
-/// Where a row lies in data and its index in indices, in elements, and where it goes, at a coordinate of the loops.
+/// The element offsets of a row in data and of its index in indices, and the address of the row in the output.
 #[derive(Clone, Copy)]
 struct ShapePlace<T> {
     data: usize,
@@ -84,8 +83,9 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
     /// The tensors at addresses.
     ///
     /// # Safety
-    /// Data and indices may be read, and `out` written, for as many elements as the shape has for the sizes, and `out`
-    /// overlaps neither of the others. No open size is 0, and those of one dimension agree (D1 to D3).
+    /// Data, indices and `out` may be read and written for `data_len`, `indices_len` and `out_len` elements for the
+    /// sizes, and `out` overlaps neither data nor indices. No open size is 0; open sizes of one dimension agree (D1 to
+    /// D3).
     #[inline(always)]
     pub(crate) unsafe fn new(data: *const T, indices: *const I, out: *mut T, sizes: &'a Sizes<ARGS>) -> Self {
         ShapedTensors { data, indices, out, sizes, declaration: PhantomData }
@@ -106,8 +106,8 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         self.move_rows(Scalar)
     }
 
-    /// Moves every row, up to the first group of which an index is out of range, if that is an error; returns
-    /// whether there is none.
+    /// Moves every row, up to the first group with an index out of range if that is an error; returns whether it moved
+    /// all.
     #[inline(always)]
     pub(crate) fn move_rows<L: Token>(&self, level: L) -> bool {
         let mut place = ShapePlace { data: 0, index: 0, out: self.out };
@@ -140,7 +140,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         }
     }
 
-    /// Runs the last three loops, and moves the place of the output behind them.
+    /// Runs the last three loops, and advances `place.out` past their output.
     #[inline(always)]
     fn move_volume<L: Token>(&self, level: L, place: &mut ShapePlace<T>) -> bool {
         let (planes, lines) = (const { IndexShapeOf::<D>::PLANES }, const { IndexShapeOf::<D>::LINES });
@@ -162,7 +162,6 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         true
     }
 
-    /// Runs the inner loop.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "no level has more than the scalar one"))]
     fn move_line<L: Token>(&self, level: L, place: ShapePlace<T>) -> bool {
@@ -176,8 +175,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         {
             let data = (self.data.wrapping_add(place.data), dim);
             let index = self.indices.wrapping_add(place.index);
-            // SAFETY: D1 to D3 for the line: the axis is the line of data from here on, and indices and elements of the
-            // output are contiguous.
+            // SAFETY: D1 to D3: the axis is the line of data from here on; indices and output are contiguous.
             let (ahead, ok) = unsafe { look_up(level, const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
             if !ok {
                 return false;
@@ -199,7 +197,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
         true
     }
 
-    /// Moves `N` rows of the inner loop from one on.
+    /// Moves rows `first..first + N` of the inner loop.
     #[inline(always)]
     fn move_group<const N: usize>(&self, place: ShapePlace<T>, first: usize) -> bool {
         let (inner, sizes) = (const { IndexShapeOf::<D>::INNER }, self.sizes);
@@ -213,8 +211,7 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
             let step = inner.data.at(sizes).wrapping_mul(first + i);
             from[i] = place.data.wrapping_add(step).wrapping_add(position);
             inside[i] = ok;
-            // One branch each: compared all at once, positions would pass through vector registers on their way to
-            // addresses.
+            // A branch per position: comparing all at once would pass positions through vector registers.
             if policy.fails() && !ok {
                 return false;
             }
@@ -229,21 +226,20 @@ impl<'a, D: Declaration, T: Element, I: Index, const ARGS: usize> ShapedTensors<
                 continue;
             }
             let from = self.data.wrapping_add(from[i]).cast::<u8>();
-            // SAFETY: D2, for positions that are in range: the row lies in data. D1: the output holds a row here, which
-            // overlaps no data.
+            // SAFETY: D2, for positions in range: the row is in data. D1: the output holds a row here, apart from data.
             unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
         }
         true
     }
 
-    /// How far the indices of a row, from number `index` on, move it in data, and whether all are in range.
+    /// `Σ stride · position` of the indices of a row, starting at `index`, and whether all are in range.
     #[inline(always)]
     fn resolve(&self, index: usize) -> (usize, bool) {
         let (policy, shape) = (const { IndexShapeOf::<D>::POLICY }, const { &IndexShapeOf::<D>::SHAPE });
         let (mut far, mut inside) = (0usize, true);
         for k in 0..shape.axes_len {
             let ShapedAxis { dim, stride, .. } = shape.axes[k];
-            // SAFETY: D3: there are as many indices here as axes.
+            // SAFETY: D3: `axes_len` indices may be read here.
             let value = unsafe { self.indices.wrapping_add(index + k).read_unaligned() };
             let (position, ok) = policy.check(value, dim.at(self.sizes) as i64);
             far = far.wrapping_add(stride.at(self.sizes).wrapping_mul(position as usize));

@@ -1,22 +1,21 @@
-//! Sizes of which a factor is known at compile time, and the rest at the call.
+//! Sizes with a factor known at compile time and a factor known at the call.
 
 #![forbid(unsafe_code)]
 
 use crate::types::declared::{ANY, times};
 
-/// A product: of numbers known at compile time, and of open sizes.
-///
-/// Everything but its value is a constant, so that the compiler sees plain numbers, or plain products.
+/// A product of a number known at compile time and of open sizes. Everything but its value is a constant: the compiler
+/// sees plain numbers, or plain products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) known: usize,
-    /// A bit for each open size in the product, which is a slot of [`Sizes`].
+    /// A bit for each open size in the product: its slot in [`Sizes`].
     pub(crate) slots: u32,
 }
 
 /// The open sizes of a call: the first of data, the first of indices, and the arguments.
 ///
-/// Those that stand for one dimension in both tensors have been compared, and stand here once each.
+/// Open sizes of one dimension in both tensors have been compared, and have an entry each.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes<const ARGS: usize> {
     pub(crate) first: [usize; 2],
@@ -31,13 +30,12 @@ impl Size {
         Size { known, slots: 0 }
     }
 
-    /// An open size.
     pub(crate) const fn open(slot: usize) -> Self {
         Size { known: 1, slots: 1 << slot }
     }
 
     /// # Panics
-    /// At compile time when the product is no size of a tensor, or has an open size twice.
+    /// At compile time, if the product is no size of a tensor, or has an open size twice.
     pub(crate) const fn times(self, other: Size) -> Self {
         if self.known == 0 || other.known == 0 {
             return Size::ZERO;
@@ -50,9 +48,8 @@ impl Size {
         self.known == other.known && self.slots == other.slots
     }
 
-    /// The value for the open sizes of a call; it wraps where it is more than the elements of any slice.
-    //
-    // It stands many times in every function: without iterators there is less to compile.
+    /// The value for the open sizes of a call; it wraps if it exceeds the elements of any slice.
+    // Used many times per function: without iterators there is less to compile.
     #[inline(always)]
     pub(crate) fn at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> usize {
         let mut value = self.known;
@@ -72,7 +69,7 @@ impl Size {
         value
     }
 
-    /// As [`Size::at`]; `None` beyond `usize`, whatever the other factors are.
+    /// [`Size::at`]; `None` beyond `usize`, whatever the other factors are.
     #[inline(always)]
     pub(crate) fn checked_at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> Option<usize> {
         let mut value = self.known;
@@ -98,21 +95,19 @@ impl Size {
     }
 }
 
-/// Where an open size stands alone among folded loops.
+/// Where an open size occurs alone in folded loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeSource {
-    /// The iterations of a loop.
     Loop(usize),
-    /// The size of an axis.
     Axis(usize),
-    /// The elements of a row.
     Row,
-    /// Nowhere: it makes no difference.
+    /// Nowhere: its value makes no difference.
     Unused,
 }
 
 impl SizeSource {
-    /// An open size that stands alone in no loop or axis: that of the row, or one that is not `used` at all.
+    /// The source of an open size that is alone in no loop or axis: the row, or `Unused`; `None` if it never occurs
+    /// alone.
     pub(crate) const fn in_row(row: Size, slot: usize, used: bool) -> Option<(Self, usize)> {
         if row.slots == 1 << slot {
             return Some((SizeSource::Row, row.known));
@@ -123,8 +118,8 @@ impl SizeSource {
 }
 
 impl<const ARGS: usize> Sizes<ARGS> {
-    /// The open sizes of folded loops: `source` says where each stands, and what it is multiplied by there, and `value`
-    /// what is found there. `None` where one stands nowhere by itself.
+    /// The open sizes of folded loops: `source` returns the place of each and its factor there, and `value` the value
+    /// at a place. `None` if an open size never occurs alone.
     #[inline(always)]
     pub(crate) fn read(
         source: impl Fn(usize) -> Option<(SizeSource, usize)>,
@@ -139,9 +134,8 @@ impl<const ARGS: usize> Sizes<ARGS> {
     }
 }
 
-/// The sizes of both tensors' dimensions, each with its slot.
-///
-/// The first open size of data has slot 0, the first of indices slot 1. The others follow in the order of arguments.
+/// Assigns a slot to each open size of both tensors: 0 to the first of data, 1 to the first of indices. The others
+/// follow in the order of arguments.
 pub(crate) struct Slots {
     next: usize,
 }
@@ -151,7 +145,7 @@ impl Slots {
         Slots { next: 2 }
     }
 
-    /// The sizes of a tensor whose first open one has the slot `first`.
+    /// The sizes of a tensor whose first open size has slot `first`.
     pub(crate) const fn sizes<const N: usize>(&mut self, shape: &[usize], first: usize) -> [Size; N] {
         let (mut sizes, mut dim, mut seen) = ([Size::ONE; N], 0, false);
         while dim < shape.len() {

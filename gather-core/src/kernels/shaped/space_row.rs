@@ -16,14 +16,13 @@ use crate::types::level::Level;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShapedSpace {
     shape: &'static SpaceShape,
-    /// Bytes of an element.
     size: usize,
     entries: ByLevel<SpaceEntry>,
 }
 
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
-        // SAFETY: E1: a `SpaceEntry` is no `LevelPointer`.
+        // SAFETY: E1: a `SpaceEntry` is not a `LevelPointer`.
         let entries = unsafe {
             by_level!(
                 SpaceEntry { name, run: level_fn::scalar::<ShapedSpaceKernel<D, T, ARGS>> },
@@ -33,24 +32,23 @@ impl ShapedSpace {
         ShapedSpace { shape: &SpaceShapeOf::<D>::SHAPE, size: size_of::<T>(), entries }
     }
 
-    /// The loops of the shape.
+    /// The number of loops of the shape.
     pub(crate) fn rank(&self) -> usize {
         self.shape.len
     }
 
-    /// The kernel of a level.
     pub(crate) fn entry(&self, level: Level) -> &SpaceEntry {
         self.entries.get(level)
     }
 
-    /// Whether loops that have been folded are those of the shape for some open sizes: K10. There is one for each loop
-    /// of the shape; it may run once.
+    /// Whether folded loops match the shape for some open sizes: K10. Each loop of the shape has a folded loop, which
+    /// may run once.
     pub(crate) fn matches(&self, loops: &[BlockLoop], row: usize) -> bool {
         let (shape, size) = (self.shape, self.size);
         if loops.len() != shape.len {
             return false;
         }
-        // As many arguments as any declaration has.
+        // The maximum number of arguments of a declaration.
         let Some(sizes) = open_sizes::<MAX_DIMS>(shape, loops, row / size) else { return false };
         let same = |own: usize, given: isize| usize::try_from(given) == Ok(own.wrapping_mul(size));
         let mut written = Some(row);
@@ -72,7 +70,7 @@ impl ShapedSpace {
     }
 }
 
-/// The open sizes of loops, and of rows of `row` elements.
+/// The open sizes, read from loops and rows of `row` elements.
 #[inline(always)]
 fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: usize) -> Option<Sizes<ARGS>> {
     let value = |source: SizeSource| match source {
@@ -83,7 +81,6 @@ fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: u
     Sizes::read(|slot| shape.source(slot), value)
 }
 
-/// The kernel of a declaration.
 struct ShapedSpaceKernel<D, T, const ARGS: usize>(PhantomData<(D, T)>);
 
 impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKernel<D, T, ARGS> {
@@ -95,11 +92,10 @@ impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for ShapedSpaceKerne
         let shape = const { &SpaceShapeOf::<D>::SHAPE };
         let sizes = open_sizes::<ARGS>(shape, args.all_loops(), args.row() / size_of::<T>());
         let sizes = sizes.expect("K10: the open sizes are found");
-        // The loops' own places in their first blocks, which the origin has already.
+        // The phases of the loops in their first blocks, which the origin includes.
         let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
         let data = args.origin().data().cast::<T>().wrapping_sub(phases);
-        // SAFETY: D5 by K1 and K4, and by data that may be read along the loops, which are those of the shape for these
-        // sizes (K10).
+        // SAFETY: D5 by K1 and K4; data may be read along the loops, which match the shape for these sizes (K10).
         unsafe { ShapedBlocks::<D, T, ARGS>::new(data, args.origin().out().cast(), &sizes) }.move_rows();
     }
 }

@@ -8,10 +8,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Nowhere.
     pub(crate) const NONE: Step = Step { out: 0, data: 0 };
 
-    /// The result of `f` for the steps of both tensors.
     #[inline(always)]
     pub(crate) fn map(self, f: impl Fn(isize) -> isize) -> Step {
         Step { out: f(self.out), data: f(self.data) }
@@ -23,7 +21,7 @@ impl Step {
         self.map(|step| step.wrapping_mul(count))
     }
 
-    /// Both steps, one after the other.
+    /// The sum of both steps.
     #[inline(always)]
     pub(crate) fn and(self, then: Step) -> Step {
         Step { out: self.out.wrapping_add(then.out), data: self.data.wrapping_add(then.data) }
@@ -32,13 +30,12 @@ impl Step {
 
 /// One loop of a loop nest, along a dimension of the tensor that is whole in space.
 ///
-/// Coordinate `y` of a dimension with block `B` is coordinate `d` and phase `b` of the tensor in blocks,
-/// `y + begin = d * B + b`. The phase counts up to `B` and carries into `d`, so no kernel divides. The tensor in blocks
-/// is data where streams are interleaved, and the output where they are taken apart. The other one takes the same step
-/// in every iteration.
+/// Coordinate `y` of a dimension with block `B` is coordinate `d` and phase `b` of the blocked tensor:
+/// `y + begin = d * B + b`. The phase counts up to `B` and carries into `d`, so that kernels do not divide. The blocked
+/// tensor is data if streams are interleaved, and the output if they are taken apart. The other tensor takes the same
+/// step in every iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockLoop {
-    /// Iterations, at least 1.
     pub(crate) n: usize,
     /// The block, at least 1.
     pub(crate) block: usize,
@@ -51,7 +48,6 @@ pub(crate) struct BlockLoop {
 }
 
 impl BlockLoop {
-    /// A loop of one iteration.
     pub(crate) const ONCE: BlockLoop = BlockLoop { n: 1, block: 1, phase: 0, step: Step::NONE, wrap: Step::NONE };
 
     /// Step from a phase to the same phase of the next `d`.
@@ -60,7 +56,7 @@ impl BlockLoop {
         self.wrap.and(self.step.times(self.block as isize - 1))
     }
 
-    /// The number of blocks; `None` where the first or the last one is not whole.
+    /// The number of blocks; `None` if the first or the last block is not whole.
     #[inline(always)]
     pub(crate) fn blocks(&self) -> Option<usize> {
         match self.block {
@@ -69,8 +65,7 @@ impl BlockLoop {
         }
     }
 
-    /// The same iterations in another order where they are whole blocks: a loop over the places in a block around one
-    /// over blocks.
+    /// The same iterations in another order, if they are whole blocks: a loop over phases around a loop over blocks.
     pub(crate) fn apart(&self) -> impl Iterator<Item = BlockLoop> + use<> {
         let plain = |n, wrap| BlockLoop { n, wrap, ..BlockLoop::ONCE };
         let (outer, inner) = match self.blocks() {
@@ -81,7 +76,7 @@ impl BlockLoop {
     }
 }
 
-/// Places in output and data. Steps wrap: a cursor may stand past an end; it is followed only inside.
+/// Addresses in output and data. Steps wrap: a cursor may point past an end, and is dereferenced only inside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceCursor {
     out: *mut u8,
@@ -89,32 +84,29 @@ pub(crate) struct SpaceCursor {
 }
 
 impl SpaceCursor {
-    /// The places at addresses.
     #[inline(always)]
     pub(crate) fn new(data: *const u8, out: *mut u8) -> Self {
         SpaceCursor { out, data }
     }
 
-    /// The place in the output.
     #[inline(always)]
     pub(crate) fn out(self) -> *mut u8 {
         self.out
     }
 
-    /// The place in data.
     #[inline(always)]
     pub(crate) fn data(self) -> *const u8 {
         self.data
     }
 
-    /// The place at the first iteration of a loop.
+    /// The cursor at the first iteration of a loop.
     #[inline(always)]
     #[must_use]
     pub(crate) fn enter(self, along: &BlockLoop) -> BlockCursor {
         BlockCursor { at: self, phase: along.phase }
     }
 
-    /// The place a step further.
+    /// The cursor a step further.
     #[inline(always)]
     pub(crate) fn after(self, step: Step) -> SpaceCursor {
         SpaceCursor { out: self.out.wrapping_offset(step.out), data: self.data.wrapping_offset(step.data) }
@@ -129,7 +121,6 @@ pub(crate) struct BlockCursor {
 }
 
 impl BlockCursor {
-    /// Where it stands.
     #[inline(always)]
     #[must_use]
     pub(crate) fn at(self) -> SpaceCursor {
@@ -153,42 +144,38 @@ impl BlockCursor {
     }
 }
 
-/// Everything that a kernel works on: K1, K4 and K6 hold for it, and data may be read along the loops where there is no
-/// fill.
+/// The arguments of a kernel that rearranges space: K1, K4 and K6 hold. Without a fill, data may be read along the
+/// loops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceArgs<'a> {
     origin: SpaceCursor,
     loops: &'a [BlockLoop],
-    /// Bytes of a row.
     row: usize,
-    /// The fill of a row that is padded.
+    /// The fill of padded rows; else empty.
     fill: &'a [u8],
 }
 
 impl<'a> SpaceArgs<'a> {
-    /// The rows of `row` bytes that loops reach from a place on.
+    /// The rows of `row` bytes that loops reach from `origin` on.
     ///
     /// # Safety
-    /// K1, K4 and K6. Where there is no fill, data may be read along the loops.
+    /// K1, K4 and K6. Without a fill, data may be read along the loops.
     #[inline(always)]
     pub(crate) unsafe fn new(origin: SpaceCursor, loops: &'a [BlockLoop], row: usize, fill: &'a [u8]) -> Self {
         debug_assert!(fill.is_empty() || row.is_multiple_of(fill.len()), "K6: a fill of {} into {row}", fill.len());
         SpaceArgs { origin, loops, row, fill }
     }
 
-    /// Bytes of a row.
     #[inline(always)]
     pub(crate) fn row(&self) -> usize {
         self.row
     }
 
-    /// The fill of a row that is padded; else no bytes.
     #[inline(always)]
     pub(crate) fn fill(&self) -> &'a [u8] {
         self.fill
     }
 
-    /// All loops.
     #[inline(always)]
     pub(crate) fn all_loops(&self) -> &'a [BlockLoop] {
         self.loops
@@ -197,21 +184,21 @@ impl<'a> SpaceArgs<'a> {
     /// The loops of a loop nest of rank `R`.
     ///
     /// # Panics
-    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    /// If the loop nest has another rank: the dispatcher picks kernels by rank.
     #[inline(always)]
     #[must_use]
     pub(crate) fn loops<const R: usize>(&self) -> &'a [BlockLoop; R] {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
-    /// The place of the first row.
+    /// The cursor of the first row.
     #[inline(always)]
     #[must_use]
     pub(crate) fn origin(&self) -> SpaceCursor {
         self.origin
     }
 
-    /// The loop around the inner one; one iteration where there is none.
+    /// The loop around the inner one, or `BlockLoop::ONCE`.
     #[inline(always)]
     pub(crate) fn outer(&self) -> &BlockLoop {
         match self.loops {
@@ -220,14 +207,13 @@ impl<'a> SpaceArgs<'a> {
         }
     }
 
-    /// The innermost loop.
     #[inline(always)]
     pub(crate) fn inner(&self) -> &BlockLoop {
         self.loops.last().expect("K5: a loop nest has an inner loop")
     }
 }
 
-/// Which tensor lies whole, the other one in streams.
+/// The tensor that is whole, while the other consists of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WholeRows {
     Output,
@@ -235,8 +221,8 @@ pub(crate) enum WholeRows {
 }
 
 impl BlockLoop {
-    /// Which tensor lies whole along the loop, where it and the streams of the other are contiguous, for rows of a
-    /// width.
+    /// The tensor that is whole along the loop, if it and the other's streams are contiguous, for rows of `width`
+    /// bytes.
     #[inline(always)]
     pub(crate) fn whole(&self, width: isize) -> Option<WholeRows> {
         let (step, wrap, period) = (self.step, self.wrap, self.period());

@@ -1,12 +1,11 @@
-//! Whole periods of contiguous streams: what is interleaved or taken apart by vectors.
+//! Whole periods of contiguous streams, which vectors interleave or take apart.
 
 use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
 use crate::kernels::vector::Vector;
 
-/// Periods of a loop along which both tensors are contiguous: one whole, the other in `block` streams.
+/// Periods of a loop along which both tensors are contiguous: one is whole, the other consists of `block` streams.
 ///
-/// Invariant: from `at` on, the output of `n` periods may be written and data of as many read, apart from each other
-/// (K1, K4).
+/// Invariant: from `at` on, `n` periods of the output may be written and of data read, and do not overlap (K1, K4).
 #[derive(Clone, Copy)]
 pub struct Periods<'a> {
     along: &'a BlockLoop,
@@ -18,41 +17,39 @@ impl<'a> Periods<'a> {
     /// `n` periods from a cursor on.
     ///
     /// # Safety
-    /// The loop has `n` more periods from the cursor on, and is part of a loop nest that a kernel is given.
+    /// The loop has `n` more periods from the cursor on, and is part of a loop nest given to a kernel.
     #[inline(always)]
     pub(in crate::kernels) unsafe fn new(along: &'a BlockLoop, at: SpaceCursor, n: usize) -> Self {
         Periods { along, at, n }
     }
 
-    /// How many there are.
     #[inline(always)]
     pub(super) fn n(&self) -> usize {
         self.n
     }
 
-    /// The number of streams.
     #[inline(always)]
     pub(super) fn block(&self) -> usize {
         self.along.block
     }
 
-    /// Checks, in debug builds, that a vector lies at `byte` of a stream, or of all of them, of `BYTES` bytes each.
+    /// Checks in debug builds that a vector is at `byte` of a stream, or of all streams, of elements of `BYTES` bytes.
     #[inline(always)]
     fn check<V: Vector, const BYTES: usize>(&self, whole: WholeRows, streams: usize, stream: usize, byte: usize) {
         debug_assert!(self.along.whole(BYTES as isize) == Some(whole), "streams of other elements");
         debug_assert!(stream < self.along.block && byte + V::LEN <= self.n * streams * BYTES, "{byte} of {}", self.n);
     }
 
-    /// Reads a vector of a stream of data, from a byte on.
+    /// Reads a vector of a stream of data, starting at `byte`.
     #[inline(always)]
     pub(super) fn load_stream<V: Vector, const BYTES: usize>(&self, level: V::Level, stream: usize, byte: usize) -> V {
         self.check::<V, BYTES>(WholeRows::Output, 1, stream, byte);
         let from = self.at.data().wrapping_offset(self.along.step.data.wrapping_mul(stream as isize));
-        // SAFETY: bytes of one of the streams, each of which has an element in every period.
+        // SAFETY: bytes of a stream, which has an element in every period.
         unsafe { V::load(level, from.wrapping_add(byte)) }
     }
 
-    /// Writes a vector of the output, from a byte on, where it lies whole.
+    /// Writes a vector of the output, which is whole, starting at `byte`.
     #[inline(always)]
     pub(super) fn store_whole<V: Vector, const BYTES: usize>(&self, byte: usize, vector: V) {
         self.check::<V, BYTES>(WholeRows::Output, self.along.block, 0, byte);
@@ -60,7 +57,7 @@ impl<'a> Periods<'a> {
         unsafe { vector.store(self.at.out().wrapping_add(byte)) }
     }
 
-    /// Reads a vector of data, from a byte on, where it lies whole.
+    /// Reads a vector of data, which is whole, starting at `byte`.
     #[inline(always)]
     pub(super) fn load_whole<V: Vector, const BYTES: usize>(&self, level: V::Level, byte: usize) -> V {
         self.check::<V, BYTES>(WholeRows::Data, self.along.block, 0, byte);
@@ -68,12 +65,12 @@ impl<'a> Periods<'a> {
         unsafe { V::load(level, self.at.data().wrapping_add(byte)) }
     }
 
-    /// Writes a vector of a stream of the output, from a byte on.
+    /// Writes a vector of a stream of the output, starting at `byte`.
     #[inline(always)]
     pub(super) fn store_stream<V: Vector, const BYTES: usize>(&self, stream: usize, byte: usize, vector: V) {
         self.check::<V, BYTES>(WholeRows::Data, 1, stream, byte);
         let to = self.at.out().wrapping_offset(self.along.step.out.wrapping_mul(stream as isize));
-        // SAFETY: bytes of one of the streams, each of which has an element in every period.
+        // SAFETY: bytes of a stream, which has an element in every period.
         unsafe { vector.store(to.wrapping_add(byte)) }
     }
 }

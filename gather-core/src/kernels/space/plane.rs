@@ -5,7 +5,7 @@
 use crate::kernels::nest::plane::{around_plane, outermost};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
-/// A plane of a loop nest: the inner loop and the one around it, at one coordinate of the loops around both.
+/// A plane of a loop nest: the inner loop and the loop around it, at one coordinate of the loops around both.
 #[derive(Clone, Copy)]
 pub struct SpacePlane<'a> {
     args: &'a SpaceArgs<'a>,
@@ -13,13 +13,13 @@ pub struct SpacePlane<'a> {
 }
 
 impl<'a> SpacePlane<'a> {
-    /// Every plane of a loop nest.
+    /// Calls `run` with every plane of a loop nest.
     pub(crate) fn each(args: &'a SpaceArgs<'a>, mut run: impl FnMut(Self)) {
         let around = &args.all_loops()[..args.all_loops().len().saturating_sub(2)];
         Self::each_along(around, args, args.origin(), &mut run);
     }
 
-    /// Every plane at the coordinates of loops from a place on. There are at most 63 of two or more iterations.
+    /// Calls `run` with every plane along the loops from `at` on. At most 63 of them have two or more iterations.
     fn each_along(around: &[BlockLoop], args: &'a SpaceArgs<'a>, at: SpaceCursor, run: &mut impl FnMut(Self)) {
         let [first, inside @ ..] = around else { return run(SpacePlane { args, at }) };
         let mut cursor = at.enter(first);
@@ -34,16 +34,16 @@ impl<'a> SpacePlane<'a> {
         self.args
     }
 
-    /// The place of the first row.
+    /// The cursor of the first row.
     #[inline(always)]
     pub(crate) fn at(self) -> SpaceCursor {
         self.at
     }
 }
 
-/// The planes of a loop nest at one iteration of each of its outer loops: `LOOPS` more loops are around a plane.
+/// The planes of a loop nest at one iteration of each of its outer loops; `LOOPS` loops around a plane remain.
 ///
-/// It is made of arguments, and steps along their loops alone. So where it stands is a coordinate of them.
+/// Made only of arguments and steps along their loops, so that the cursor is at a coordinate of them.
 #[derive(Clone, Copy)]
 pub(crate) struct SpacePlanes<'a, const LOOPS: usize> {
     args: &'a SpaceArgs<'a>,
@@ -55,13 +55,13 @@ impl<'a, const LOOPS: usize> SpacePlanes<'a, LOOPS> {
     /// All planes of a loop nest of rank `RANK`, which has `LOOPS` loops around a plane.
     ///
     /// # Panics
-    /// When the loop nest has another rank: the dispatcher picks kernels by it.
+    /// If the loop nest has another rank: the dispatcher picks kernels by rank.
     #[inline(always)]
     pub(crate) fn of<const RANK: usize>(args: &'a SpaceArgs<'a>) -> Self {
         SpacePlanes { args, loops: around_plane(args.loops::<RANK>()), at: args.origin() }
     }
 
-    /// Those of each iteration of the outermost of the loops, with `REST = LOOPS - 1` loops left.
+    /// Calls `run` with the planes of each iteration of the outermost loop; `REST = LOOPS - 1` loops remain.
     #[inline(always)]
     pub(crate) fn along<const REST: usize>(self, mut run: impl FnMut(SpacePlanes<'a, REST>)) {
         let (first, loops) = outermost(self.loops);
@@ -74,7 +74,6 @@ impl<'a, const LOOPS: usize> SpacePlanes<'a, LOOPS> {
 }
 
 impl<'a> SpacePlanes<'a, 0> {
-    /// The one that is left.
     #[inline(always)]
     pub(crate) fn plane(self) -> SpacePlane<'a> {
         SpacePlane { args: self.args, at: self.at }

@@ -1,19 +1,17 @@
-//! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: what `zip.rs` does, backwards.
+//! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: the inverse of `zip.rs`.
 //!
-//! A step takes `N` vectors of data apart, a vector for each of `N` streams. Both 128-bit lanes do the same, each on
-//! half of the data: lane 0 of vector `n` is the `n`-th short vector of the step, and lane 1 the `N + n`-th. So no
-//! element crosses from one lane to the other.
+//! A step takes `N` vectors of data apart, into a vector for each of `N` streams. Both 128-bit lanes do the same, each
+//! on half of the data. Lane 0 of vector `n` is short vector `n` of the step, and lane 1 is short vector `N + n`. So no
+//! element crosses lanes.
 //!
 //! ```text
 //! sort       within each short vector, elements by stream: runs of 16 / N bytes    (one `pshufb`)
 //! transpose  runs become vectors: `round` log2 N times                             (two unpacks for two vectors)
 //! ```
 //!
-//! Short vectors with fewer elements than there are streams need no sorting. Theirs are transposed element by element,
-//! in groups of as many vectors.
-//!
-//! Three streams are no power of two: each takes its bytes from three short vectors of data, by one `pshufb` each,
-//! which yields 0 where a byte belongs to another.
+//! Short vectors with fewer elements than streams need no sorting; their elements are transposed, in groups of `RUNS`
+//! vectors. Three is no power of two. Each of three streams takes its bytes from three short vectors of data, by one
+//! `pshufb` each, which returns 0 for bytes of other streams.
 
 #![forbid(unsafe_code)]
 
@@ -22,13 +20,10 @@ use crate::kernels::space::periods::Periods;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::{__m128i, __m256i};
 
-/// Bytes of a vector.
 const VECTOR: usize = 32;
-/// Bytes of a short vector.
 const SHORT: usize = 16;
 
-/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time; returns how many
-/// periods.
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2, a vector of every stream at a time.
 pub(crate) struct Unzip<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for Unzip<BYTES> {
@@ -53,12 +48,12 @@ impl<const BYTES: usize> LevelFn for Unzip<BYTES> {
     }
 }
 
-/// Where the bytes of a short vector of each of three streams come from, for elements of `BYTES` bytes.
+/// The sources of the bytes of a short vector of each of three streams, for elements of `BYTES` bytes.
 struct UnzipThirds<const BYTES: usize>;
 
 impl<const BYTES: usize> UnzipThirds<BYTES> {
-    /// Stream, short vector of data: the byte of data for each byte of the stream; 128 and above for none. Elements are
-    /// whole in a short vector.
+    /// `MASKS[stream][short vector of data]`: the byte of data for each byte of the stream; 128 and above for none. No
+    /// element crosses short vectors.
     const MASKS: [[[u8; SHORT]; 3]; 3] = {
         let mut masks = [[[0x80; SHORT]; 3]; 3];
         let mut at = 0;
@@ -93,7 +88,7 @@ fn unzip_streams<const BYTES: usize, const N: usize>(level: Avx2, periods: &Peri
     for step in 0..steps {
         let mut vectors = [sort; N];
         for (n, vector) in vectors.iter_mut().enumerate() {
-            // Short vectors `n` and `N + n` of the step, of `2 * N`.
+            // Short vectors `n` and `N + n` of `2 * N` in the step.
             let low = periods.load_whole::<__m128i, BYTES>(level, step * N * VECTOR + n * SHORT);
             let high = periods.load_whole::<__m128i, BYTES>(level, step * N * VECTOR + (N + n) * SHORT);
             *vector = level.joined(low, high);
@@ -112,15 +107,15 @@ fn unzip_streams<const BYTES: usize, const N: usize>(level: Avx2, periods: &Peri
     }
 }
 
-/// Short vectors whose elements of `BYTES` bytes are sorted by which of `N` streams they belong to.
+/// Short vectors with elements of `BYTES` bytes, sorted by the `N` streams that they belong to.
 struct Sorted<const BYTES: usize, const N: usize>;
 
 impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
-    /// Bytes that belong to one stream: one element, or several.
+    /// Adjacent bytes of one stream: one element, or several.
     const RUN: usize = if N * BYTES < SHORT { SHORT / N } else { BYTES };
-    /// Runs of a short vector, each of another stream.
+    /// Runs per short vector, one of each stream.
     const RUNS: usize = SHORT / Self::RUN;
-    /// The byte of the short vector for each byte when sorted.
+    /// The byte of the short vector for each sorted byte.
     const MASK: [u8; SHORT] = {
         let mut mask = [0; SHORT];
         let mut at = 0;
@@ -135,14 +130,14 @@ impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
 
 /// One round of the transpose: the first half of the vectors is zipped with the second half, run by run.
 ///
-/// A vector's number and the number of a run within it, as one number in binary, are rotated by one digit. After as
-/// many rounds as a run's number has digits, the two have changed places.
+/// The binary digits of a vector's number and a run's number, concatenated, rotate by one digit. After `log2 RUNS`
+/// rounds the two numbers have changed places.
 #[inline(always)]
 fn round<const BYTES: usize, const N: usize>(level: Avx2, vectors: [__m256i; N]) -> [__m256i; N] {
     let mut zipped = vectors;
     for pair in 0..N / 2 {
         let (a, b) = (vectors[pair], vectors[pair + N / 2]);
-        // Runs of 8 bytes and longer ones are zipped by 8 bytes.
+        // Runs of 8 bytes or more are zipped by 8 bytes.
         [zipped[2 * pair], zipped[2 * pair + 1]] = match Sorted::<BYTES, N>::RUN {
             2 => level.unpacked::<2>(a, b),
             4 => level.unpacked::<4>(a, b),

@@ -1,4 +1,4 @@
-//! Interleaving 2, 3, 4 or 8 contiguous streams by vectors: one of every stream at a time.
+//! Interleaving 2, 3, 4 or 8 contiguous streams by vectors, a vector of every stream at a time.
 //!
 //! ```text
 //! zip(a, b) = a0 b0 a1 b1 ..
@@ -6,9 +6,8 @@
 //! block 8   = zip(block 4 of the even streams, block 4 of the odd streams)
 //! ```
 //!
-//! Three streams are no power of two: each of three vectors of the output takes its bytes from all of them.
-//!
-//! A scalar loop writes one element at a time, which limits it to the stores of a cycle.
+//! Three is no power of two: each of three output vectors takes its bytes from all three streams. A scalar loop writes
+//! one element at a time, and is bound by stores.
 
 #![forbid(unsafe_code)]
 
@@ -18,21 +17,21 @@ use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::vector::Vector;
 
-/// Vectors of two streams, zipped.
+/// Vectors that zip two streams.
 pub(crate) trait ZipsTwo: Vector {
     /// The elements of two vectors, of `BYTES` bytes, alternating.
     fn zip<const BYTES: usize>(level: Self::Level, a: Self, b: Self) -> [Self; 2];
 }
 
-/// Vectors of three streams, zipped.
+/// Vectors that zip three streams.
 pub(crate) trait ZipsThree: Vector {
-    /// The elements of three vectors, of `BYTES` bytes, by turns.
+    /// The elements of three vectors, of `BYTES` bytes, in turn.
     fn zip_three<const BYTES: usize>(level: Self::Level, streams: [Self; 3]) -> [Self; 3];
 }
 
 /// Vectors of 16 bytes that look bytes up.
 pub(crate) trait LooksUp: Vector {
-    /// The bytes at numbers, and 0 where a number is 128.
+    /// The bytes at the numbers in `at`, and 0 for number 128.
     fn look_up(self, level: Self::Level, at: Self) -> Self;
     fn or(level: Self::Level, a: Self, b: Self) -> Self;
 }
@@ -40,11 +39,11 @@ pub(crate) trait LooksUp: Vector {
 /// Bytes of a vector that looks bytes up.
 const SHORT: usize = 16;
 
-/// Where the bytes of three output vectors come from, for elements of `BYTES` bytes.
+/// The sources of the bytes of three output vectors, for elements of `BYTES` bytes.
 struct Thirds<const BYTES: usize>;
 
 impl<const BYTES: usize> Thirds<BYTES> {
-    /// Output vector, stream: the byte of the stream's vector for each byte of the output; 128 for none.
+    /// `NUMBERS[output vector][stream]`: the byte of the stream's vector for each byte of the output; 128 for none.
     const NUMBERS: [[[u8; SHORT]; 3]; 3] = {
         let mut numbers = [[[0x80; SHORT]; 3]; 3];
         let mut at = 0;
@@ -71,8 +70,7 @@ impl<V: LooksUp> ZipsThree for V {
     }
 }
 
-/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) that zips two or four streams by vectors `V`, three by `T` and eight
-/// by `E`.
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) that zips 2 or 4 streams by vectors `V`, 3 by `T` and 8 by `E`.
 pub(crate) struct Zip<V, T, E, const BYTES: usize>(PhantomData<(V, T, E)>);
 
 impl<V: ZipsTwo, T: ZipsThree, E: ZipsTwo, const BYTES: usize> LevelFn for Zip<V, T, E, BYTES> {
@@ -110,7 +108,7 @@ fn store<V: Vector, const BYTES: usize, const N: usize>(periods: &Periods<'_>, s
     }
 }
 
-/// Zips whole vectors of three streams; returns how many periods.
+/// Zips whole vectors of three streams; returns the number of periods.
 #[inline(always)]
 fn zip_three_streams<V: ZipsThree, const BYTES: usize>(level: V::Level, periods: &Periods<'_>) -> usize {
     let steps = periods.n() * BYTES / V::LEN;
@@ -120,7 +118,7 @@ fn zip_three_streams<V: ZipsThree, const BYTES: usize>(level: V::Level, periods:
     steps * (V::LEN / BYTES)
 }
 
-/// Zips whole vectors of each of `N` streams; returns how many periods.
+/// Zips whole vectors of each of `N` streams; returns the number of periods.
 #[inline(always)]
 fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, periods: &Periods<'_>) -> usize {
     let steps = periods.n() * BYTES / V::LEN;
@@ -137,7 +135,7 @@ fn zip_streams<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, 
     steps * (V::LEN / BYTES)
 }
 
-/// One round of zips: the vectors hold runs of streams `half` apart from their partners, group by group.
+/// One round of zips: the vectors hold runs of streams whose partners are `half` apart, group by group.
 #[inline(always)]
 fn round<V: ZipsTwo, const BYTES: usize, const N: usize>(level: V::Level, vectors: [V; N], half: usize) -> [V; N] {
     let mut zipped = vectors;

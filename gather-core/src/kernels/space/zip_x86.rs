@@ -1,11 +1,11 @@
-//! The vectors that streams are zipped by with AVX2 and AVX-512.
+//! The vectors that zip streams with AVX2 and AVX-512.
 //!
-//! With AVX2 two vectors are zipped by unpacking their halves and putting the 128-bit lanes in order. Three streams are
-//! zipped by vectors of 16 bytes, since no byte crosses from one lane to the other.
+//! With AVX2, two vectors are zipped by unpacking their halves and reordering the 128-bit lanes. Three streams are
+//! zipped by vectors of 16 bytes, since no byte crosses lanes.
 //!
-//! With AVX-512 a permute of two vectors takes any lanes of both. So a vector of the output takes one permute from two
-//! streams, and two from three: the lanes of the first two in their places, then those of the third between them. Two
-//! and four streams are as quick with AVX2.
+//! With AVX-512, a permute takes any lanes of two vectors. A vector of the output takes one permute from two streams.
+//! From three it takes two: the lanes of the first two streams, then the lanes of the third between them. Two and four
+//! streams are as fast with AVX2.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYT
 /// [`Zip`] with AVX-512.
 pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, BYTES>;
 
-/// Of the level AVX2.
+/// `Zip`'s vector for three streams at the level AVX2.
 impl LooksUp for __m128i {
     #[inline(always)]
     fn look_up(self, level: Avx2, at: Self) -> Self {
@@ -60,18 +60,16 @@ impl ZipsThree for __m512i {
     }
 }
 
-/// The lanes of two vectors in an order.
+/// The lanes of two vectors in the given order.
 #[inline(always)]
 fn permuted<const BYTES: usize>(level: Avx512, a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
     level.permuted::<BYTES>(a, Vector::of(level, order), b)
 }
 
-/// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a
-/// lane.
+/// The lanes of two vectors that a permute takes, for elements of `BYTES` bytes: a number per lane, as wide as a lane.
 struct ZipOrder<const BYTES: usize>;
 
 impl<const BYTES: usize> ZipOrder<BYTES> {
-    /// Elements of a vector.
     const LANES: usize = __m512i::LEN / BYTES;
 
     /// The halves of two vectors zipped.
@@ -86,8 +84,7 @@ impl<const BYTES: usize> ZipOrder<BYTES> {
         orders
     };
 
-    /// The vectors of three streams zipped: the lanes of the first two streams, then what is kept of them and the lanes
-    /// of the third one.
+    /// Three vectors zipped: the lanes of the first two streams, then the kept lanes and the lanes of the third stream.
     const ZIP_THREE: [[[u8; __m512i::LEN]; 2]; 3] = {
         let mut orders = [[[0; __m512i::LEN]; 2]; 3];
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! The level with vectors of 16 bytes, where the target has one.
+//! The level with vectors of 16 bytes, on targets that have one.
 
 #[cfg(any(
     all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"),

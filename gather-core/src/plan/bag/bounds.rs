@@ -1,4 +1,4 @@
-//! Where bags begin and end.
+//! Bounds of bags.
 
 #![forbid(unsafe_code)]
 
@@ -11,10 +11,10 @@ use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
-/// Where bags begin and end among the indices, which follow one another in row-major order.
+/// Bounds of bags in the row-major order of the indices.
 #[derive(Clone)]
 pub(crate) struct Bounds {
-    /// B5: the bounds of bags ascend, from 0 to at most the number of indices that they were made for.
+    /// B5: bounds ascend from 0 to at most the number of indices.
     kind: BoundsKind,
     longest: usize,
 }
@@ -23,18 +23,17 @@ pub(crate) struct Bounds {
 enum BoundsKind {
     /// Bags of one length.
     Every { len: usize, bags: usize },
-    /// Bag `b` from the `b`-th on to the next. There is at least one.
+    /// Bag `b` is `bounds[b]..bounds[b + 1]`. There is at least one bound.
     At(Arc<Vec<usize>>),
 }
 
 impl Bounds {
-    /// `bags` bags of `len` indices each, of `bags * len`.
     pub(crate) fn every(len: usize, bags: usize) -> Self {
         Bounds { kind: BoundsKind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
     }
 
-    /// Bags that begin at offsets into `indices` indices. The last one ends with the indices, or at the last offset
-    /// where that is `last_is_end`.
+    /// Bags that begin at `offsets` into `indices` indices. The last bag ends at `indices`; with `last_is_end`, the
+    /// last offset is its end instead.
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`].
@@ -50,7 +49,7 @@ impl Bounds {
         let (mut longest, mut last, mut most) = (0, 0, 0);
         bounds.extend(offsets.clone().map(|offset| {
             let bound = offset.try_into().unwrap_or(usize::MAX);
-            // If `bound < last`, and both are at most `indices <= isize::MAX`, the difference is more than `indices`.
+            // If `bound < last`, and both are at most `indices <= isize::MAX`, the difference exceeds `indices`.
             longest = longest.max(bound.wrapping_sub(last));
             (last, most) = (bound, most.max(bound));
             bound
@@ -59,8 +58,8 @@ impl Bounds {
         bounds.ok_or_else(|| out_of_range(&mut offsets.map(Into::into), indices))
     }
 
-    /// The bags that begin at `bounds`, each at most `indices`, with the greatest difference between one and the next;
-    /// `None` if they do not ascend from 0.
+    /// The bags that begin at `bounds`, each at most `indices`; `longest` is the maximum difference of adjacent
+    /// bounds. `None` if the bounds do not ascend from 0.
     #[inline(never)]
     fn ascending(mut bounds: Vec<usize>, mut longest: usize, indices: usize, last_is_end: bool) -> Option<Self> {
         let mut last = bounds.last().copied().unwrap_or(0);
@@ -68,13 +67,13 @@ impl Bounds {
             return None;
         }
         if !last_is_end || bounds.is_empty() {
-            // Without bags there are no indices in any.
+            // Without bags, no index is in a bag.
             let end = if bounds.is_empty() { 0 } else { indices };
             longest = longest.max(end - last);
             last = end;
             bounds.push(end);
         }
-        // Offsets often say that all bags have one length.
+        // Offsets often describe bags of one length.
         let bags = bounds.len() - 1;
         let kind = match longest.checked_mul(bags) {
             Some(all) if all == last => BoundsKind::Every { len: longest, bags },
@@ -83,7 +82,6 @@ impl Bounds {
         Some(Bounds { kind, longest })
     }
 
-    /// The number of bags.
     pub(crate) fn bags(&self) -> usize {
         match &self.kind {
             BoundsKind::Every { bags, .. } => *bags,
@@ -91,7 +89,7 @@ impl Bounds {
         }
     }
 
-    /// The first index of a bag; for the bag after the last, the end of the last.
+    /// The first index of `bag`; for the bag after the last, the end of the last.
     pub(crate) fn start(&self, bag: usize) -> usize {
         match &self.kind {
             BoundsKind::Every { len, .. } => len * bag,
@@ -99,13 +97,11 @@ impl Bounds {
         }
     }
 
-    /// The indices of a bag.
     pub(crate) fn of(&self, bag: usize) -> Range<usize> {
         self.start(bag)..self.start(bag + 1)
     }
 
-    /// `bags`, from the first on, up to those that have `most` rows together. A bag without rows ends them, unless
-    /// they `may_be_empty`.
+    /// The longest prefix of `bags` with at most `most` rows in total. An empty bag ends it, unless `may_be_empty`.
     pub(crate) fn first_of(&self, bags: Range<usize>, most: usize, may_be_empty: bool) -> BagLengths<'_> {
         match &self.kind {
             &BoundsKind::Every { len, .. } => {
@@ -124,7 +120,6 @@ impl Bounds {
         }
     }
 
-    /// The lengths of all bags.
     #[inline]
     pub(crate) fn lengths(&self) -> BagLengths<'_> {
         match &self.kind {
@@ -133,17 +128,15 @@ impl Bounds {
         }
     }
 
-    /// How many indices are in bags.
     pub(crate) fn used(&self) -> usize {
         self.start(self.bags())
     }
 
-    /// The most indices of a bag.
     pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// The first bag of part `part` of `parts` that are worth as much: bags count as one index more than they have.
+    /// The first bag of slice `part` of `parts` of equal weight. A bag of `n` indices weighs `n + 1`.
     pub(crate) fn part(&self, part: usize, parts: usize) -> usize {
         let bags = self.bags();
         let worth = |bag: usize| self.start(bag) as u128 + bag as u128;
@@ -157,7 +150,7 @@ impl Bounds {
     }
 }
 
-/// How a tensor of the shape of indices, of `size` bytes each, is walked through.
+/// The runs of a tensor of the indices' shape, with elements of `size` bytes.
 #[inline(always)]
 pub(crate) fn index_runs(layout: &Layout, size: usize) -> IndexRuns {
     let (n, size) = (layout.len(), size as isize);
@@ -171,7 +164,7 @@ pub(crate) fn index_runs(layout: &Layout, size: usize) -> IndexRuns {
     IndexRuns { n, run, step: step.wrapping_mul(size), outer: outer.wrapping_mul(size) }
 }
 
-/// The error of the first offset that is less than the one before it, or greater than there are indices.
+/// The error of the first offset that descends or exceeds the number of indices.
 #[cold]
 fn out_of_range(offsets: &mut dyn Iterator<Item = i128>, indices: usize) -> Error {
     let mut min = 0;
@@ -232,7 +225,7 @@ mod tests {
 
     #[test]
     fn offsets_whose_differences_wrap_are_refused() {
-        // No two neighbours are further apart than there are indices, also modulo `usize::MAX + 1`.
+        // Adjacent bounds differ by at most the number of indices, also modulo `usize::MAX + 1`.
         let most = isize::MAX as usize;
         for offsets in [[0, most, usize::MAX - 1, 1], [0, most, most + 2, 0]] {
             for last_is_end in [false, true] {

@@ -1,4 +1,4 @@
-//! The plan of an EmbeddingBag: where bags begin and end, and the loops of a row.
+//! The plan of an EmbeddingBag: bounds of bags, and the loops of a row.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,6 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, Par};
 
-/// The settings that bags have by any reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BagSettings {
     pub(crate) policy: IndexPolicy,
@@ -43,11 +42,10 @@ pub(crate) struct BagSettings {
     pub(crate) include_last_offset: bool,
 }
 
-/// The parts of an EmbeddingBag besides layouts.
+/// The inputs of a bag plan other than layouts.
 pub struct BagRequest<'a> {
     pub(crate) settings: &'a BagSettings,
     pub(crate) options: Options,
-    /// Of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) positions: &'static PositionsFns,
@@ -56,49 +54,44 @@ pub struct BagRequest<'a> {
     pub(crate) fused: Option<BagFused>,
 }
 
-/// The functions of a reduction.
 #[derive(Clone, Copy)]
 pub(crate) struct BagKernels {
     pub(crate) fns: &'static BagFns,
-    /// Numbers of an element of the output, each of which is reduced.
+    /// Values per element of the output, each of which is reduced.
     pub(crate) values: usize,
     pub(crate) name: &'static str,
 }
 
-/// A map that converts rows before they are reduced, without its types.
+/// A map that converts rows before they are reduced, type-erased.
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
-    /// The map's functions, by level.
     pub(crate) decode_fns: DecodeFns,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
 }
 
-/// Fused rows, which are decoded as they are reduced. Of the layout of data, the columns are numbered as if they had a
-/// byte each.
+/// Fused rows, which are decoded as they are reduced. In the layout of data, columns count as one byte each.
 #[derive(Clone, Copy)]
 pub(crate) struct BagFused {
     pub(crate) row: FusedRow,
     pub(crate) output: FusedOutput,
-    /// The function that makes a bag's row of a row as it is.
+    /// The function that converts one row to the output row of a bag.
     pub(crate) as_it_is: ByLevel<CompiledBagFn>,
 }
 
-/// How rows are converted: some rows at a time, and of these some columns.
+/// Blocks of rows and columns to convert together.
 #[derive(Clone, Copy)]
 pub(crate) struct BagConversion {
-    /// The map at the plan's level.
     pub(crate) decode_fn: DecodeFn,
-    /// The most elements of a row that are converted at a time.
+    /// Maximum elements of a row per conversion.
     pub(crate) columns: usize,
-    /// The most rows that are converted at a time.
+    /// Maximum rows per conversion.
     pub(crate) rows: usize,
-    /// Bytes from a converted row to the next: whole lines.
+    /// Bytes between converted rows: whole lines.
     pub(crate) stride: usize,
 }
 
 impl BagConversion {
-    /// Bytes of the converted rows.
     pub(crate) fn bytes(&self) -> usize {
         self.stride.saturating_mul(self.rows)
     }
@@ -106,79 +99,74 @@ impl BagConversion {
 
 /// The plan of an EmbeddingBag, for any bags.
 ///
-/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types, except for the number of
-/// bags:
+/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types and any number of bags:
 ///
-/// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
-///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes; where rows are fused,
-///   there are no loops, and position by position they have the bytes of `fused`.
-/// - **P3** The padding of `rule` and `default` are rows of data.
+/// - **P1** For every bag and every position of the axis, `loops` and `elements` reach all elements of the row of data
+///   and of the bag's row of the output. Elements of data have `size_in` bytes. Fused rows have no loops; each
+///   position has the bytes of `fused`.
+/// - **P3** The padding of `rule` and `default` are in range of the rows of data.
 #[derive(Clone)]
 pub(crate) struct BagPlan(BagFacts);
 
-/// The facts of a plan: all that a call needs besides its bags and where its tensors are.
+/// The facts of a plan: all inputs of a call except its bags and addresses.
 #[derive(Clone)]
 pub(crate) struct BagFacts {
-    /// Of the output.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) level: Available,
     pub(crate) par: Par,
     pub(crate) include_last_offset: bool,
-    /// Resolve indices by `rule`.
     pub(crate) positions: &'static PositionsFns,
     pub(crate) rule: BagRule,
-    /// The row that stands for bags in which nothing counts.
+    /// The row of an empty bag.
     pub(crate) default: Option<usize>,
-    /// Reduces rows without weights, and with weights: or the name of the reduction, where it takes none.
+    /// Reduce rows without weights, and with weights; `Err` has the name of a reduction that takes no weights.
     pub(crate) plain: BagFn,
     pub(crate) weighted: Result<BagFn, &'static str>,
     pub(crate) fns: &'static BagFns,
-    /// Numbers of an element of the output, each of which is reduced.
     pub(crate) values: usize,
     /// Bytes of an element of the output, and of data.
     pub(crate) size: usize,
     pub(crate) size_in: usize,
     /// The map that converts rows before they are reduced, at the plan's level.
     pub(crate) converting: Option<DecodeFn>,
-    /// The format of fused rows, and the function that makes a row of the output of one.
+    /// The format of fused rows, and the function that converts one to a row of the output.
     pub(crate) fused: Option<(FusedBag, BagFn)>,
     /// P1. Folded, in bytes.
     pub(crate) loops: SmallVec<[Loop; 2]>,
     pub(crate) elements: usize,
-    /// How many times `elements` make a row.
+    /// Runs of `elements` elements per row.
     pub(crate) runs: usize,
     /// Bytes of a row of the output, and of data.
     pub(crate) row: usize,
     pub(crate) row_in: usize,
-    /// Bytes of data from a row to the next, and of the output.
+    /// Bytes between rows of data, and of the output.
     pub(crate) stride: isize,
     pub(crate) out_stride: isize,
     /// Whether a row of the output has elements.
     pub(crate) has_elements: bool,
-    /// The bytes of an element of a bag in which nothing counts, where no row stands for it.
+    /// The bytes of an element of an empty bag without a default row.
     pub(crate) zero: ElementBytes,
-    /// Whether zero bytes stand for bags in which nothing counts.
+    /// Whether the result of an empty bag is all zero bytes.
     pub(crate) fills_zeros: bool,
     /// Zeros for `elements` elements, under [`OutOfBounds::Zero`].
     pub(crate) zeros: Option<Arc<Vec<u8>>>,
     pub(crate) prefetch_distance: usize,
 }
 
-/// The bags of a call, prepared for a plan: all but where tensors are.
+/// Bags prepared for a plan: all inputs of a call except addresses.
 #[derive(Clone)]
 pub(crate) struct PreparedBags {
     pub(crate) bounds: Bounds,
-    /// How many rows are in them.
     pub(crate) rows: usize,
     pub(crate) indices: IndexRuns,
     pub(crate) positions: PositionsFn,
-    /// Whether these are at most [`FEW`] rows, which all count and are read as they are, for one thread: they are
-    /// resolved in one go, and reduced in one go, unless weights forbid it.
+    /// Whether there are at most [`FEW`] rows, none skipped or converted, for one thread. They are resolved in one
+    /// step and reduced in one step, if weights allow it.
     pub(crate) is_short: bool,
 }
 
-/// The most rows of a short call.
+/// Maximum rows of a short call.
 pub(crate) const FEW: usize = 64;
 
 impl Deref for BagPlan {
@@ -191,8 +179,8 @@ impl Deref for BagPlan {
 }
 
 impl BagPlan {
-    /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag. Of its first dimension
-    /// the stride is planned for. Of data, there are the rows of padding and for bags in which nothing counts.
+    /// Plans for data of rank 1 or more, and an output with a row of data's shape for each bag. The number of bags may
+    /// vary, at the stride of the output's first dimension. `padding` and `default` are in range of the rows of data.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
@@ -230,7 +218,7 @@ impl BagPlan {
         let mut loops = Loops::new();
         let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
-            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+            // Strides in bytes may wrap for layouts over no slice; a view's strides cannot overflow.
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
@@ -282,7 +270,6 @@ impl BagPlan {
         }))
     }
 
-    /// Prepares bags among indices of a layout.
     #[inline(always)]
     pub(crate) fn prepare(&self, bounds: Bounds, indices: &Layout) -> PreparedBags {
         let (rows, indices) = (bounds.used(), index_runs(indices, self.index.size()));
@@ -296,10 +283,10 @@ impl BagPlan {
         PreparedBags { bounds, rows, indices, positions, is_short }
     }
 
-    /// How rows are converted before they are reduced, by a map of the planned types.
+    /// The conversion of rows by a map of the planned types.
     pub(crate) fn conversion(&self, bounds: &Bounds, decode_fn: DecodeFn) -> BagConversion {
         let (size, size_in) = (self.size, self.size_in);
-        // A map may make small elements of large ones: the greater size decides.
+        // A map may turn large elements into small ones: the greater size decides.
         let columns = (COLUMNS / size.max(size_in)).clamp(1, self.elements.max(1));
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
@@ -307,9 +294,8 @@ impl BagPlan {
         BagConversion { decode_fn, columns, rows, stride }
     }
 
-    /// Bytes of a weight.
     pub(crate) fn weight_size(&self) -> usize {
-        // Each value is weighted.
+        // There is a weight per value.
         if self.fused.is_some() { size_of::<f32>() } else { self.size / self.values }
     }
 
@@ -321,19 +307,18 @@ impl BagPlan {
         }
     }
 
-    /// The work of a call.
     pub(crate) fn work(&self, bounds: &Bounds) -> Work {
         let rows = bounds.used();
         Work { bytes: rows.saturating_mul(self.row), rows, read: 0 }
     }
 
-    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
+    /// Number of tasks of a call now, in a pool of `threads()` threads.
     pub(crate) fn tasks(&self, bounds: &Bounds, threads: impl FnOnce() -> usize) -> usize {
         self.work(bounds).tasks(self.par, threads)
     }
 }
 
-/// Bytes repeated.
+/// `bytes` repeated `count` times.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -343,21 +328,21 @@ fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
     Ok(all)
 }
 
-/// Bytes of data from which on rows are prefetched (bench `bags`).
+/// Minimum bytes of data to prefetch rows (bench `bags`).
 const FAR: usize = 1 << 18;
-/// Bytes of rows that are prefetched, as if each row had a number of bytes in a range: 32 short rows, or 16 long ones.
-/// More of them displace each other (bench `bags`).
+/// Bytes of rows to prefetch, with the bytes of a row clamped to `ROW_AHEAD`: 32 short rows, or 16 long ones. More
+/// would evict each other (bench `bags`).
 const BYTES_AHEAD: usize = 4 << 10;
 const ROW_AHEAD: RangeInclusive<usize> = 2 * LINE..=4 * LINE;
 
-/// Bytes of the rows that are converted at a time, and of the columns of one, in data or converted, whichever is more:
-/// the first-level cache holds both (bench `bags`).
+/// Target bytes per conversion, and of its columns per row: the greater of data and converted values. The L1 cache
+/// holds both (bench `bags`).
 const CONVERTED: usize = 16 << 10;
 const COLUMNS: usize = 1 << 10;
-/// The most rows that are converted at a time: as many as have a line each.
+/// Maximum rows per conversion: `CONVERTED` at one line per row.
 pub(crate) const MOST_CONVERTED: usize = 256;
 
-/// How many rows ahead are prefetched: rows of `row` bytes in data of `reach` bytes. 0 where prefetching does not pay.
+/// Prefetch distance in rows of `row` bytes, in data of `reach` bytes. 0 if prefetching does not pay.
 fn prefetch_distance(row: usize, reach: usize) -> usize {
     if reach <= FAR || row == 0 { 0 } else { BYTES_AHEAD / row.clamp(*ROW_AHEAD.start(), *ROW_AHEAD.end()) }
 }

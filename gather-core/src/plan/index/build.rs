@@ -1,7 +1,6 @@
-//! Making the plan of an operator on indices.
+//! Construction of the plan of an operator on indices.
 //!
-//! A plan is made in place, field by field: to move its hundreds of bytes from function to function takes longer than
-//! a small call.
+//! A plan is built in place, field by field: moving its hundreds of bytes around takes longer than a small call.
 
 #![forbid(unsafe_code)]
 
@@ -19,29 +18,26 @@ use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
 
-/// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
+/// Bytes of rows to prefetch ahead of moves (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
-/// Bytes of rows that are fetched ahead of a row function (bench `rows`).
+/// Bytes of rows to prefetch ahead of a row function (bench `rows`).
 const WHOLE_BYTES_AHEAD: usize = 8 << 10;
-/// Bytes of rows that are prefetched a round ahead: a part of the first-level cache.
+/// Bytes of rows to prefetch per round: a fraction of the L1 cache.
 const ROUND: usize = 8 << 10;
-/// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
-/// loses sight of what is read and written one after the other (workloads `gather/take_64K_4M_i32` and
-/// `gather_elements/last_4096x1024`).
+/// Prefetch distance in indices and output, for elements of 4 and 8 bytes. Among the misses of a gather the hardware
+/// loses track of these sequential streams (workloads `gather/take_64K_4M_i32` and `gather_elements/last_4096x1024`).
 const ELEMENTS_AHEAD: usize = 512;
-/// Rows of a panel's indices and output that are fetched ahead: a panel takes a few lines of each, further apart than
-/// the hardware follows (workload `gather_elements/axis0_4096x4096`).
+/// Prefetch distance in rows of a panel's indices and output. A panel takes a few lines of each row, further apart
+/// than the hardware follows (workload `gather_elements/axis0_4096x4096`).
 const PANEL_ROWS_AHEAD: usize = 16;
-/// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of
-/// them are to fit in the first-level cache.
+/// Maximum bytes of data per outer coordinate to prefetch the next coordinate's slice: two slices fit in the L1 cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Bytes of an output (of data, for rows of 12 bytes) from which on its elements are fetched ahead, and of slices from
-/// which on the next one is.
+/// Minimum bytes of an output (of data, for 12-byte rows) to prefetch its elements, and of slices to prefetch the
+/// next.
 const PREFETCH_FROM: usize = 1 << 20;
-/// Bytes of data from which on rows are fetched ahead: the processor hides the latency of nearer ones by
-/// itself (bench `short`).
+/// Minimum bytes of data to prefetch rows: the processor hides the latency of nearer data (bench `short`).
 const FAR: usize = 4 << 20;
-/// Bytes of a row from which on it is fetched ahead.
+/// Minimum bytes of a row to prefetch it.
 const PREFETCHED_ROW: usize = 32;
 
 impl IndexPlan {
@@ -95,8 +91,7 @@ impl IndexPlan {
         Ok(plan)
     }
 
-    /// Folds the loops; returns the elements of a row, and whether an outer loop comes back to the inner loop's
-    /// indices.
+    /// Folds the loops. Returns the elements of a row, and whether an outer loop revisits the inner loop's indices.
     #[inline(never)]
     fn fold_loops(
         &mut self,
@@ -116,8 +111,8 @@ impl IndexPlan {
         })
     }
 
-    /// Chooses the method, and with it the kernel, for a plan that has rows to move. `reused` says whether an outer
-    /// loop comes back to the inner loop's indices; elements of data have `size_in` bytes, and indices `index_size`.
+    /// Chooses the method and the kernel of a plan that moves rows. `reused`: whether an outer loop revisits the inner
+    /// loop's indices. Elements of data have `size_in` bytes, and indices `index_size`.
     #[inline(always)]
     fn choose(
         &mut self,
@@ -206,7 +201,7 @@ impl IndexPlan {
         Error::MethodUnavailable { op: self.op, method: self.options.method.unwrap_or(Method::Direct) }
     }
 
-    /// Bytes of data to fetch of the next outer coordinate: a slice of its own, that a call reads at random.
+    /// Bytes of the next outer coordinate's data to prefetch: a slice that only it reads, in random order.
     fn next_slice_bytes(&self) -> usize {
         let reads = matches!(self.spec.method, Method::Blocks | Method::Chunks | Method::Gathered | Method::Streamed);
         let [.., outer, inner] = self.loops.as_slice() else { return 0 };
@@ -218,7 +213,7 @@ impl IndexPlan {
         if pays { slice } else { 0 }
     }
 
-    /// Whether the loops run through indices and output without a jump.
+    /// Whether the loops go through indices and output contiguously.
     fn is_one_stream(&self) -> bool {
         match self.loops.as_slice() {
             [_] => self.axes.len() == 1,
@@ -230,7 +225,7 @@ impl IndexPlan {
         }
     }
 
-    /// Rows, or elements, to fetch ahead.
+    /// Prefetch distance in rows or elements.
     fn prefetch_distance(&self, is_far: bool, reach: usize) -> usize {
         match self.spec.method {
             Method::Gathered => {
@@ -247,26 +242,26 @@ impl IndexPlan {
     }
 }
 
-/// Whether rows of `row` bytes are prefetched out of `reach` bytes of data.
+/// Whether to prefetch rows of `row` bytes in `reach` bytes of data.
 #[inline]
 fn is_far(row: usize, reach: usize) -> bool {
     reach > FAR && row >= PREFETCHED_ROW
 }
 
-/// How many rows of `row` bytes are prefetched ahead.
+/// Prefetch distance for rows of `row` bytes.
 #[inline]
 fn rows_ahead(row: usize) -> usize {
     (BYTES_AHEAD / row).clamp(4, 16)
 }
 
-/// How many rows of `row` bytes are prefetched ahead of a row function, out of `reach` bytes of data: what a core's own
-/// cache does not hold is far, since functions leave the processor less to look ahead with than moves do.
+/// Prefetch distance for a row function, in rows of `row` bytes, in `reach` bytes of data. Data beyond a core's own
+/// cache is far, since functions leave the processor less lookahead than moves do.
 #[inline]
 fn whole_rows_ahead(row: usize, reach: usize) -> usize {
     if reach > Caches::get().second && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
 }
 
-/// How many rows are prefetched ahead out of `reach` bytes of data: 0 where prefetching does not pay.
+/// Prefetch distance in rows of `row` bytes, in `reach` bytes of data. 0 if prefetching does not pay.
 #[inline]
 pub(super) fn far_rows_ahead(row: usize, reach: usize) -> usize {
     if is_far(row, reach) { rows_ahead(row) } else { 0 }

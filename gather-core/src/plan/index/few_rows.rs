@@ -1,6 +1,5 @@
-//! A few rows of a table, or a list of elements: what most short calls are. A call that is not planned ahead goes by a
-//! plan of its own, which is found without folding loops or choosing a method, and keeps nothing but what the kernel
-//! reads.
+//! Plan of a few rows of a table, or a list of elements: most short calls. A call without a plan uses it; it needs no
+//! folding of loops and no choice of method, and stores only the kernel's inputs.
 
 #![forbid(unsafe_code)]
 
@@ -16,33 +15,32 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::types::level::{Available, Level};
 use crate::types::method::Method;
 
-/// The most rows of 4 and 8 bytes that need no other plan: prefetching does not pay yet.
+/// Maximum rows of 4 and 8 bytes: prefetching does not pay yet.
 const MOST_ELEMENTS: usize = 1 << 14;
 
-/// The leading axes of row-major data that each index names, of an operator whose results are rows of data in the order
-/// of row-major indices: `out[i.., s..] = data[index(i)..., s..]`.
+/// Leading axes of row-major data that each index names, for an operator that gathers rows of data in the order of
+/// row-major indices: `out[i.., s..] = data[index(i)..., s..]`.
 #[derive(Clone, Copy)]
 pub struct LeadingAxes {
-    /// The number of axes, at least 1: of the numbers of a tuple.
+    /// The number of axes, at least 1: the components of a tuple.
     pub(crate) axes: usize,
-    /// The number of dimensions `i..`: all of indices, without the last one of tuples.
+    /// The number of dimensions `i..`: all dimensions of indices, except the last one of tuples.
     pub(crate) outer: usize,
 }
 
 impl LeadingAxes {
-    /// The first axis alone, named by each of the indices.
+    /// The first axis alone, named by each index.
     #[inline(always)]
     pub(crate) fn first(indices: &Layout) -> Self {
         LeadingAxes { axes: 1, outer: indices.rank() }
     }
 
-    /// The sizes of the output: those of indices, and those of a row.
+    /// The sizes of the output: of indices, then of a row.
     #[inline(always)]
     fn output<'a>(self, data: &'a Layout, indices: &'a Layout) -> [&'a [usize]; 2] {
         [&indices.shape()[..self.outer], &data.shape()[self.axes..]]
     }
 
-    /// The shape of the output.
     pub(crate) fn output_shape(self, data: &Layout, indices: &Layout) -> Shape {
         let [outer, inner] = self.output(data, indices);
         Shape::of_both(outer, inner)
@@ -57,25 +55,24 @@ impl LeadingAxes {
     }
 }
 
-/// The most numbers of a tuple.
+/// Maximum components of a tuple.
 const MOST_AXES: usize = 3;
 
-/// Rows of data along its leading axes, by indices, all three tensors row-major.
+/// Rows of data along its leading axes, by indices; all three tensors are row-major.
 ///
-/// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
-/// [`LeadingAxes::fits_output`] takes, [`FewRows::inner`] and [`FewRows::complete`] have what P1 and P2 say of a plan.
+/// Made by [`FewRows::of`] alone. So [`FewRows::inner`] and [`FewRows::complete`] satisfy P1 and P2 of a plan, for
+/// inputs of the same layouts and an output accepted by [`LeadingAxes::fits_output`].
 //
-// The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would
-// have to wait for the stores.
+// The fields are words and bytes, which compilers keep in registers. A copy of a struct that has just been written
+// would wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
     axes: usize,
-    /// Rows, 1 to [`FEW`], or to [`MOST_ELEMENTS`] of 4 and 8 bytes by one index each.
+    /// Number of rows: `1..=FEW`, or `1..=MOST_ELEMENTS` for rows of 4 and 8 bytes by one index each.
     n: usize,
     /// Bytes of a row of the output, at least 1, and of data.
     row: usize,
     row_in: usize,
-    /// The level of the kernel.
     pub(crate) level: Available,
     pub(crate) method: Method,
     prefetch_distance: usize,
@@ -84,9 +81,8 @@ pub(crate) struct FewRows {
 }
 
 impl FewRows {
-    /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` where they are
-    /// too many or none, lie otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does
-    /// or refuses.
+    /// The rows that a gather along leading axes of data moves, or whose elements a map converts. `None` if there are
+    /// none or too many, if a tensor has another layout, or if the request needs an [`IndexPlan`](super::IndexPlan).
     #[inline(always)]
     pub(crate) fn of(
         request: &IndexRequest,
@@ -122,7 +118,7 @@ impl FewRows {
         let (row_in, reach) = (elements * size_in, data.len().saturating_mul(size_in));
         let prefetch_distance = far_rows_ahead(row_in, reach);
         if let Some(map) = request.converting {
-            // K2: positions of near data fit in 32 bits. Large outputs may be streamed.
+            // K2: positions in near data fit in 32 bits. Large outputs may be streamed.
             if !is_few || row_in == 0 || reach > FAR_AWAY || bytes >= STREAMED_FROM {
                 return None;
             }
@@ -142,7 +138,7 @@ impl FewRows {
         let prefetch_distance = if pass.is_some() { 0 } else { prefetch_distance };
         let kernel = pass.and_then(|pass| (entry.one_pass)(RowSize::of(row), pass)).unwrap_or(entry.run);
         let method = if is_few { Method::Direct } else { Method::Gathered };
-        // More rows may have a better method, if they are not gathered.
+        // More rows may have a better method, unless they are gathered.
         let is_gathered = || level.gathers() && data.shape()[0] > table_entries(*level, row) && reach <= FAR_AWAY;
         let is_known = is_few || is_gathered();
         if is_known { Some(FewRows { axes, n, row, row_in, level, method, prefetch_distance, kernel }) } else { None }
@@ -154,15 +150,15 @@ impl FewRows {
         Loop { n: self.n, out: self.row as isize, data: 0, index: (self.axes * request.index.size()) as isize }
     }
 
-    /// P2. Bytes of data from one position to the next.
+    /// P2. Bytes of data between positions.
     #[inline(always)]
     pub(crate) fn stride(&self) -> isize {
         self.row_in as isize
     }
 
-    /// P2. Completes a spec, which is new, for the shape of data.
+    /// P2. Completes a new spec for the shape of data.
     //
-    // It is changed where it stays: to return it copies hundreds of bytes.
+    // In place: returning a spec copies hundreds of bytes.
     #[inline(always)]
     pub(crate) fn complete(&self, spec: &mut KernelSpec, request: &IndexRequest, data: &[usize]) {
         let dims = &data[..self.axes];
@@ -180,7 +176,7 @@ impl FewRows {
         }
     }
 
-    /// The axes of data, of this shape, that each index names.
+    /// The axes of data of shape `data` that each index names.
     pub(crate) fn axes(&self, data: &[usize]) -> SmallVec<[Axis; MOST_AXES]> {
         let mut axes = SmallVec::new();
         for (axis, &dim) in data[..self.axes].iter().enumerate() {

@@ -25,7 +25,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Options};
 
-/// The parts of a plan besides layouts.
+/// The inputs of a plan other than layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRequest {
     pub(crate) op: Op,
@@ -35,22 +35,20 @@ pub(crate) struct IndexRequest {
     pub(crate) index: IndexType,
     pub(crate) policy: KernelPolicy,
     pub(crate) options: Options,
-    /// Converts elements on their way.
     pub(crate) converting: Option<Converting>,
 }
 
-/// A map or a row function, without its types.
+/// A map or a row function, type-erased.
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.
     pub(crate) kernel: fn(Level, Method) -> IndexKernel,
-    /// The rows of a row function.
     pub(crate) whole: Option<WholeRows>,
 }
 
-/// Rows that are taken whole: the loops of the plan are those around them.
+/// Rows of a row function; the plan's loops go around them.
 #[derive(Clone, Copy)]
 pub(crate) struct WholeRows {
     /// Elements of a row of data.
@@ -64,12 +62,12 @@ pub(crate) struct WholeRows {
 /// Made by [`IndexPlan::new`] alone, from attributes that have been checked against the layouts of data, indices and
 /// output. So, for tensors of these layouts and types:
 ///
-/// - **P1** `loops` reach the elements of the output, each once, and those of data and of indices that the operator
-///   reads for them (K1, K3), where every position of the axes is in range (K2).
-/// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type, of
-///   rows of `spec.row` bytes and of the nest's rank, and takes the nest by `spec.method` (K5 to K9).
-/// - **P3** With `panels`, P2 holds for the loops behind the first `panels.moving`, with data packed into panels.
-/// - **P4** Where `action` is `Run`, the output has elements.
+/// - **P1** `loops` reach the elements of the output, each once, and the elements of data and indices that the
+///   operator reads for them (K1, K3), for every position `0..dim` of the axes (K2).
+/// - **P2** `spec`, `stride` and `kernel` match: the kernel has `spec.level`, the index type, rows of `spec.row` bytes
+///   and the nest's rank, and takes the nest by `spec.method` (K5 to K9).
+/// - **P3** With `panels`, P2 holds for the loops after the first `panels.moving`, with data packed into panels.
+/// - **P4** If `action` is `Run`, the output has elements.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexPlan {
     /// P1, P2, P4.
@@ -77,16 +75,15 @@ pub(crate) struct IndexPlan {
     output: Shape,
     /// P3.
     panels: Option<Panels>,
-    /// The rows that a row function reads, where those of data are decoded first (K8).
+    /// The rows that a row function reads, if data is decoded first (K8).
     decoded: Option<DecodedRows>,
-    /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
+    /// Whether the inner loop runs block by block, so that outer loops revisit a block's indices.
     blocked: bool,
-    /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
-    /// have none, and need a stand-in) as they are, no rows that are decoded in a room, and work for one thread.
+    /// Whether a call is one call of the kernel, on one thread: no panels, no blocks, no remapping, no rows decoded
+    /// into a scratch. It has an axis: tuples without components need a stand-in for their indices.
     whole: bool,
 }
 
-/// The part of a plan that `exec` and `call` read, beside its nest.
 impl IndexPlan {
     pub(crate) fn output(&self) -> &Shape {
         &self.output
@@ -96,7 +93,7 @@ impl IndexPlan {
         self.panels.as_ref()
     }
 
-    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled (K6).
+    /// Sets the fill of rows out of range, if they are filled, to the bytes of a value of the output's type (K6).
     pub(crate) fn set_fill(&mut self, fill: &[u8]) {
         if !self.spec.fill.is_empty() {
             debug_assert_eq!(self.spec.fill.len(), fill.len(), "K6");
@@ -112,13 +109,12 @@ impl IndexPlan {
         }
     }
 
-    /// The rows that a row function reads, where those of data are decoded first.
     #[inline]
     pub(crate) fn decoded(&self) -> Option<&DecodedRows> {
         self.decoded.as_ref()
     }
 
-    /// Whether rows that are out of range are filled by these bytes, where they are filled.
+    /// Whether rows out of range are filled with these bytes, if they are filled at all.
     #[inline]
     pub(crate) fn fills_by(&self, fill: &[u8]) -> bool {
         self.spec.fill.is_empty() || self.spec.fill[..] == *fill
@@ -127,13 +123,12 @@ impl IndexPlan {
     accessors! { self:
         pub(crate) fn is_blocked() -> bool => self.blocked;
         pub(crate) fn is_whole() -> bool => self.whole;
-        /// How the plan gets at data.
         pub(crate) fn method() -> Method => if self.panels.is_some() { Method::Panels } else { self.spec.method };
-        /// Whether a pass over indices comes before the kernel.
+        /// Whether a pass over indices precedes the kernel.
         pub(crate) fn remaps() -> bool => self.spec.policy.remap.is_some();
     }
 
-    /// Whether a call that is so much work is one call of the kernel, but for a pass over its indices.
+    /// Whether a call of this much work is one call of the kernel, except for a pass over its indices.
     #[inline]
     pub(crate) fn is_one_call(&self, work: Work) -> bool {
         !self.blocked

@@ -1,4 +1,4 @@
-//! Kernels for declared shapes: a plan takes one where its folded shape is the declared one.
+//! Kernels for declared shapes: a plan takes one if its folded shape equals the declared one.
 
 #![forbid(unsafe_code)]
 
@@ -14,12 +14,12 @@ use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
 impl IndexPlan {
-    /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
+    /// Replaces the kernel of a plan that is one call by a kernel for its shape, if there is one.
     ///
     /// A call of many rows keeps its kernel, as the functions of a declaration leave such calls to the operator.
     ///
-    /// P2 holds for it (K10): the loops stand in the order of the output, and they are those that the kernel's shape
-    /// has for its open sizes. A plan that is cut keeps its kernel, since its parts have other shapes.
+    /// P2 holds for it (K10): the loops have the output's order, and are the shape's loops at its open sizes. A plan
+    /// that is cut keeps its kernel, since its chunks have other shapes.
     #[inline(never)]
     pub(super) fn specialize(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) {
         let IndexRequest { op, dtype, index, policy, options, .. } = *request;
@@ -62,7 +62,7 @@ impl IndexPlan {
         self.spec.prefetch_distance = 0;
         self.spec.next_slice_bytes = 0;
         self.spec.table_entries = 0;
-        // The kernel has the policy of its declaration, which is this one, and remaps index by index.
+        // The kernel has this policy by its declaration, and remaps index by index.
         self.spec.policy.remap = None;
         self.whole = true;
         (self.nest.kernel_name, self.nest.kernel) = found;

@@ -1,4 +1,4 @@
-//! Accumulators beside the destination.
+//! Accumulators: records or counts, separate from the destination.
 
 #![forbid(unsafe_code)]
 
@@ -11,25 +11,24 @@ use crate::plan::reduce::ReduceRequest;
 /// Records or counts for the rows of a destination (`kernels/reduce/scatter/accumulators.rs`,
 /// `kernels/reduce/scatter/counts.rs`).
 ///
-/// The numbers of all records, and the offsets of all rows among them, fit: an `i32`, and an `isize` of bytes.
+/// Numbers of records fit in an `i32`, and their offsets in bytes in an `isize`.
 #[derive(Clone, Copy)]
 pub(crate) struct Accumulators {
-    /// The functions of records; `None` for counts, whose rows are reduced where they lie.
+    /// The functions of records; `None` for counts, whose rows are reduced in place.
     pub(crate) records: Option<&'static AccumulatorFns>,
     /// Bytes of a record, or of a count.
     pub(crate) record: usize,
-    /// Bytes of all records, and of those that the indices of one coordinate reach.
+    /// Bytes of all records, and of the records that the indices of one coordinate reach.
     pub(crate) bytes: usize,
     pub(crate) reach: usize,
 }
 
-/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take 32 bytes
-/// of each; or this part of a longer row, whose updates are read out of their order then.
+/// Maximum bytes of accumulators per row of updates to prefer them to sorted entries, which take 32 bytes per row. For
+/// longer rows, the row's bytes divided by `PART_OF_AN_UPDATE`, since sorting reads their updates out of order.
 const BYTES_AN_UPDATE: usize = 16;
 const PART_OF_AN_UPDATE: usize = 4;
 
-/// The accumulators of a loop nest: records or counts. `None` where the reduction has none, or they are too many to
-/// number.
+/// The accumulators of a loop nest, as records or counts. `None` if the reduction has none, or if there are too many.
 pub(super) fn of(
     request: &ReduceRequest,
     kind: RecordKind,
@@ -43,7 +42,7 @@ pub(super) fn of(
         RecordKind::Counts if !request.counts() => return None,
         RecordKind::Counts => None,
     };
-    // A note counts in 32 bits.
+    // Counts have 32 bits.
     u32::try_from(count(loops).checked_add(1)?).ok()?;
     let axes =
         components.iter().try_fold(1usize, |n, component| n.checked_mul(usize::try_from(component.dim).ok()?))?;
@@ -59,7 +58,6 @@ pub(super) fn of(
     Some(Accumulators { records, record, bytes, reach: within.saturating_mul(record) })
 }
 
-/// Kinds of accumulators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordKind {
     Records,

@@ -11,32 +11,31 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// Plans whose one loop is free: that over the first dimension of indices and updates. Where updates of any number
-/// change nothing, one plan, which checks indices.
+/// Plans with one free loop, over the first dimension of indices and updates. If updates of any number change nothing,
+/// one plan, which checks indices.
 ///
-/// Invariant C1: the destination does not move along the free dimension, so that P1 holds for any size of it.
+/// Invariant C1: the destination does not move along the free dimension, so P1 holds for any size of it.
 #[derive(Clone)]
 pub(crate) struct CountedReducePlan {
-    /// By the size of the free dimension that they were planned for, which ascends. There is one.
+    /// By ascending planned size of the free dimension. At least one.
     plans: Vec<FreePlan<ReducePlan>>,
-    /// For more rows than accumulators can count.
+    /// The plan for more rows than accumulators can count.
     huge: Result<FreePlan<ReducePlan>, Error>,
 }
 
-/// Sizes that plans are made for, besides the one that is expected: which method is best depends on how many updates
-/// there are for each element of the destination.
+/// Sizes to plan for, plus the expected one: the best method depends on the updates per element of the destination.
 const PLANNED: [usize; 4] = [32, 1 << 10, 1 << 15, 1 << 20];
-/// Rows that accumulators cannot count. Where addresses have 32 bits, there are never as many.
+/// Minimum rows that accumulators cannot count. With 32-bit addresses there are never this many.
 const HUGE: u64 = u32::MAX as u64;
 
 impl CountedReducePlan {
-    /// Plans for any size of the first dimension, by plans for given sizes of it.
+    /// Plans for any size of the first dimension, made of plans for given sizes.
     ///
-    /// `dim` is that dimension of the operator, lowered for destination, indices and updates; `strides` are those of
-    /// indices and updates along it, in bytes. `changes` says whether updates, of any number but 0, change anything.
+    /// `dim` is the lowered first dimension of the operator; `strides` are the strides of indices and updates along
+    /// it, in bytes. `changes`: whether one or more updates change the destination.
     ///
     /// # Errors
-    /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] where no loop is that of the dimension, or several may be.
+    /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] if not exactly one loop covers the dimension.
     pub(crate) fn new(
         plan_for: impl Fn(usize) -> Result<ReducePlan, Error>,
         (op, expected, changes): (Op, usize, bool),
@@ -58,12 +57,12 @@ impl CountedReducePlan {
         let planned = |size| plan_for(size).and_then(|plan| free_plan(size, plan, strides).ok_or(fixed.clone()));
         let first = planned(PLANNED[0]).map_err(|error| match error {
             Error::MethodUnavailable { .. } => error,
-            // Another size of what is one of the destination's dimensions.
+            // The size depends on a dimension of the destination.
             _ => fixed.clone(),
         })?;
         let rows = first.plan.work.rows / first.planned;
         let huge = planned((HUGE as usize).div_ceil(rows.max(1)).max(first.planned));
-        // A size that is not planned for is served by the plan for a smaller one.
+        // Sizes without a plan use the plan of a smaller size.
         let larger = sizes.into_iter().skip(1).filter_map(|size| planned(size).ok());
         let plans = core::iter::once(first).chain(larger).collect();
         Ok(CountedReducePlan { plans, huge })
@@ -72,7 +71,7 @@ impl CountedReducePlan {
     /// The plan for a size of the free dimension, and updates of this layout.
     ///
     /// # Errors
-    /// [`Error::TooManyBytes`]. Where there are more rows than accumulators can count, those of a plan for as many.
+    /// [`Error::TooManyBytes`]. For more rows than accumulators can count, errors of the plan for this number.
     pub(crate) fn at(&self, count: usize, updates: &Layout) -> Result<ReducePlan, Error> {
         let smallest = &self.plans[0];
         Shape::checked_bytes(updates.shape(), smallest.plan.size)?;
@@ -92,14 +91,13 @@ fn free_plan(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Optio
     })
 }
 
-/// The plan for a size of the free dimension.
 fn resized(free: &FreePlan<ReducePlan>, count: usize) -> ReducePlan {
     let mut plan = free.plan.clone();
     if count == 0 {
         (plan.nest.action, plan.few) = (Action::Nothing, None);
     }
     if plan.action == Action::Run {
-        // Updates of as many elements exist, so that the product does not overflow.
+        // Updates of this many elements exist, so the product does not overflow.
         plan.nest.loops[free.free].n = free.times * count;
         plan.nest.work = plan.work.scaled(free.planned, count);
         plan.few = plan.few.and_then(|few| few.resized(plan.loops[free.free].n, plan.options));

@@ -1,5 +1,5 @@
-//! A few updates in one loop: what most short scatters are. A call that is not planned ahead goes by these alone, which
-//! are found without folding loops or choosing a method.
+//! Plan of a few updates in one loop: most short scatters. A call without a plan uses it; it needs no folding of loops
+//! and no choice of method.
 
 #![forbid(unsafe_code)]
 
@@ -17,13 +17,13 @@ use crate::types::level::{Available, Level};
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Options};
 
-/// Rows in one loop by one component, which are reduced one by one where they lie, on one thread: few enough for all
-/// positions to be resolved before the first row is written.
+/// Rows in one loop by one component, reduced one by one in place on one thread. They are few enough to resolve all
+/// positions before the first row is written.
 ///
-/// Made by [`ScatterNest::few`] alone. So, for the layouts that they were found in, they have what P1 and P2 say of a
-/// plan: `resolve` takes indices of the type `index` at `level`, and `take` rows of the data type.
+/// Made by [`ScatterNest::few`] alone. So they satisfy P1 and P2 of a plan for these layouts: `resolve` takes indices
+/// of type `index` at `level`, and `take` rows of the data type.
 //
-// The fields are words: to copy a plan that has just been written would have to wait for the stores.
+// The fields are words: a copy of a struct that has just been written would wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewUpdates {
     pub(crate) op: Op,
@@ -31,7 +31,6 @@ pub(crate) struct FewUpdates {
     pub(crate) level: Available,
     pub(crate) policy: KernelPolicy,
     pub(crate) skips_negative: bool,
-    /// Whether rows are prefetched.
     pub(crate) is_far: bool,
     /// The axis of the destination, and its size, at least 1.
     pub(crate) axis: usize,
@@ -43,19 +42,20 @@ pub(crate) struct FewUpdates {
     pub(crate) row: Row,
     /// Bytes from the start of the indices to the first.
     pub(crate) first: isize,
-    /// Bytes from one update to the next: of indices, of updates, and of the destination, beside its positions.
+    /// Bytes between updates: in indices, in updates, and in the destination in addition to its positions.
     pub(crate) steps: [isize; 3],
-    /// Bytes of the destination from one position to the next.
+    /// Bytes of the destination between positions.
     pub(crate) stride: isize,
 }
 
 impl FewUpdates {
-    /// The most updates.
+    /// Maximum updates.
     pub(crate) const MOST: usize = 128;
 
-    /// Updates of rows of a destination along its first axis, all three tensors row-major. The first `lead` dimensions
-    /// of indices are those of updates before a row. `None` where they are no [few](ScatterNest::few), lie otherwise,
-    /// or where anything is asked for that only [`ReducePlan`](super::ReducePlan) does or refuses.
+    /// Updates of rows of a destination along its first axis; all three tensors are row-major. The first `lead`
+    /// dimensions of indices are the dimensions of updates before a row. `None` if the updates are not
+    /// [few](ScatterNest::few), if a tensor has another layout, or if the request needs a
+    /// [`ReducePlan`](super::ReducePlan).
     #[inline(always)]
     pub(crate) fn new(request: &ReduceRequest, tensors: [&Layout; 3], lead: usize) -> Option<Self> {
         let [destination, indices, updates] = tensors;
@@ -66,7 +66,7 @@ impl FewUpdates {
         }
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
         let row = elements.checked_mul(request.dtype.size())?;
-        // An update for each index, and no more bytes than memory holds.
+        // One update per index, and no more bytes than memory holds.
         isize::try_from(row.checked_mul(dim.max(n))?).ok().filter(|_| updates.len() == n * elements)?;
         let level = Level::resolve(request.options.level).ok()?;
         let component = Component { dim: dim as i64, scale: 1, index: 0 };
@@ -82,7 +82,7 @@ impl FewUpdates {
         nest.few(request, level, elements * request.values, 0)
     }
 
-    /// The same rows, of which there are `n`; `None` for too many or none, or more than one thread is worth.
+    /// The same for `n` rows; `None` if `n` is out of `1..=MOST`, or worth more than one thread.
     #[inline(always)]
     pub(super) fn resized(self, n: usize, options: Options) -> Option<Self> {
         let work = Work { bytes: self.row.bytes.saturating_mul(n), rows: n, read: 0 };
@@ -92,8 +92,7 @@ impl FewUpdates {
 }
 
 impl ScatterNest<'_> {
-    /// The nest as a few updates along an axis, whose rows have this number of elements; `None` where they are more, or
-    /// another method is asked for.
+    /// The nest as a few updates along `axis`, in rows of `elements`; `None` if it has more, or needs another method.
     #[inline(always)]
     pub(super) fn few(
         &self,

@@ -1,5 +1,4 @@
-//! The method of a scatter: which rows are reduced where they lie, which in panels, beside the destination or sorted,
-//! and what is prefetched.
+//! The method of a scatter: rows reduced in place, in panels, in records or sorted; and the prefetching.
 
 #![forbid(unsafe_code)]
 
@@ -14,12 +13,12 @@ use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::method::Method;
 
-/// The folded loop nest of a scatter, for which a method is to be chosen.
+/// The folded loop nest of a scatter, for the choice of a method.
 #[derive(Clone, Copy)]
 pub(super) struct ScatterNest<'a> {
     pub(super) components: &'a [Component],
     pub(super) loops: &'a [Loop],
-    /// Bytes of the destination from one position to the next.
+    /// Bytes of the destination between positions.
     pub(super) stride: isize,
     pub(super) row: usize,
     /// Bytes of the destination that indices reach.
@@ -29,7 +28,7 @@ pub(super) struct ScatterNest<'a> {
 }
 
 impl ScatterNest<'_> {
-    /// The kernel's method, and how the plan gets at the destination.
+    /// The kernel's method, and the plan's strategy.
     pub(super) fn choose(
         &self,
         request: &ReduceRequest,
@@ -49,13 +48,13 @@ impl ScatterNest<'_> {
                 && self.takes_by_index(Method::Chunks, request.index)
                 && records.records.is_some_and(|fns| (fns.by_index)(request.index.size(), numbers).is_some())
         };
-        // Records where short rows are taken by their indices, or nothing else may be; else counts.
+        // Records if short rows are taken by their indices, or if there are no counts; else counts.
         let one_loop = records.as_ref().is_some_and(by_index);
         let accumulators = match (records, counts) {
             (Some(records), Some(_)) if one_loop => Some(records),
             (records, counts) => counts.or(records),
         };
-        let beside = |accumulators: Accumulators| {
+        let accumulated = |accumulators: Accumulators| {
             let nest = ScatterNest { reach: accumulators.reach, row: accumulators.record, ..*self };
             let method = match accumulators.records {
                 None if !fits => own,
@@ -68,14 +67,14 @@ impl ScatterNest<'_> {
         };
         match (request.options.method, panels, accumulators) {
             (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops, self.row) => {
-                beside(accumulators)
+                accumulated(accumulators)
             }
             (None, ..) if !one_by_one => Ok((own, Strategy::Sorted)),
             (None, Some(panels), _) if pays(&panels) => Ok((own, Strategy::Panels(panels))),
             (None, ..) if fits => Ok((self.row_by_row(), Strategy::InPlace)),
             (None, ..) => Ok((own, Strategy::InPlace)),
             (Some(Method::Grouped), ..) => Ok((own, Strategy::Sorted)),
-            (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
+            (Some(Method::Accumulated), _, Some(accumulators)) => accumulated(accumulators),
             (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Strategy::Panels(panels))),
             (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Strategy::InPlace)),
             (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Strategy::InPlace)),
@@ -83,14 +82,14 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// The method for rows that are reduced one by one where they lie.
+    /// The method for rows that are reduced one by one in place.
     fn row_by_row(&self) -> Method {
         let [outer @ .., inner] = self.loops else { return Method::Blocks };
         let reused = outer.iter().any(|along| along.index == 0 && along.n > 1);
         let (far, short) = (self.reach > FAR, self.row <= LINE);
         match () {
             () if reused => Method::Blocks,
-            // The processor is ahead of such elements by itself (`cliffs`).
+            // The processor is ahead of these elements by itself (`cliffs`).
             () if self.by_index && self.takes(Method::Chunks) => Method::Chunks,
             () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
@@ -98,7 +97,7 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// Whether kernels of a scatter run the nest by a method, where positions fit in 32 bits (K9).
+    /// Whether scatter kernels can run the nest by a method, if positions fit in 32 bits (K9).
     fn takes(&self, method: Method) -> bool {
         match method {
             Method::Blocks | Method::Prefetched => true,
@@ -107,8 +106,8 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// Whether elements may be taken by their indices, and blocks do no better: where another loop of a plane comes back
-    /// to the indices of a long one, blocks resolve them once.
+    /// Whether elements may be taken by their indices, and blocks do no better. If another loop of a plane revisits
+    /// the indices of a long one, blocks resolve them once.
     pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> bool {
         let (inner, outer) = match self.loops {
             [inner] => (inner, None),
@@ -123,12 +122,11 @@ impl ScatterNest<'_> {
         };
         let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
         let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
-        // Read as unsigned, a negative index is larger than any axis: of a short type, than any that is no longer than
-        // the type has positions.
+        // Read as unsigned, a negative index exceeds any axis; of a short type, any axis within the type's positions.
         takes && (index.size() >= 4 || i128::from(component.dim) <= index.positions())
     }
 
-    /// How many rows are prefetched; 0 for none.
+    /// Prefetch distance in rows; 0 for none.
     pub(super) fn prefetch_distance(&self, method: Method) -> usize {
         match method {
             Method::Prefetched => (ROUND / self.row.max(LINE)).clamp(4, 128),
@@ -138,9 +136,9 @@ impl ScatterNest<'_> {
         }
     }
 
-    /// Iterations of the inner loop that outer loops are run for before the next ones; 0 where it is run whole. Blocks
-    /// pay where outer loops come back to the same indices, or to the same lines of updates. Along an ordered loop they
-    /// are none but where all others are free: its iterations would change places with those of another ordered one.
+    /// Iterations of the inner loop per block, for which all outer loops run before the next block; 0 for a single
+    /// block. Blocks pay if outer loops revisit indices, or lines of updates. Blocks of an ordered loop need all other
+    /// loops free: they would swap its iterations with another ordered loop's.
     pub(super) fn block(&self) -> usize {
         let Some((inner, outer)) = self.loops.split_last() else { return 0 };
         let steps = inner.out.unsigned_abs() + inner.index.unsigned_abs() + inner.data.unsigned_abs();
@@ -153,15 +151,15 @@ impl ScatterNest<'_> {
             along.n > 1
                 && (along.index == 0 || tensors.into_iter().any(|(step, inner)| step != 0 && nearer(step, inner)))
         };
-        // The lines of all updates along the inner loop stay near, while those of the destination would not.
+        // The lines of all updates along the inner loop stay in the cache, and the destination's would not.
         let lines = inner.n.saturating_mul(inner.out.unsigned_abs().min(LINE));
         let near = Caches::get().second;
         let stays = lines <= near && self.reach > near;
         if keeps_order && inner.n > block && !stays && outer.iter().any(comes_back) { block } else { 0 }
     }
 
-    /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
-    /// fetched meanwhile; else 0.
+    /// Bytes of the destination that one outer coordinate's indices reach, if the next slice is to be prefetched; else
+    /// 0.
     pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
         let ([.., outer, inner], [component]) = (self.loops, self.components) else { return 0 };
         let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
@@ -179,25 +177,24 @@ pub(super) fn panels(parts: &[Component], loops: &[Loop], stride: isize, row: us
 
 /// Whether [panels pay](Panels::pay), and rows are few.
 fn panels_pay(panels: &Panels, loops: &[Loop], stride: isize, row: usize) -> bool {
-    // Where there are fewer, a line has an update and more of each row of indices.
+    // With fewer rows, a line has at least one update from each row of indices.
     panels.rows > LINE / row
         && panels.rows.saturating_mul(row.max(LINE)) <= MOST_OF_A_LINE
         && panels.pay(loops, (stride, row), usize::MAX)
 }
 
-/// The most bytes that one line of every row takes: a panel is packed from and unpacked to one line of every
-/// row at a time, and these lines are not contiguous (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and
-/// [16384, 256] along axis 0).
+/// Maximum bytes of one line of every row: a panel is packed and unpacked by such lines, which are not contiguous
+/// (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
 const MOST_OF_A_LINE: usize = PANEL / 2;
-/// Bytes of a destination from which on rows are prefetched (bench `scatter`).
+/// Bytes of a destination above which rows are prefetched (bench `scatter`).
 pub(super) const FAR: usize = 1 << 20;
-/// Bytes of records up to which short rows are taken by their indices (bench `cliffs`).
+/// Maximum bytes of records to take short rows by their indices (bench `cliffs`).
 const NEAR_RECORDS: usize = 8 << 20;
-/// Bytes of rows that are prefetched within a block.
+/// Bytes of rows to prefetch within a block.
 const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
 const ROUND: usize = 8 << 10;
-/// Bytes that a block of the inner loop steps over: outer loops find them in the second-level cache.
+/// Bytes that a block of the inner loop steps over: outer loops find them in the L2 cache.
 const BLOCK_BYTES: usize = 64 << 10;
-/// The most bytes of a coordinate's slice that are fetched while the one before it is changed.
+/// Maximum bytes of a coordinate's slice to prefetch while the previous one is changed.
 const NEXT_SLICE: usize = 16 << 10;

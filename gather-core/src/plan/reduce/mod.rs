@@ -1,9 +1,9 @@
-//! The plan of a scatter: the folded loop nest of a gather, run the other way.
+//! The plan of a scatter: the folded loop nest of a gather, in the other direction.
 //!
-//! Updates that go to one element are taken in their order. Which these are, loops say before any index is read: a loop
-//! along which the destination moves never comes back to an element, since no two coordinates of a destination share
-//! one. Such loops are *free*: they may be cut for threads, and stand anywhere. Loops along which only the index moves
-//! the destination are *ordered*, and stay in their order.
+//! Updates of one element keep their order. Loops tell before any index is read which updates can meet. A loop along
+//! which the destination moves never revisits an element, since no two coordinates of a destination share one. Such a
+//! loop is *free*: it may be cut for threads, and take any position. A loop along which only the index moves the
+//! destination is *ordered*, and keeps its order.
 
 #![forbid(unsafe_code)]
 
@@ -39,7 +39,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{KernelPolicy, Missing, Options};
 
-/// The parts of a scatter besides layouts.
+/// The inputs of a scatter plan other than layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceRequest {
     pub(crate) op: Op,
@@ -47,39 +47,38 @@ pub(crate) struct ReduceRequest {
     pub(crate) index: IndexType,
     pub(crate) kernels: Kernels,
     pub(crate) reducer: &'static ScatterFns,
-    /// Numbers of an element, each of which is reduced.
+    /// Values per element, each of which is reduced.
     pub(crate) values: usize,
-    /// Whether what the destination holds counts.
+    /// Whether the old values of the destination count.
     pub(crate) include_self: bool,
     pub(crate) policy: KernelPolicy,
-    /// Whether an update with a negative index is skipped, where one out of range is an error.
+    /// Whether negative indices are skipped, under a policy that makes other indices out of range errors.
     pub(crate) skips_negative: bool,
     pub(crate) options: Options,
 }
 
 impl ReduceRequest {
-    /// Whether rows are reduced where they lie, one by one, and no count is asked for.
+    /// Whether rows are reduced one by one in place, without counts.
     fn is_in_place(&self) -> bool {
         let ScatterFns { rows, divide, replaces, .. } = self.reducer;
         rows.is_some() && (*replaces || (self.include_self && divide.is_none()))
     }
 
-    /// Whether rows may be reduced where they lie once their updates are counted.
+    /// Whether rows may be reduced in place after their updates are counted.
     fn counts(&self) -> bool {
         !self.reducer.replaces && self.reducer.takes_in_place(self.include_self)
     }
 }
 
-/// How a plan gets at the destination.
+/// Access of a plan to the destination.
 #[derive(Clone)]
 pub(crate) enum Strategy {
-    /// Rows are reduced one by one where they lie.
+    /// Rows are reduced one by one in place.
     InPlace,
     /// The same in panels that the destination is packed into.
     Panels(Panels),
-    /// Rows are reduced into accumulators beside the destination; or, where these are counts, as row by row.
+    /// Rows are reduced into records; with counts instead of records, in place.
     Accumulated(Accumulators),
-    /// Rows are sorted by destination.
     Sorted,
 }
 
@@ -88,38 +87,38 @@ pub(crate) enum Strategy {
 /// Made by [`ReducePlan::new`] alone, from attributes that have been checked against the layouts of destination,
 /// indices and updates. So, for tensors of these layouts and types:
 ///
-/// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and those of the
-///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that
-///   differ in a free loop reach different elements of the destination, none of whose strides has wrapped.
-/// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
-///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
-///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type,
-///   of the updates and of the rows' elements. Indices have one component, or the inner loop does not move them (S4).
-///   Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
+/// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and the elements of
+///   the destination that it may change (S2), for every position `0..dim` of the axes. Coordinates that differ in a
+///   free loop reach different elements of the destination, none of whose strides has wrapped.
+/// - **P2** `spec`, `stride` and `kernel` match: the kernel has `spec.level`, the index type and the nest's rank, and
+///   takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank counts the loops that run on a panel: all
+///   but the first `panels.moving` free ones.
+/// - **P3** The functions `by_index`, if any, match the reduction, the data type, the index type, and the elements of
+///   updates and rows. Indices have one component, or the inner loop does not move them (S4). For index types of 1 and
+///   2 bytes, no negative value is a position of an axis if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
-    /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
+    /// P1, P2: updates are the dense tensor, the destination is the indexed one. The kernel runs all loops.
     nest: NestPlan,
-    /// P2. For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
+    /// P2. The kernel for the loops of a panel, if there are panels: without the loops that [`Panels::moving`] counts.
     pub(crate) panel_kernel: IndexKernel,
     pub(crate) reducer: &'static ScatterFns,
     /// P3.
     pub(crate) by_index: Option<&'static FusedScatterFns>,
     pub(crate) include_self: bool,
-    /// Whether kernels drop every index that is no position, and those that are not negative are checked before.
+    /// Whether kernels skip every index out of range, after a check of the non-negative ones.
     pub(crate) skips_negative: bool,
-    /// Whether targets that ascend are to be found: where no method was asked for.
+    /// Whether to look for ascending targets: if no method is forced.
     pub(crate) may_ascend: bool,
-    /// All of the plan, where it is no more.
+    /// The whole plan, if it is a few updates.
     pub(crate) few: Option<FewUpdates>,
-    /// Elements of a row; of elements of several numbers, these.
+    /// Elements of a row, counted in values if an element has several.
     pub(crate) elements: usize,
     /// Bytes of an element of updates.
     size: usize,
     pub(crate) way: Strategy,
-    /// Iterations of the inner loop that all outer loops are run for before the next ones; `None` for all. No element
-    /// meets its updates in another order then.
+    /// Iterations of the inner loop per block, for which all outer loops run before the next block; `None` for a
+    /// single block. Blocks keep the order of the updates of each element.
     pub(crate) block: Option<NonZero<usize>>,
 }
 
@@ -148,11 +147,11 @@ impl ReducePlan {
         let level = Level::resolve(request.options.level)?;
         let size = request.dtype.size();
         let bytes = Shape::checked_bytes(&lowered.output, size)?;
-        // P1: no stride of the destination wraps, neither where loops are merged nor in bytes. One that wrapped to 0
-        // would be that of an ordered loop, and a loop that it was merged with would pass for a free one.
+        // P1: no stride of the destination wraps, neither in merged loops nor in bytes. A stride that wrapped to 0
+        // would make its loop ordered, and a loop merged with it would pass for a free one.
         destination.check_bytes(size)?;
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        // Made in place, as an `IndexPlan` is.
+        // Built in place, as an `IndexPlan` is.
         let mut made = ReducePlan {
             nest: NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes),
             panel_kernel: fill_nest,
@@ -169,8 +168,8 @@ impl ReducePlan {
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        // Whether elements may be taken by their indices, and the least length of a loop that is inside: rows that may
-        // be sorted have no function that takes short ones.
+        // Whether elements may be taken by their indices, and the minimum length of an inner loop. Rows that may be
+        // sorted have no function for short loops.
         let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
@@ -202,7 +201,7 @@ impl ReducePlan {
         let fits = fits_i32(parts);
         let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
-        // Rows of several elements and their indices are taken so where they are contiguous.
+        // Rows of several elements are taken by index only if rows and indices are contiguous.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let few = Elements { n: elements, size: row / elements.max(1) };
         // A row without bytes is no element.
@@ -214,7 +213,7 @@ impl ReducePlan {
         if let (Action::Run, [axis]) = (action, lowered.axes.as_slice()) {
             made.few = nest.few(request, level, elements, axis.axis);
         }
-        // Rows that are reduced where they lie want none, unless they are asked for.
+        // Rows that are reduced in place need accumulators only if that method is forced.
         let accumulates = !request.is_in_place() || request.options.method == Some(Method::Accumulated);
         let accumulators = [RecordKind::Records, RecordKind::Counts].map(|kind| {
             if accumulates { accumulators::of(request, kind, parts, loops, stride, elements) } else { None }
@@ -245,7 +244,7 @@ impl ReducePlan {
         };
         let in_place = matches!(way, Strategy::InPlace | Strategy::Accumulated(Accumulators { records: None, .. }));
         made.block = NonZero::new(nest.block()).filter(|_| in_place && by_index.is_none());
-        // Only rows and indices that are contiguous are a range of bytes to prefetch.
+        // Only contiguous rows and indices are a range of bytes to prefetch.
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
         (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
         let spec = &mut plan.spec;
@@ -259,12 +258,12 @@ impl ReducePlan {
         Ok(made)
     }
 
-    /// Whether updates of a lowered scatter change the destination: else they are none, or all dropped or refused.
+    /// Whether a lowered scatter has updates that are neither skipped nor refused.
     pub(crate) fn changes(lowered: &IndexLowered, policy: KernelPolicy) -> bool {
         Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 
-    /// How the plan gets at the destination.
+    /// The method by which the plan accesses the destination.
     pub(crate) fn method(&self) -> Method {
         match self.way {
             Strategy::InPlace => self.spec.method,
@@ -275,26 +274,26 @@ impl ReducePlan {
     }
 }
 
-/// Whether updates with a negative index are skipped, and indices that are not negative may be errors.
+/// Whether updates with a negative index are skipped, and non-negative indices may be errors.
 fn skips_negative(request: &ReduceRequest) -> bool {
     request.skips_negative && request.index.is_signed() && request.policy.fails()
 }
 
-/// How elements may be taken by their indices, in elements.
+/// Parameters of taking elements by their indices, in elements.
 struct ByIndex {
-    /// Elements of a line.
+    /// Elements of a cache line.
     line: usize,
-    /// From one position of the destination to the next.
+    /// Stride between positions of the destination.
     stride: usize,
-    /// The least length of an inner loop.
+    /// Minimum length of an inner loop.
     least: usize,
-    /// Whether indices are tuples, of which one stands for all of an inner loop.
+    /// Whether indices are tuples; one tuple serves a whole inner loop.
     tuples: bool,
 }
 
-/// Orders loops: the inner one is a loop that moves the index, if any may be that does. Of ordered loops it can only be
-/// the last. Where elements are taken by their indices, it is the loop that passes the fewest lines: that is as fast
-/// along a short loop, and long steps would come back to the same lines.
+/// Orders loops. The inner one is a loop that moves the index, if possible; of ordered loops, only the last may be
+/// inner. If elements are taken by their indices, it is the loop that passes the fewest lines. It is as fast when
+/// short, and long steps would revisit the same lines.
 fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
     let may = |d: usize, along: &Loop| is_free(along) || Some(d) == last_ordered;
@@ -305,7 +304,7 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
             let data = along.data.unsigned_abs().max(moved);
             let steps = [along.out.unsigned_abs(), data, along.index.unsigned_abs()];
             let lines: usize = steps.iter().map(|step| step.min(&line)).sum();
-            // Blocks resolve an index once for all the rows that it serves.
+            // Blocks resolve an index once for all rows that it serves.
             if along.index == 0 { 2 * lines } else { lines }
         };
         let fits = |along: &Loop| along.n >= least && !(tuples && along.index != 0);
@@ -321,10 +320,9 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     put_inside(loops, |d| may[d], |_, _| false);
 }
 
-/// Bytes of a destination up to which rows of several elements are taken by their indices: farther ones are prefetched.
+/// Maximum bytes of a destination to take rows of several elements by index; rows of larger ones are prefetched.
 const NEAR_ROWS: usize = 4 << 20;
-/// The least iterations of a loop that is inside for its short steps, where rows may be sorted, or a tuple is resolved
-/// for it.
+/// Minimum iterations of an inner loop with short steps, if rows may be sorted, or if one tuple serves the loop.
 const LEAST_OF_ENTRIES: usize = 16;
-/// Rows of a panel's indices and updates that are prefetched.
+/// Prefetch distance in rows of a panel's indices and updates.
 const PANEL_ROWS_AHEAD: usize = 16;

@@ -10,12 +10,11 @@ use crate::tensor::layout::Layout;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Checks that a tensor has the data type that another one has.
 pub(crate) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::DTypeMismatch { expected, got }) }
 }
 
-/// Checks that the elements of a layout lie at the alignment of their type. Without elements nothing lies anywhere.
+/// Checks that the elements of a layout are aligned for their type. Any address is aligned for an empty layout.
 pub(crate) fn check_aligned(dtype: DType, at: *const u8, layout: &Layout) -> Result<(), Error> {
     let align = dtype.align();
     let lies = layout.is_empty() || at.addr().is_multiple_of(align);

@@ -33,7 +33,7 @@ impl DynTensor {
         DynTensor { memory: Allocation::empty(dtype.align()), layout: no_elements(), dtype }
     }
 
-    /// A tensor of zeros, in the sense of [`Element::ZERO`]: a derived type's own zero may have any bytes.
+    /// A tensor of zeros, in the sense of [`Element::ZERO`]: the zero of a derived type may have any bytes.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], then [`Error::AllocationFailed`].
@@ -48,44 +48,43 @@ impl DynTensor {
     /// As for [`DynView::from_bytes`], then [`Error::AllocationFailed`].
     pub fn from_bytes(dtype: DType, bytes: &[u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = DynView::from_bytes(dtype, bytes, shape)?.layout().clone();
-        // SAFETY: the view has checked that the bytes are values, as many as the layout has.
+        // SAFETY: the view has checked that the bytes are `layout.len()` values.
         unsafe { Self::copied(dtype, bytes, layout) }
     }
 
-    /// An element [`Element::ZERO`], of rank 0.
+    /// A tensor of rank 0 that holds [`Element::ZERO`].
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
     pub(crate) fn zero(dtype: DType) -> Result<Self, Error> {
         let (zero, layout) = (dtype.zero()?, Layout::contiguous(&[])?);
-        // SAFETY: the bytes are those of a value of the type, and a layout of rank 0 has one.
+        // SAFETY: the bytes are one value of the type, and a layout of rank 0 has one element.
         unsafe { Self::copied(dtype, &zero, layout) }
     }
 
     /// A copy of the bytes of elements.
     ///
     /// # Safety
-    /// The bytes are those of values of the data type, as many as the row-major layout has.
+    /// The bytes are `layout.len()` values of the data type, and the layout is row-major.
     unsafe fn copied(dtype: DType, bytes: &[u8], layout: Layout) -> Result<Self, Error> {
         debug_assert_eq!(bytes.len(), layout.len() * dtype.size());
         let memory = Allocation::new(bytes.len(), dtype.align())?;
-        // SAFETY: the memory has as many bytes, and was just allocated.
+        // SAFETY: the memory has `bytes.len()` bytes, and was just allocated.
         unsafe { memory.start().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(DynTensor { memory, layout, dtype })
     }
 
-    /// A tensor of the next bytes of a file, or of any other reader: row-major elements in the machine's byte order.
+    /// A tensor read from a file or any other reader: row-major elements in the machine's byte order.
     ///
-    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// # Errors
     /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
-    /// [`Error::AllocationFailed`]. Then those of the reader, `UnexpectedEof` among them. Of the kind `InvalidData`:
-    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`]: for a derived type, whose values are not known, before
-    /// memory is taken.
+    /// [`Error::AllocationFailed`]. Then the errors of the reader, `UnexpectedEof` among them. Of the kind
+    /// `InvalidData`: [`Error::InvalidBytes`], as for [`DynView::from_bytes`]. For a derived type, whose valid values
+    /// are not known, it comes before memory is allocated.
     ///
-    /// All of the memory is written before the first byte is read. Compare a shape that a file names with the file's
-    /// length first.
+    /// All of the memory is written before the first byte is read: check a file's shape against its length first.
     #[cfg(feature = "std")]
     pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
@@ -94,17 +93,17 @@ impl DynTensor {
         let wrong = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
         check_values(dtype, &[], 0).map_err(wrong)?;
         let memory = Allocation::new(bytes, dtype.align()).map_err(input)?;
-        // A read that is the first to touch a huge page takes Linux longer than to write zeros and then to read.
-        // SAFETY: the memory has as many bytes, and was just allocated.
+        // If a read is the first to touch a huge page, Linux takes longer than if zeros are written first.
+        // SAFETY: the memory has `bytes` bytes, and was just allocated.
         unsafe { memory.start().write_bytes(0, bytes) };
-        // SAFETY: all of the memory's bytes have just been written, with 0; nothing else has its address yet.
+        // SAFETY: all bytes have just been written, with 0; nothing else has the address yet.
         let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
         from.read_exact(bytes)?;
         check_values(dtype, bytes, 0).map_err(wrong)?;
         Ok(DynTensor { memory, layout, dtype })
     }
 
-    /// Makes it a tensor of another data type, without elements. A tensor of this data type is left as it is.
+    /// Empties the tensor and changes its data type; does nothing if the data type is the same.
     pub(crate) fn retype(&mut self, dtype: DType) {
         if self.dtype == dtype {
             return;
@@ -121,14 +120,14 @@ impl DynTensor {
         self.memory.bytes()
     }
 
-    /// The memory, without which the tensor has no elements.
+    /// Takes the memory, and leaves an empty tensor.
     #[cfg(feature = "std")]
     pub(crate) fn take_memory(&mut self) -> Allocation {
         self.layout = no_elements();
         core::mem::replace(&mut self.memory, Allocation::empty(self.dtype.align()))
     }
 
-    /// Other memory of the alignment of the data type, in which there are no elements yet.
+    /// Replaces the memory, aligned for the data type, of an empty tensor.
     #[cfg(feature = "std")]
     pub(crate) fn give_memory(&mut self, memory: Allocation) {
         debug_assert_eq!(memory.align(), self.dtype.align());
@@ -146,14 +145,14 @@ impl DynTensor {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         let bytes = self.layout.len() * self.dtype.size();
-        // SAFETY: by V4 the memory holds as many initialised bytes: elements have no padding.
+        // SAFETY: by V4 the memory holds this number of initialised bytes: elements have no padding.
         unsafe { core::slice::from_raw_parts(self.memory.start(), bytes) }
     }
 
     /// A view of the whole tensor.
     #[must_use]
     pub fn view(&self) -> DynView<'_> {
-        // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory.
+        // SAFETY: by V4 the elements of the row-major layout are the values in this tensor's memory.
         unsafe { DynView::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
@@ -171,8 +170,8 @@ impl DynTensor {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory, each of them
-        // once; the tensor is borrowed mutably.
+        // SAFETY: by V4 the elements of the row-major layout are distinct values in this tensor's memory, mutably
+        // borrowed.
         unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
@@ -204,7 +203,7 @@ impl Resize for DynTensor {
         let (size, align) = (self.dtype.size(), self.dtype.align());
         let bytes = len.saturating_mul(size);
         if self.memory.bytes() < bytes {
-            // Freed first, so that both need not fit in memory.
+            // Freed first: the old and the new memory need not fit at once.
             self.memory = Allocation::empty(align);
             self.memory = Allocation::new(bytes, align)?;
         }
@@ -217,7 +216,6 @@ impl Resize for DynTensor {
     }
 }
 
-/// The layout of shape `[0]`.
 fn no_elements() -> Layout {
     Layout::contiguous(&[0]).expect("an empty dimension can be laid out")
 }

@@ -18,7 +18,7 @@ debug_by!(self: [] DynViewMut<'_> { dtype: self.dtype, shape: self.shape(), stri
 /// Its elements may lie at any alignment.
 #[derive(Clone)]
 pub struct DynView<'a> {
-    /// The first byte of the element at coordinate 0, whether or not there is one.
+    /// The first byte of the element at coordinate 0, whether or not the layout has elements.
     ///
     /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation and may be
     /// read. V3: the bytes of each element are a value of the data type.
@@ -35,12 +35,12 @@ unsafe impl Sync for DynView<'_> {}
 
 impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
     fn from(view: &View<'a, T>) -> Self {
-        // SAFETY: V1 of the view; its elements are values of `T`, which its data type stands for.
+        // SAFETY: V1 of the view; its elements are values of `T`, and the data type is `T::DTYPE`.
         unsafe { Self::from_raw_parts(T::DTYPE, view.origin().cast(), view.layout().clone()) }
     }
 }
 
-/// A tensor of one dimension.
+/// A tensor of rank 1.
 impl<'a, T: Element> From<&'a [T]> for DynView<'a> {
     fn from(values: &'a [T]) -> Self {
         let view = View::new(values, &[values.len()]).expect("a slice is a tensor of one dimension");
@@ -49,8 +49,8 @@ impl<'a, T: Element> From<&'a [T]> for DynView<'a> {
 }
 
 impl<'a, T: Element> View<'a, T> {
-    /// A row-major view of bytes in the machine's byte order, such as those of a mapped file, as elements that any
-    /// bytes are: numbers, `f16` and `bf16` included, and arrays of them. The bytes of a `bool` are looked at.
+    /// A row-major view of bytes in the machine's byte order, such as a mapped file. The element type accepts any
+    /// bytes: numbers, `f16` and `bf16` included, and arrays of numbers. The bytes of a `bool` are checked.
     ///
     /// ```
     /// use gather_core::{DynTensor, Tensor, View};
@@ -65,8 +65,7 @@ impl<'a, T: Element> View<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`DynView::from_bytes`], then [`Error::Misaligned`] where the bytes are not aligned for the type. No
-    /// bytes may lie anywhere.
+    /// As for [`DynView::from_bytes`], then [`Error::Misaligned`], unless the slice is empty.
     pub fn from_bytes(bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         DynView::from_bytes(T::DTYPE, bytes, shape)?.downcast()
     }
@@ -77,32 +76,30 @@ impl<'a> DynView<'a> {
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes), then
-    /// [`Error::InvalidBytes`] when the bytes are no values of the type: a `bool` is 0 or 1, and of a derived type
-    /// only its own crate can tell (see [`DynView::from_bytes_unchecked`]).
+    /// [`Error::InvalidBytes`] if the bytes are no values of the type. A `bool` is 0 or 1; the values of a derived
+    /// type are known to its own crate only (see [`DynView::from_bytes_unchecked`]).
     pub fn from_bytes(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
         check_values(dtype, bytes, 0)?;
-        // SAFETY: the coordinates of a row-major layout are neighbours, and take as many bytes as there are; these
-        // have been checked to be values of the type.
+        // SAFETY: the elements of a row-major layout are contiguous and take `bytes.len()` bytes, all checked values.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
-    /// As [`DynView::from_bytes`] for any data type, without looking at the bytes.
+    /// As [`DynView::from_bytes`] for any data type, without checking the bytes.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes).
     ///
     /// # Safety
-    /// The bytes are values of the data type, one after the other.
+    /// The bytes are contiguous values of the data type.
     pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the coordinates of a row-major layout are neighbours, and take as many bytes as there are; that
-        // these are values is the caller's promise.
+        // SAFETY: the elements of a row-major layout are contiguous: `bytes.len()` bytes, values by the caller's
+        // promise.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
     }
 
-    /// A view of bytes with any strides, at any alignment, whose first coordinate is element `offset`. Strides and
-    /// offset count elements.
+    /// A view of bytes, of any strides and alignment, that begins at `offset`. Strides and offset count elements.
     ///
     /// ```
     /// use gather_core::{DynView, Element};
@@ -116,10 +113,10 @@ impl<'a> DynView<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] when a coordinate
-    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] when `offset` does in a view
-    /// without elements; then [`Error::InvalidBytes`] as for [`DynView::from_bytes`], for the bytes from the first
-    /// element reached to the last.
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] if a coordinate
+    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] if the view is empty and
+    /// `offset` lies outside; then [`Error::InvalidBytes`] as for [`DynView::from_bytes`], for the bytes from the
+    /// first element reached to the last.
     pub fn strided(
         dtype: DType,
         bytes: &'a [u8],
@@ -131,18 +128,16 @@ impl<'a> DynView<'a> {
         let reached = reached_bytes(dtype, &layout, offset);
         check_values(dtype, &bytes[reached.clone()], reached.start)?;
         let origin = bytes.as_ptr().wrapping_add(offset * dtype.size());
-        // SAFETY: every coordinate has been checked to lie in the slice, and all bytes reached to be values of the
-        // type.
+        // SAFETY: every coordinate has been checked to lie in the slice, and the bytes reached to be valid values.
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
-    /// A view of memory of which there is no slice, such as that of another crate's or language's tensor.
+    /// A view of memory that is no slice, such as a tensor of another crate or language.
     ///
-    /// `origin` is the first byte of the element at coordinate 0, wherever in memory the strides lead from there. They
-    /// count elements.
+    /// `origin` is the first byte of the element at coordinate 0, wherever in memory the strides (in elements) lead.
     ///
     /// # Safety
-    /// - `origin` is not null, even where the layout has no elements. It needs no alignment.
+    /// - `origin` is not null, even if the layout is empty. It needs no alignment.
     /// - For `'a`, the bytes of the elements at all coordinates of the layout may be read: they lie in one allocation,
     ///   which `origin` may access, and nothing writes to them.
     /// - The bytes of each element are a value of the data type.
@@ -157,20 +152,20 @@ impl<'a> DynView<'a> {
     /// The same elements with the dimensions in another order.
     ///
     /// # Errors
-    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    /// [`Error::InvalidPermutation`] if `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let layout = self.layout.permuted(axes)?;
-        // SAFETY: the coordinates are those of this view with their components in another order (V1, V3).
+        // SAFETY: the coordinates are the permuted coordinates of this view (V1, V3).
         Ok(unsafe { Self::from_raw_parts(self.dtype, self.origin(), layout) })
     }
 
-    /// The view with its type: for what takes typed views alone, such as maps and block-quantised gathers.
+    /// The typed view, for methods of typed views only, such as maps and block-quantised gathers.
     ///
     /// ```
     /// use gather_core::{DynView, Gather, Given, View, maps};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
-    ///     // Of a file, say.
+    /// From a file, say.
     ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
     ///     let table = DynView::from(&codes);
     ///     let params = (Given::All(0.5), Given::All(128));
@@ -181,15 +176,15 @@ impl<'a> DynView<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], then [`Error::Misaligned`]. A view without elements may lie anywhere.
+    /// [`Error::DTypeMismatch`], then [`Error::Misaligned`]. An empty view may have any address.
     pub fn downcast<T: Element>(&self) -> Result<View<'a, T>, Error> {
         check_dtype(T::DTYPE, self.dtype)?;
         check_aligned(T::DTYPE, self.origin(), &self.layout)?;
-        // The address of no elements need not be aligned, which that of a typed view is.
+        // The origin of an empty view may be misaligned; a typed view needs an aligned one.
         let origin = if self.layout.is_empty() { NonNull::dangling().as_ptr() } else { self.origin.cast().as_ptr() };
-        // SAFETY: V1 and V3 of this view: its bytes are values of `T`, which the data type stands for. The first is
-        // aligned, as just checked, and so are the others, since sizes are multiples of alignments. A view without
-        // elements has no coordinate, and an address that is aligned and not null.
+        // SAFETY: V1 and V3 of this view: its bytes are values of `T`, whose data type was compared. The first element
+        // was just checked to be aligned, and so are all others, since sizes are multiples of alignments. An empty
+        // view has no coordinate; its origin is aligned and not null.
         Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
     }
 
@@ -208,16 +203,16 @@ impl<'a> DynView<'a> {
     }
 }
 
-/// A borrowed tensor that is written, and whose data type is known at run time.
+/// A mutably borrowed tensor whose data type is known at run time.
 ///
-/// Its elements may lie at any alignment. They are written as whole values of the data type. What is changed in place
-/// is read first, as bytes that need be no values.
+/// Its elements may lie at any alignment. Calls write whole values of the data type. A call in place first reads the
+/// elements, as bytes that need not be valid values.
 pub struct DynViewMut<'a> {
-    /// The first byte of the element at coordinate 0, whether or not there is one.
+    /// The first byte of the element at coordinate 0, whether or not the layout has elements.
     ///
     /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation, are
     /// initialised, and may be read and written, through this view only. V2: no two coordinates share an element. V3:
-    /// the memory takes any value of the data type.
+    /// the memory may hold any value of the data type.
     origin: NonNull<u8>,
     layout: Layout,
     dtype: DType,
@@ -226,7 +221,7 @@ pub struct DynViewMut<'a> {
 
 // SAFETY: a mutable view is borrowed mutably as a whole, and elements are `Send + Sync`.
 unsafe impl Send for DynViewMut<'_> {}
-// SAFETY: through a shared reference it gives out its layout and data type only.
+// SAFETY: a shared reference gives out the layout and the data type only.
 unsafe impl Sync for DynViewMut<'_> {}
 
 impl<'a, T: Element> From<&'a mut ViewMut<'_, T>> for DynViewMut<'a> {
@@ -238,25 +233,22 @@ impl<'a, T: Element> From<&'a mut ViewMut<'_, T>> for DynViewMut<'a> {
 }
 
 impl<'a> DynViewMut<'a> {
-    /// A row-major view of bytes, at any alignment, in the machine's byte order. Bytes take the values of any data
-    /// type.
+    /// A row-major view of bytes, at any alignment, in the machine's byte order. It may have any data type.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes).
     pub fn from_bytes(dtype: DType, bytes: &'a mut [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = row_major(dtype, bytes.len(), shape)?;
-        // SAFETY: the coordinates of a row-major layout are neighbours, each once, and take as many bytes as there
-        // are.
+        // SAFETY: the elements of a row-major layout are contiguous and disjoint, and take `bytes.len()` bytes.
         Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_mut_ptr(), layout) })
     }
 
-    /// A view of bytes with any strides, at any alignment, whose first coordinate is element `offset`. Strides and
-    /// offset count elements.
+    /// A view of bytes, of any strides and alignment, that begins at `offset`. Strides and offset count elements.
     ///
     /// # Errors
-    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] when a coordinate
-    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] when `offset` does in a view
-    /// without elements; then [`Error::StridesOverlap`] as for [`ViewMut::strided`].
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] if a coordinate
+    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] if the view is empty and
+    /// `offset` lies outside; then [`Error::StridesOverlap`] as for [`ViewMut::strided`].
     pub fn strided(
         dtype: DType,
         bytes: &'a mut [u8],
@@ -271,13 +263,13 @@ impl<'a> DynViewMut<'a> {
         Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
     }
 
-    /// A view of memory of which there is no slice: the writable form of [`DynView::from_raw_parts`].
+    /// A view of memory that is no slice: the writable form of [`DynView::from_raw_parts`].
     ///
     /// # Safety
-    /// - `origin` is not null, even where the layout has no elements. It needs no alignment.
+    /// - `origin` is not null, even if the layout is empty. It needs no alignment.
     /// - For `'a`, the bytes of the elements at all coordinates of the layout may be read and written: they lie in one
     ///   allocation, which `origin` may access, they are initialised, and nothing else reads or writes them.
-    /// - Values of the data type may be written there: whoever reads the memory afterwards takes any of them.
+    /// - Any value of the data type may be written there: later readers of the memory accept all of them.
     /// - No two coordinates share an element.
     #[must_use]
     #[inline]
@@ -302,21 +294,21 @@ impl<'a> DynViewMut<'a> {
     }
 }
 
-/// The row-major layout of a shape, whose elements take `len` bytes.
+/// The row-major layout of a shape; its elements must take `len` bytes.
 fn row_major(dtype: DType, len: usize, shape: &[usize]) -> Result<Layout, Error> {
     let layout = Layout::contiguous(shape)?;
     let expected = Shape::checked_bytes(shape, dtype.size())?;
     if len == expected { Ok(layout) } else { Err(Error::LengthMismatch { len, expected, shape: shape.into() }) }
 }
 
-/// A layout whose coordinates, taken from element `offset`, lie in `len` bytes.
+/// A strided layout, checked to lie in `len` bytes if it begins at element `offset`.
 fn within(dtype: DType, len: usize, shape: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
     let layout = Layout::strided(shape, strides)?;
     layout.check_within(offset, len / dtype.size())?;
     Ok(layout)
 }
 
-/// The bytes from the first element reached to the last, of a layout that has been checked to lie in a slice.
+/// The byte range from the first element reached to the last. The layout has been checked to lie in the slice.
 fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Range<usize> {
     match layout.reach() {
         Some((Some(first), Some(last))) => {
@@ -327,7 +319,7 @@ fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Ran
     }
 }
 
-/// Checks that bytes, which begin at `start` of a slice, are values of a type.
+/// Checks that `bytes` are values of a type. `start` is their position in the slice, for the error.
 pub(super) fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
     let wrong = match dtype.validity() {
         Validity::AnyBits => return Ok(()),
@@ -353,7 +345,7 @@ mod tests {
                 rest /= dim;
             }
             let element = view.origin().wrapping_offset(offset * size_of::<T>() as isize).cast::<T>();
-            // SAFETY: a coordinate's element may be read (V1), at any alignment, and is a value of `T` (V3).
+            // SAFETY: the element of a coordinate may be read (V1), at any alignment, and is a value of `T` (V3).
             values.push(unsafe { element.read_unaligned() });
         }
         values
@@ -365,7 +357,7 @@ mod tests {
         for shift in 0..4 {
             let mut memory = vec![0u8; shift];
             memory.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
-            // What is no whole element is not reached.
+            // Trailing bytes that are no whole element are not reached.
             memory.extend([0xFF; 3]);
             let bytes = &memory[shift..];
             let view = |shape: &[usize], strides: &[isize], offset| {
@@ -396,7 +388,7 @@ mod tests {
         assert_eq!(view(&[2], &[-1], 2), Ok(vec![true, false]));
         assert_eq!(view(&[3], &[1], 2), invalid(Some(4)));
         assert_eq!(view(&[2], &[1], 0), invalid(Some(0)));
-        // The byte between the two is one of those that are looked at.
+        // The byte between the two elements is checked, too.
         assert_eq!(view(&[2], &[-4], 4), invalid(Some(0)));
         assert_eq!(view(&[0], &[1], 0), Ok(vec![]));
         let whole = DynView::from_bytes(dtype, &bytes, &[5]).map(|view| read::<bool>(&view));

@@ -1,4 +1,4 @@
-//! Layouts: sizes and strides without memory, checked once where they are made.
+//! Layouts: sizes and strides without memory, checked at construction.
 
 #![forbid(unsafe_code)]
 
@@ -17,38 +17,36 @@ use crate::types::order::sort_by_key;
 ///
 /// A plan is made from layouts; a view is a layout over memory.
 //
-// A layout is made for every view, in front of calls that take as long as a few hundred instructions. So few
-// dimensions are held in place, and the fields are words without padding between them, which compilers keep in
-// registers.
+// A layout is made for every view, before calls that take a few hundred instructions. So up to `INLINE` dimensions are
+// stored inline, and the fields are words without padding, which compilers keep in registers.
 #[derive(Clone)]
 pub struct Layout {
-    /// Of up to `INLINE` dimensions, then zeros. L1: there is one stride a dimension. L2: the product of the sizes,
-    /// zeros left aside, fits in `isize`.
+    /// Up to `INLINE` dimensions, then zeros. L1: one stride each. L2: the product of nonzero sizes fits in `isize`.
     sizes: [usize; INLINE],
     strides: [isize; INLINE],
-    /// The dimensions where there are more, else `None`.
+    /// All dimensions if there are more than `INLINE`, else `None`.
     spilled: Option<Box<Spilled>>,
     /// L3: the product of the sizes.
     len: usize,
-    /// L4: the number of dimensions that are held in place; 0 where they are spilled.
+    /// L4: the number of inline dimensions; 0 if they are spilled.
     rank: u32,
     order: Order,
 }
 
-/// Sizes and strides of many dimensions, one each.
+/// Sizes and strides of more than `INLINE` dimensions.
 #[derive(Clone)]
 struct Spilled {
     sizes: Box<[usize]>,
     strides: Box<[isize]>,
 }
 
-/// The known facts of strides.
+/// Known facts of the strides.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {
-    /// L5: they are those that [`Layout::contiguous`] gives the shape.
+    /// L5: the strides that [`Layout::contiguous`] gives the shape.
     RowMajor,
-    /// They are others, which may be contiguous too: a dimension of one element is never stepped along.
+    /// Other strides. The layout may still be contiguous, since the stride of a dimension of size 1 does not matter.
     Any,
 }
 
@@ -84,7 +82,7 @@ impl Layout {
         }
         let (mut sizes, mut strides) = ([0; INLINE], [0; INLINE]);
         let mut product = Product::new();
-        // The bounds are constants, so that the loop is unrolled and the arrays are registers.
+        // Constant bounds: the loop is unrolled, and the arrays are kept in registers.
         for d in (0..INLINE).rev() {
             if let Some(&dim) = shape.get(d) {
                 sizes[d] = dim;
@@ -109,13 +107,13 @@ impl Layout {
         Ok(Self::spilled(shape, strides, len, Order::RowMajor))
     }
 
-    /// A layout of many dimensions that L1 to L5 have been checked for.
+    /// A layout of more than `INLINE` dimensions, checked for L1 to L5.
     fn spilled(shape: &[usize], strides: Box<[isize]>, len: usize, order: Order) -> Self {
         let spilled = Some(Box::new(Spilled { sizes: shape.into(), strides }));
         Layout { sizes: [0; INLINE], strides: [0; INLINE], spilled, len, rank: 0, order }
     }
 
-    /// A layout with any element strides, negative and 0 too.
+    /// A layout with any element strides, including negative ones and 0.
     ///
     /// # Errors
     /// [`Error::StridesLengthMismatch`], then [`Error::TooManyElements`].
@@ -141,7 +139,7 @@ impl Layout {
         Ok(Layout { sizes: own_sizes, strides: own_strides, spilled: None, len, rank: shape.len() as u32, order })
     }
 
-    /// The same strides with another size of the first dimension; `None` where there is no dimension.
+    /// The same strides with another size of the first dimension; `None` if the rank is 0.
     ///
     /// # Errors
     /// [`Error::TooManyElements`].
@@ -161,7 +159,7 @@ impl Layout {
         }
     }
 
-    /// The distance between neighbours along each dimension, in elements.
+    /// The distance between adjacent elements along each dimension, in elements.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[isize] {
@@ -200,25 +198,25 @@ impl Layout {
                 if stride != step {
                     return false;
                 }
-                // A layout with elements has dimensions of at most `isize::MAX`, and so has their product (L2).
+                // A nonempty layout has dimensions of at most `isize::MAX`, and so has their product (L2).
                 step *= dim as isize;
             }
         }
         true
     }
 
-    /// Whether the strides are those of a row-major layout, also along dimensions that are not stepped along (L5): so
-    /// they are for any other size of the first dimension.
+    /// Whether the strides are row-major (L5), also along dimensions of size 0 or 1. They then stay row-major for any
+    /// other size of the first dimension.
     #[inline]
     pub(crate) fn is_row_major(&self) -> bool {
         self.order == Order::RowMajor
     }
 
-    /// Whether two layouts have the same shape, and the same stride along each dimension of size 2 or more: no call
-    /// steps along other dimensions, nor along any dimension of an empty tensor.
+    /// Whether two layouts have the same shape, and the same stride along each dimension of size 2 or more. Calls step
+    /// along no other dimension, and along none of an empty tensor.
     ///
-    /// Plans ask it of three layouts in front of calls that take as long as a few dozen instructions: those of few
-    /// dimensions whose strides follow from their shapes are compared word by word, without a loop.
+    /// Plans compare three layouts before calls that take a few dozen instructions. Row-major layouts of few
+    /// dimensions are compared word by word, without a loop.
     #[inline(always)]
     pub(crate) fn matches(&self, other: &Self) -> bool {
         let kind = self.kind();
@@ -236,9 +234,9 @@ impl Layout {
         self.matches_any(other)
     }
 
-    /// The size of another layout's first dimension, if the layout [matches](Self::matches) in every other dimension and
-    /// has the same stride along the first one. That stride counts whatever the size here: `other` may step along the
-    /// dimension where this layout, of size 0 or 1, does not.
+    /// The size of another layout's first dimension, if the layout [matches](Self::matches) in every other dimension
+    /// and has the same first stride. The first stride is compared even if this layout has size 0 or 1 there: `other`
+    /// may step along the dimension.
     #[inline(always)]
     pub(crate) fn count_of(&self, other: &Self) -> Option<usize> {
         let kind = self.kind();
@@ -251,7 +249,7 @@ impl Layout {
         }
     }
 
-    /// Rank and order in one word, which compilers compare at once.
+    /// Rank and order in one word, for a single comparison.
     #[inline(always)]
     const fn kind(&self) -> u64 {
         kind(self.rank, self.order)
@@ -262,13 +260,12 @@ impl Layout {
         self.shape() == other.shape() && self.steps_as(other)
     }
 
-    /// Whether a tensor of layout `other`, of the same rank, may be stepped through by the strides of this layout.
+    /// Whether the strides of this layout step through a tensor of layout `other`, of the same rank.
     fn steps_as(&self, other: &Self) -> bool {
         let mut dims = other.shape().iter().zip(self.strides().iter().zip(other.strides()));
         other.is_empty() || dims.all(|(&n, (own, theirs))| n == 1 || own == theirs)
     }
 
-    /// The dimensions in another order.
     pub(crate) fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank();
         let mut is_named = SmallVec::<[bool; INLINE]>::from_elem(false, rank);
@@ -281,11 +278,10 @@ impl Layout {
         Self::strided(&shape, &strides)
     }
 
-    /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty
-    /// layout.
+    /// The least and greatest element position relative to the first coordinate, inclusive; `None` if empty.
     ///
     /// # Errors
-    /// An end that is not representable comes back as `None` in the pair.
+    /// An end that is not representable is `None` in the pair.
     pub(crate) fn reach(&self) -> Option<(Option<isize>, Option<isize>)> {
         if self.len == 0 {
             return None;
@@ -300,8 +296,7 @@ impl Layout {
         Some((first, last))
     }
 
-    /// Checks that tensors of the layout can be: that from the first element to the last, of `size` bytes each, they
-    /// have no more bytes than a tensor can have.
+    /// Checks that a tensor of this layout can exist: elements of `size` bytes span at most `isize::MAX` bytes.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`].
@@ -312,7 +307,7 @@ impl Layout {
         if bytes.is_some() { Ok(()) } else { Err(too_many_bytes(self.shape(), size)) }
     }
 
-    /// Checks that every coordinate, taken from element `offset`, lies in a slice of `len` elements.
+    /// Checks that every coordinate, counted from element `offset`, lies in a slice of `len` elements.
     pub(crate) fn check_within(&self, offset: usize, len: usize) -> Result<(), Error> {
         let Some((first, last)) = self.reach() else {
             return if offset <= len { Ok(()) } else { Err(Error::OffsetOutOfBounds { offset, len }) };
@@ -325,9 +320,8 @@ impl Layout {
         }
     }
 
-    /// Checks that no two coordinates share an element: ordered by length, every stride steps over all that the
-    /// shorter ones reach. Sufficient for outputs made by slicing, permuting and reversing; other disjoint layouts are
-    /// refused.
+    /// Checks that no two coordinates share an element: in order of length, every stride exceeds the reach of all
+    /// shorter ones. Sufficient for sliced, permuted and reversed outputs; other disjoint layouts are refused.
     pub(crate) fn check_disjoint(&self) -> Result<(), Error> {
         if self.is_contiguous() {
             return Ok(());
@@ -348,14 +342,13 @@ impl Layout {
     }
 }
 
-/// The product of sizes, taken from the last to the first: each partial product is a row-major stride. Whether it is
-/// too large is asked once, at the end.
+/// The product of sizes from last to first: each partial product is a row-major stride. `beyond` collects overflow.
 struct Product {
-    /// That of the sizes so far, zeros left aside.
+    /// The product of the nonzero sizes.
     step: usize,
-    /// That of the sizes so far.
+    /// The product of all sizes.
     len: usize,
-    /// Not 0 once `step` has exceeded `isize::MAX`, from when on the others mean nothing.
+    /// Nonzero once `step` has exceeded `isize::MAX`; then the other fields are meaningless.
     beyond: usize,
 }
 
@@ -370,11 +363,11 @@ impl Product {
         let step = self.step as u128 * dim.max(1) as u128;
         self.step = step as usize;
         self.len = self.len.wrapping_mul(dim);
-        // A first excess is one of at most `isize::MAX * usize::MAX`, none of whose bits is lost here.
+        // The first excess is at most `isize::MAX * usize::MAX`, so no bit of it is lost here.
         self.beyond |= (step >> (usize::BITS - 1)) as usize;
     }
 
-    /// The number of elements; `None` where they are more than memory holds, zero dimensions left aside.
+    /// The number of elements; `None` if the product of the nonzero sizes exceeds `isize::MAX`.
     #[inline(always)]
     fn len(&self) -> Option<usize> {
         if self.beyond == 0 { Some(self.len) } else { None }

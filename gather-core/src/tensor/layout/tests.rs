@@ -6,7 +6,6 @@ use crate::tensor::shape::MOST;
 const SHAPES: &[&[usize]] =
     &[&[], &[5], &[0], &[2, 3], &[2, 0, 3], &[1, 1, 4, 1], &[2, 1, 2, 1, 2, 3], &[2; 7], &[1, 2, 0, 3, 1, 2, 1, 4]];
 
-/// Row-major strides by their definition.
 fn strides_of(shape: &[usize]) -> Vec<isize> {
     (0..shape.len()).map(|d| shape[d + 1..].iter().map(|&dim| dim.max(1) as isize).product()).collect()
 }
@@ -44,7 +43,7 @@ fn layouts_match_by_shape_and_strides() {
             let mut strides = strides_of(shape);
             strides[d] += 1;
             let other = Layout::strided(shape, &strides).unwrap();
-            // Plans compare the strides along which a call steps, and `==` compares all.
+            // Plans compare the strides along which a call steps; `==` compares all.
             let stepped = shape[d] != 1 && !made.is_empty();
             assert!(other.order == Order::Any && other.matches(&other) && other != made && other == other.clone());
             assert_eq!((made.matches(&other), other.matches(&given)), (!stepped, !stepped));
@@ -66,7 +65,7 @@ fn the_dimensions_of_a_permuted_layout_move_together() {
     assert_eq!(layout.permuted(&[0, 1, 3]), Err(Error::InvalidPermutation { rank: 3 }));
 }
 
-/// Each axis is looked at once: of this rank, a search among the axes for each dimension takes minutes.
+/// Each axis is visited once: at this rank, a search of `axes` for each dimension takes minutes.
 #[test]
 fn dimensions_are_permuted_in_linear_time() {
     const RANK: usize = 600_000;
@@ -81,7 +80,7 @@ fn dimensions_are_permuted_in_linear_time() {
 
 #[test]
 fn the_bytes_from_the_first_element_to_the_last_are_those_of_a_tensor() {
-    // Backwards along one dimension, forwards along the other: 5 + 6 steps from end to end.
+    // Backward along one dimension, forward along the other: 5 + 6 steps from end to end.
     let layout = Layout::strided(&[2, 3], &[-5, 3]).unwrap();
     let most = MOST / 12;
     assert_eq!(layout.check_bytes(most), Ok(()));

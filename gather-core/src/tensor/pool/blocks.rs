@@ -1,12 +1,12 @@
-//! The blocks of a pool: which are kept, and which a tensor takes.
+//! The blocks of a pool: which ones it keeps, and which one a tensor takes.
 //!
 //! ```text
-//! take:       the smallest block that is kept, of the alignment, and of one to two times the size; else a new one
-//! give_back:  keep the block, or free it where the limit would be passed, or the pool is gone
+//! take:       the smallest kept block of the alignment and of 1 to 2 times the size; else a new one
+//! give_back:  keep the block; free it if the limit would be exceeded or the pool is gone
 //! ```
 //!
-//! Sizes are classes, of which there are eight for each power of two, so that a list for each makes both short. Nothing
-//! is allocated or freed under the lock, except these lists.
+//! Sizes are rounded up to classes, eight per power of two. A list for each class makes `take` and `give_back` short.
+//! Only these lists allocate or free under the lock.
 
 #![forbid(unsafe_code)]
 
@@ -17,20 +17,19 @@ use super::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::tensor::allocation::Allocation;
 use crate::types::error::Error;
 
-/// A pool, whose clones share it. Without it its blocks are freed, and so are those that come back later.
+/// The owning handle of a pool, shared by its clones. When it drops, kept blocks are freed, and later ones on return.
 pub(super) struct Owner(Arc<Shared>);
 
-/// The blocks of a pool, as its tensors know them.
+/// A tensor's handle of its pool.
 #[derive(Clone)]
 pub(super) struct Lender(Arc<Shared>);
 
 struct Shared {
-    /// The most bytes that are kept.
+    /// Maximum bytes kept.
     limit: usize,
     kept: Mutex<Kept>,
 }
 
-/// The blocks that a pool keeps.
 #[derive(Default)]
 struct Kept {
     /// By alignment, then by class.
@@ -40,17 +39,17 @@ struct Kept {
     is_over: bool,
 }
 
-/// The memory that a pool holds, and how often that was of use: [`Pool::stats`](crate::Pool::stats).
+/// Memory held by a pool, and how often it was reused: [`Pool::stats`](crate::Pool::stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// Bytes that are held for tensors to come.
+    /// Bytes held for future tensors.
     pub bytes: usize,
-    /// The blocks that they are.
+    /// The number of blocks held.
     pub blocks: usize,
-    /// How often a tensor took a block that was held.
+    /// The number of times a tensor took a held block.
     pub taken_again: u64,
-    /// How often one asked the allocator.
+    /// The number of times a tensor took memory from the allocator.
     pub allocated: u64,
 }
 
@@ -71,7 +70,6 @@ impl Owner {
         self.0.lock().stats
     }
 
-    /// Frees all blocks.
     pub(super) fn trim(&self) {
         self.0.trim(false);
     }
@@ -84,7 +82,7 @@ impl Drop for Owner {
 }
 
 impl Lender {
-    /// A block of an alignment for `bytes` bytes, at least one.
+    /// A block with an alignment and at least `bytes` bytes.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -106,14 +104,14 @@ impl Lender {
         })
     }
 
-    /// Gives back a block that was taken; no memory is none.
+    /// Gives back a block that was taken; does nothing for an empty one.
     pub(super) fn give_back(&self, block: Allocation) {
         let size = block.bytes();
         let Some(class) = class_of(size).filter(|_| size > 0) else { return };
         let mut kept = self.0.lock();
         let bytes = kept.stats.bytes.saturating_add(size);
         if kept.is_over || bytes > self.0.limit {
-            // Freed when the lock is no longer held.
+            // Freed after the lock is released.
             drop(kept);
             return drop(block);
         }
@@ -128,7 +126,7 @@ impl Lender {
 }
 
 impl Shared {
-    /// No call panics in the midst of a change: the lists and their numbers agree in any case.
+    /// Ignores poison: no call panics during a change, so lists and numbers always agree.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,37 +136,36 @@ impl Shared {
         kept.is_over |= for_good;
         (kept.stats.bytes, kept.stats.blocks) = (0, 0);
         let blocks = core::mem::take(&mut kept.blocks);
-        // Freed when the lock is no longer held.
+        // Freed after the lock is released.
         drop(kept);
         drop(blocks);
     }
 }
 
 impl Kept {
-    /// Removes a block of a class, or of one up to twice as large.
+    /// Removes a block of a class, or of up to twice its size.
     fn block(&mut self, class: usize, align: usize) -> Option<Allocation> {
         let classes = self.blocks.get_mut(&align)?.iter_mut().skip(class);
-        classes.take(OF_A_POWER + 1).find_map(Vec::pop)
+        classes.take(PER_POWER + 1).find_map(Vec::pop)
     }
 }
 
-/// The number of classes for each power of two.
-const OF_A_POWER: usize = 8;
+/// The number of classes per power of two.
+const PER_POWER: usize = 8;
 /// The binary logarithm of the least size.
-const LEAST: u32 = 9;
+const MIN_LOG2: u32 = 9;
 
-/// The number of the least class that holds `bytes` bytes; `None` where no memory does.
+/// The least class of blocks of at least `bytes` bytes; `None` if `bytes > isize::MAX`.
 fn class_of(bytes: usize) -> Option<usize> {
-    let bytes = bytes.max(1 << LEAST);
+    let bytes = bytes.max(1 << MIN_LOG2);
     let power = bytes.ilog2();
-    let step = (1 << power) / OF_A_POWER;
-    let class = (power - LEAST) as usize * OF_A_POWER + (bytes.div_ceil(step) - OF_A_POWER);
+    let step = (1 << power) / PER_POWER;
+    let class = (power - MIN_LOG2) as usize * PER_POWER + (bytes.div_ceil(step) - PER_POWER);
     (bytes <= isize::MAX as usize).then_some(class)
 }
 
-/// The bytes of a block of a class.
 fn size_of_class(class: usize) -> usize {
-    (OF_A_POWER + class % OF_A_POWER) << (class / OF_A_POWER + (LEAST - OF_A_POWER.ilog2()) as usize)
+    (PER_POWER + class % PER_POWER) << (class / PER_POWER + (MIN_LOG2 - PER_POWER.ilog2()) as usize)
 }
 
 #[cfg(test)]
@@ -182,7 +179,7 @@ mod tests {
             let size = size_of_class(class);
             assert!(size >= bytes && size.is_multiple_of(64), "{bytes}: {size}");
             assert!(size <= bytes.max(512) + bytes.max(512) / 8, "{bytes}: {size}");
-            assert_eq!((class_of(size), size_of_class(class + OF_A_POWER)), (Some(class), 2 * size));
+            assert_eq!((class_of(size), size_of_class(class + PER_POWER)), (Some(class), 2 * size));
         }
         let greatest = class_of(isize::MAX as usize).map(size_of_class);
         assert_eq!((greatest, class_of(usize::MAX)), (Some(1 << (usize::BITS - 1)), None));

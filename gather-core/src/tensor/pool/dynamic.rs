@@ -10,10 +10,9 @@ use crate::types::declare::accessors;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// A [`DynOutput`] whose memory comes from a [`Pool`](crate::Pool), and goes back there when it is dropped.
+/// A [`DynOutput`] whose memory comes from a [`Pool`](crate::Pool), and returns to it on drop.
 ///
-/// It takes the data type and the shape of each result that is written to it. After an error it is unchanged, or has
-/// no elements.
+/// It takes the data type and the shape of each result written to it. After an error it is unchanged or empty.
 ///
 /// ```
 /// use gather_core::{DynView, Element, Gather, Pool, Registry, View};
@@ -56,7 +55,7 @@ impl DynPooled {
         self.tensor.view_mut()
     }
 
-    /// The tensor with its memory, which does not go back to the pool. Nothing is copied.
+    /// The tensor with its memory, which does not return to the pool. Nothing is copied.
     #[must_use]
     pub fn into_tensor(mut self) -> DynTensor {
         let none = DynTensor::empty(self.dtype());
@@ -86,7 +85,7 @@ impl Resize for DynPooled {
     }
 
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
-        // SAFETY: the caller's promise: `clear` called that of the tensor last, for as many elements.
+        // SAFETY: the caller's promise: `clear` called the tensor's `clear` last, for `len` elements.
         unsafe { self.tensor.assume_init(shape, len) }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory of outputs that is used again: [`Pool`].
+//! Reused memory of outputs: [`Pool`].
 
 mod blocks;
 mod dynamic;
@@ -22,20 +22,18 @@ use crate::types::error::Error;
 pub use self::blocks::PoolStats;
 pub use self::dynamic::DynPooled;
 
-/// Memory of outputs that is used again, as the caching allocators of engines do.
+/// Reused memory of outputs, as in the caching allocators of engines.
 ///
-/// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and takes a
-/// fault for each. A pool hands out [`Pooled`] tensors, whose memory comes back to it when they are
-/// dropped, on any thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls
-/// whose types are known at run time take a [`DynPooled`], which is a [`DynOutput`](crate::DynOutput). Memory is shared
-/// by elements of any type of the same alignment.
+/// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and each
+/// costs a page fault. A pool hands out [`Pooled`] tensors, whose memory returns to it when they are dropped, on any
+/// thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Calls of types known at
+/// run time take a [`DynPooled`], a [`DynOutput`](crate::DynOutput). All element types of an alignment share memory.
 ///
-/// A clone is the same pool. When the last one is dropped, so is the memory that it holds; tensors that are still there
-/// keep theirs, and free it themselves.
+/// A clone is the same pool. Dropping the last clone frees the memory held; existing tensors keep and free their own.
 ///
-/// Cost: a lock for each tensor that takes memory, and one when it is dropped. Memory is taken from the allocator in
-/// sizes of which there are eight for each power of two, from 512 bytes on. A block that is held serves where it is at
-/// most twice the size that would be taken. Where the allocator has no memory, all that is held is freed first.
+/// Cost: one lock when a tensor takes memory, and one when it is dropped. Allocations are rounded up to one of eight
+/// sizes per power of two, from 512 bytes on. A held block is reused if it is at most twice the rounded size. If the
+/// allocator has no memory, all held memory is freed first.
 ///
 /// ```
 /// use gather_core::{Gather, Pool, View};
@@ -73,20 +71,20 @@ impl Pool {
         Self::with_limit(usize::MAX)
     }
 
-    /// A pool that holds up to `limit` bytes. What comes back beyond that is freed.
+    /// A pool that holds up to `limit` bytes. Memory returned beyond the limit is freed.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Pool { owner: Arc::new(Owner::with_limit(limit)) }
     }
 
-    /// An output of shape `[0]`, which takes memory from the pool when a call writes to it.
+    /// An empty output of shape `[0]`, which takes memory from the pool when a call writes to it.
     #[must_use]
     pub fn tensor<T: Element>(&self) -> Pooled<T> {
         const { IsElement::<T>::CHECK };
         Pooled { inner: self.dyn_tensor(T::DTYPE), elements: PhantomData }
     }
 
-    /// An output of shape `[0]` for calls whose types are known at run time. It takes the data type of the result.
+    /// An empty output of shape `[0]` for calls of types known at run time. It takes the data type of the result.
     #[must_use]
     pub fn dyn_tensor(&self, dtype: DType) -> DynPooled {
         DynPooled { tensor: DynTensor::empty(dtype), pool: self.owner.lender() }
@@ -97,18 +95,18 @@ impl Pool {
         self.owner.trim();
     }
 
-    /// The memory that the pool holds, and how often that was of use.
+    /// The memory held by the pool, and how often it was reused.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         self.owner.stats()
     }
 }
 
-/// An [`Output`] whose memory comes from a [`Pool`], and goes back there when it is dropped.
+/// An [`Output`] whose memory comes from a [`Pool`], and returns to it on drop.
 ///
-/// It takes the shape of each result that is written to it. After an error it is unchanged, or has no elements.
+/// It takes the shape of each result written to it. After an error it is unchanged or empty.
 pub struct Pooled<T> {
-    /// V5: has the data type of `T`.
+    /// V5: its data type is `T::DTYPE`.
     inner: DynPooled,
     elements: PhantomData<T>,
 }
@@ -134,7 +132,7 @@ impl<T> Pooled<T> {
         unsafe { slice::from_raw_parts(tensor.start().cast(), tensor.layout().len()) }
     }
 
-    /// The elements in row-major order, to be changed in place.
+    /// The elements in row-major order, mutable.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         let tensor = &mut self.inner.tensor;
@@ -155,11 +153,10 @@ impl<T> Pooled<T> {
         ViewMut::new(self.as_mut_slice(), &shape).expect("a tensor has as many values as its shape says")
     }
 
-    /// The tensor with its memory, which does not go back to the pool. Nothing is copied.
+    /// The tensor with its memory, which does not return to the pool. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], where the memory is no whole number of elements and the allocator could not take
-    /// the rest back.
+    /// [`Error::AllocationFailed`], if the allocator could not take back bytes beyond a whole number of elements.
     pub fn into_tensor(mut self) -> Result<Tensor<T>, Error> {
         let (len, shape) = (self.as_slice().len(), Shape::from(self.shape()));
         let memory = self.inner.tensor.take_memory();

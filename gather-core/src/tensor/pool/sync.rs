@@ -1,5 +1,5 @@
-//! The items that `blocks` takes from the standard library. The model in `tests/model` has its own in place of this
-//! file, and chooses the order in which threads run.
+//! Imports of `blocks` from the standard library. The model in `tests/model` replaces this file with its own types,
+//! and chooses the order in which threads run.
 
 #![forbid(unsafe_code)]
 

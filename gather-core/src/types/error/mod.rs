@@ -19,9 +19,9 @@ use crate::types::reduction::Reduction;
 #[cfg(test)]
 mod tests;
 
-/// The type of errors: a row for each variant, its fields and its message, which names operator, argument, value and
-/// what is allowed in lower case. A message is a text, a text with arguments in parentheses, or a `match` of such by
-/// fields, which are references.
+/// Declares the error type: a row for each variant, its fields and its message. A message names the operator, the
+/// argument, the value and the allowed values, in lower case. It is a text, a text with arguments in parentheses, or a
+/// `match` of texts by fields, which are references.
 macro_rules! errors {
     (text $f:ident $text:literal) => { write!($f, $text) };
     (text $f:ident ($($text:tt)+)) => { write!($f, $($text)+) };
@@ -58,9 +58,9 @@ macro_rules! errors {
 }
 
 errors! {
-    /// Why a call was refused.
+    /// The error of a refused call.
     ///
-    /// Everything that follows from shapes and attributes is found before a single byte of the output is written; only
+    /// Every error that follows from shapes and attributes is found before a byte of the output is written; only
     /// [`Error::IndexOutOfRange`] depends on the values of the indices.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
@@ -79,14 +79,14 @@ errors! {
     BatchDimsOutOfRange { op,
         /// The value as given.
         batch_dims: i64,
-        /// The least value allowed here.
+        /// The least value allowed.
         min: i64,
-        /// The greatest value allowed here.
+        /// The greatest value allowed.
         max: i64,
     } => "{op}: batch_dims {batch_dims} is out of range; allowed here is {min}..={max}",
     /// A batch dimension has different sizes in data and indices.
     BatchMismatch { op,
-        /// Position of the dimension.
+        /// The position of the dimension.
         dim: usize,
         /// Its size in data.
         data: usize,
@@ -95,7 +95,7 @@ errors! {
     } => "{op}: batch dimension {dim} is {data} in data and {indices} in indices; they must be equal",
     /// A tensor has a rank that the operator does not take.
     RankOutOfRange { op,
-        /// Which tensor.
+        /// The tensor.
         argument: Argument,
         /// The rank it has.
         rank: usize,
@@ -110,7 +110,7 @@ errors! {
     },
     /// GatherElements: indices do not fit data in a dimension other than the axis.
     IndicesShapeMismatch { op,
-        /// Position of the dimension.
+        /// The position of the dimension.
         dim: usize,
         /// Its size in indices.
         indices: usize,
@@ -119,27 +119,27 @@ errors! {
     } => "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data",
     /// GatherNd: an index tuple has more, or fewer, components than the operator takes.
     TupleLengthOutOfRange { op,
-        /// Components of a tuple: the last dimension of indices.
+        /// The number of components of a tuple: the last dimension of indices.
         len: usize,
-        /// The fewest allowed.
+        /// The least number allowed.
         min: usize,
-        /// The most allowed: rank of data minus `batch_dims`.
+        /// The greatest number allowed: rank of data minus `batch_dims`.
         max: usize,
     } match max {
-        // Often a list of indices that was meant as tuples of one component.
+        // Often a list of indices meant as tuples of one component.
         1.. if len > max => "{op}: index tuples have {len} components; allowed here is {min}..={max}; n indices of one \
             component have the shape [n, 1]",
         _ => "{op}: index tuples have {len} components; allowed here is {min}..={max}",
     },
     /// An index does not name an element.
     IndexOutOfRange { op,
-        /// Position of the first such index in the row-major order of indices.
+        /// The position of the first such index in the row-major order of indices.
         position: usize,
         /// The index as given.
         index: i128,
         /// The axis of data that it indexes.
         axis: usize,
-        /// The size of that axis.
+        /// The size of the axis.
         dim: usize,
         /// The meaning of negative indices in this call.
         negative: NegativeIndex,
@@ -148,9 +148,9 @@ errors! {
             {axis} of size {dim}; negative indices are refused",
         _ => "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}",
     },
-    /// A parameter list of BatchToSpace or SpaceToBatch has not one entry a dimension of data.
+    /// A parameter list of BatchToSpace or SpaceToBatch does not have one entry per dimension of data.
     ParameterLengthMismatch { op,
-        /// Which list.
+        /// The list.
         argument: Argument,
         /// The number of its entries.
         len: usize,
@@ -159,15 +159,15 @@ errors! {
     } => "{op}: {argument} has {len} entries; data of rank {rank} takes {rank}",
     /// An entry of a parameter list of BatchToSpace or SpaceToBatch is out of range.
     ParameterOutOfRange { op,
-        /// Which list.
+        /// The list.
         argument: Argument,
-        /// Position of the entry.
+        /// The position of the entry.
         dim: usize,
         /// The entry.
         value: i64,
-        /// The least value allowed there.
+        /// The least value allowed.
         min: i64,
-        /// The greatest value allowed there.
+        /// The greatest value allowed.
         max: i64,
     } match max {
         max if min == max => "{op}: {argument}[{dim}] is {value}; allowed there is {min}",
@@ -178,7 +178,7 @@ errors! {
     BatchNotDivisible {
         /// The size of data's first dimension.
         batch: usize,
-        /// The product of `block_shape`; `None` when it exceeds `usize`.
+        /// The product of `block_shape`; `None` if it exceeds `usize`.
         product: Option<usize>,
     } match product {
         Some(product) => "batch_to_space: batch {batch} is not divisible by {product}, the product of block_shape",
@@ -196,7 +196,7 @@ errors! {
     DepthNotDivisible {
         /// The size of data's second dimension.
         depth: usize,
-        /// `block_size` to the power of the spatial dimensions; `None` when it exceeds `usize`.
+        /// `block_size` to the power of the spatial dimensions; `None` if it exceeds `usize`.
         product: Option<usize>,
     } match product {
         Some(product) => "depth_to_space: depth {depth} is not divisible by {product}, the elements of a block",
@@ -204,11 +204,11 @@ errors! {
     },
     /// SpaceToBatch and SpaceToDepth: blocks do not divide a dimension.
     SpaceNotDivisible { op,
-        /// Position of the dimension.
+        /// The position of the dimension.
         dim: usize,
-        /// Its size with what is padded; `None` when that exceeds `usize`.
+        /// The padded size; `None` if it exceeds `usize`.
         size: Option<usize>,
-        /// The block there.
+        /// The size of a block along the dimension.
         block: i64,
     } match (op, size) {
         (Op::SpaceToBatch, Some(size)) => "{op}: dimension {dim} has {size} elements after padding, which is not \
@@ -218,25 +218,25 @@ errors! {
     },
     /// A dimension of the result, the product of two numbers, exceeds `usize`.
     DimensionTooLarge { op,
-        /// Position of the dimension.
+        /// The position of the dimension.
         dim: usize,
         /// Its size in data.
         size: usize,
-        /// The factor that it is multiplied by; `None` when it exceeds `usize` itself.
+        /// The factor; `None` if it exceeds `usize` itself.
         blocks: Option<usize>,
     } match blocks {
         Some(blocks) => "{op}: dimension {dim} of {size} elements, {blocks} times, overflows",
         None => "{op}: dimension {dim} of {size} elements times the elements of a block overflows",
     },
-    /// BatchToSpace: the crops of a dimension remove more than there is.
+    /// BatchToSpace: the crops of a dimension exceed its size.
     CropsTooLarge {
-        /// Position of the dimension.
+        /// The position of the dimension.
         dim: usize,
-        /// `crops_begin` there.
+        /// `crops_begin` of the dimension.
         begin: i64,
-        /// `crops_end` there.
+        /// `crops_end` of the dimension.
         end: i64,
-        /// Block times dimension: what there is to crop; `None` when it exceeds `usize`.
+        /// The size before cropping, block times dimension; `None` if it exceeds `usize`.
         size: Option<usize>,
     } match size {
         Some(size) => "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements",
@@ -254,34 +254,34 @@ errors! {
         /// The size of one element in bytes.
         element: usize,
     } => ("shape {shape:?} of {element}-byte elements takes more than {} bytes", isize::MAX),
-    /// A slice has not as many elements as its shape says.
+    /// The length of a slice differs from its shape's number of elements.
     LengthMismatch {
-        /// Elements (or bytes, for a view of bytes) given.
+        /// The number of elements (or bytes, for a view of bytes) given.
         len: usize,
-        /// Elements (or bytes) that the shape takes.
+        /// The number of elements (or bytes) of the shape.
         expected: usize,
         /// The shape.
         shape: Box<[usize]>,
     } => "the slice has length {len}; shape {shape:?} takes {expected}",
-    /// A slice of a table is not made of whole rows.
+    /// A slice of a table does not consist of whole rows.
     NotWholeRows {
-        /// Elements given.
+        /// The number of elements given.
         len: usize,
-        /// Elements of a row.
+        /// The number of elements of a row.
         columns: usize,
     } => "the table has {len} elements, which are no whole number of rows of {columns}",
-    /// A tensor is to become an array of another rank.
+    /// A tensor cannot become an array of another rank.
     ArrayRankMismatch {
         /// The rank of the tensor.
         rank: usize,
-        /// That of the array.
+        /// The rank of the array.
         expected: usize,
     } => "the tensor has rank {rank}, and the array rank {expected}",
-    /// Strides are not one a dimension.
+    /// The number of strides differs from the rank.
     StridesLengthMismatch {
-        /// Number of strides given.
+        /// The number of strides given.
         strides: usize,
-        /// Number of dimensions.
+        /// The number of dimensions.
         rank: usize,
     } => "{strides} strides for {rank} dimensions",
     /// A strided view without elements begins outside its slice.
@@ -293,9 +293,9 @@ errors! {
     } => "the strided view begins at position {offset} of a slice of {len} elements",
     /// A strided view reaches outside its slice.
     StridesOutOfBounds {
-        /// The least element position reached; `None` when it is not representable.
+        /// The least element position reached; `None` if it is not representable.
         first: Option<isize>,
-        /// The greatest element position reached; `None` when it is not representable.
+        /// The greatest element position reached; `None` if it is not representable.
         last: Option<isize>,
         /// The number of elements in the slice.
         len: usize,
@@ -305,11 +305,11 @@ errors! {
     },
     /// The strides of an output let two coordinates share an element, or cannot be shown not to.
     StridesOverlap {
-        /// Position of the dimension whose stride is too short.
+        /// The position of the dimension whose stride is too short.
         dim: usize,
-        /// That stride in elements.
+        /// Its stride in elements.
         stride: isize,
-        /// The least absolute value of that stride that lets no two coordinates share an element.
+        /// The least absolute value of the stride with which no two coordinates share an element.
         needed: usize,
         /// The strides of all dimensions.
         strides: Box<[isize]>,
@@ -317,28 +317,28 @@ errors! {
         {needed} in absolute value",
     /// A list of axes is no permutation of the dimensions.
     InvalidPermutation {
-        /// Number of dimensions.
+        /// The number of dimensions.
         rank: usize,
     } => "the axes are no permutation of 0..{rank}",
-    /// EmbeddingBag: an offset lies below the one before it, or beyond the indices; or the first one is not 0.
+    /// EmbeddingBag: an offset is less than the previous one or exceeds the number of indices, or the first is not 0.
     BagOffsetOutOfRange {
-        /// Position of the first such offset.
+        /// The position of the first such offset.
         position: usize,
         /// The offset as given.
         offset: i128,
-        /// The least value allowed there: the offset before it.
+        /// The least value allowed: the previous offset.
         min: usize,
-        /// The greatest value allowed there: the number of indices, or 0 for the first offset.
+        /// The greatest value allowed: the number of indices, or 0 for the first offset.
         max: usize,
     } match (position, max) {
         (0, 0) => "embedding_bag: the first offset is {offset}; it must be 0, where the first bag begins",
         _ => "embedding_bag: offset {offset} at position {position} is out of range; allowed there is {min}..={max}",
     },
-    /// EmbeddingBag: `include_last_offset` is set, and there are no offsets.
+    /// EmbeddingBag: `include_last_offset` is set, and offsets are empty.
     NoOffsets => "embedding_bag: there are no offsets; one is needed, where the last bag ends",
     /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
     RowOutOfRange {
-        /// Which of the two.
+        /// The attribute.
         argument: Argument,
         /// The index as given.
         index: i64,
@@ -349,12 +349,12 @@ errors! {
         (_, Argument::PaddingIndex) => ("embedding_bag: {argument} is {index}; {dim} rows allow -{dim}..={}", dim - 1),
         _ => ("embedding_bag: {argument} is {index}; {dim} rows allow 0..={}", dim - 1),
     },
-    /// EmbeddingBag: there are weights, and the reduction takes none.
+    /// EmbeddingBag: weights are given, and the reduction takes none.
     WeightsUnavailable {
         /// The name of the reduction.
         reduction: &'static str,
     } => "embedding_bag: the reduction {reduction} takes no weights",
-    /// There is no such reduction of a data type.
+    /// A data type does not support the reduction.
     ReductionUnavailable { op,
         /// The reduction.
         reduction: Reduction,
@@ -364,11 +364,11 @@ errors! {
         Some(dtype) => "{op}: there is no reduction {reduction} of {dtype}",
         None => "{op}: there is no reduction {reduction} of values that are only cloned",
     },
-    /// A tensor has another shape than the operator and the other tensors ask for.
+    /// A tensor has another shape than required by the operator and the other tensors.
     ShapeMismatch { op,
-        /// Which tensor: the output, weights, scales or zero points.
+        /// The tensor: the output, weights, scales or zero points.
         argument: Argument,
-        /// The shape asked for.
+        /// The required shape.
         expected: Box<[usize]>,
         /// The shape given.
         got: Box<[usize]>,
@@ -377,13 +377,13 @@ errors! {
         Argument::Output => "{op}: the output has shape {got:?}; the result has {expected:?}",
         _ => "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}",
     },
-    /// Updates have another shape than data and indices ask for.
+    /// Updates have another shape than required by data and indices.
     UpdatesShapeMismatch { op,
         /// The shape of data.
         data: Box<[usize]>,
         /// The shape of indices.
         indices: Box<[usize]>,
-        /// The shape asked for.
+        /// The required shape.
         expected: Box<[usize]>,
         /// The shape given.
         got: Box<[usize]>,
@@ -393,45 +393,45 @@ errors! {
         _ => "{op}: updates have shape {got:?}; data of shape {data:?} and indices of shape {indices:?} ask for \
             {expected:?}",
     },
-    /// A planned call got a tensor with another shape or strides than the plan was made for.
+    /// A tensor of a planned call has another shape or other strides than planned.
     PlanMismatch {
-        /// Which tensor.
+        /// The tensor.
         argument: Argument,
         /// The shape planned for.
         expected: Box<[usize]>,
-        /// The shape given; equal to `expected` when only the strides differ.
+        /// The shape given; equal to `expected` if only the strides differ.
         got: Box<[usize]>,
     } match got {
         got if got == expected => "the plan was made for other strides of {argument}, of shape {expected:?}",
         got => "the plan was made for {argument} of shape {expected:?}, not {got:?}",
     },
-    /// A plan of a map or row function ran with one that has other parameters.
+    /// The map or row function of a planned call has other parameters than planned.
     PlanParametersMismatch { op,
-        /// The map or row function that was given.
+        /// The map or row function given.
         function: &'static str,
         /// The parameters planned for.
         expected: &'static [&'static str],
-        /// The parameters of the one given.
+        /// The parameters given.
         got: &'static [&'static str],
     } => ("{op}: the plan was made for parameters ({}), and {function} has ({})", expected.join(", "), got.join(", ")),
-    /// A plan of block-quantised data ran with other codes or blocks.
+    /// Block-quantised data of a planned call has other codes or blocks than planned.
     PlanBlocksMismatch { op,
         /// The codes and the block size planned for.
         expected: (Codes, usize),
-        /// Those given.
+        /// The codes and the block size given.
         got: (Codes, usize),
     } match (expected, got) {
         ((codes, size), (other, others)) => "{op}: the plan was made for codes {codes:?} in blocks of {size}, not \
             {other:?} in {others}",
     },
-    /// A type-erased tensor has another data type than asked for.
+    /// A type-erased tensor has another data type than required.
     DTypeMismatch {
-        /// The data type asked for.
+        /// The required data type.
         expected: DType,
         /// The data type it has.
         got: DType,
     } => "expected data type {expected}, got {got}",
-    /// The elements of a type-erased tensor do not lie at the alignment of their type.
+    /// The elements of a type-erased tensor are not aligned for their type.
     Misaligned {
         /// The data type.
         dtype: DType,
@@ -451,7 +451,7 @@ errors! {
     InvalidBytes {
         /// The data type.
         dtype: DType,
-        /// Position of the first byte that cannot be; `None` when it is not known which bytes can.
+        /// The position of the first invalid byte; `None` if the valid bytes are not known.
         position: Option<usize>,
     } match position {
         Some(position) => "the byte at position {position} is no value of {dtype}",
@@ -465,9 +465,9 @@ errors! {
         parameter: &'static str,
         /// The number of values given.
         len: usize,
-        /// The axis of data that indices name rows of.
+        /// The axis of data whose rows are named by indices.
         axis: usize,
-        /// The size of that axis.
+        /// The size of the axis.
         dim: usize,
     } => "{op}: parameter {parameter} of {map} has {len} values; per row it takes {dim}, the size of axis {axis}",
     /// A per-element parameter of a map has the wrong number of values, or data is not row-major.
@@ -493,11 +493,11 @@ errors! {
         function: &'static str,
         /// The parameter's name.
         parameter: &'static str,
-        /// The unit that values are given for.
+        /// The unit of the values.
         per: Per,
         /// The number of values given.
         len: usize,
-        /// The number of values that fit: for the call, for all indices, for all rows of data, or in a slice.
+        /// The number of values required: for the call, for all indices, for all rows of data, or in a slice.
         expected: usize,
     } match per {
         Per::Slice => "{op}: parameter {parameter} of {function} has slices of {len} values; it takes slices of \
@@ -506,10 +506,9 @@ errors! {
             of its last dimensions",
         _ => "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}",
     },
-    /// The argument for a parameter of a row function that is a slice of any length has values per index, and the
-    /// result has several dimensions before a row: the values could be shorter slices for all indices, or longer ones
-    /// for those of the last dimensions. [`Given::PerIndexOf`](crate::Given::PerIndexOf) states the length of a
-    /// slice.
+    /// A row function's parameter is a slice of any length with values per index, and the result has several
+    /// dimensions before a row. The values could be shorter slices for all indices, or longer slices for the indices
+    /// of the last dimensions. [`Given::PerIndexOf`](crate::Given::PerIndexOf) states the length of a slice.
     RowParameterLengthUnstated { op,
         /// The row function's name.
         function: &'static str,
@@ -521,14 +520,13 @@ errors! {
         indices: Box<[usize]>,
     } => "{op}: parameter {parameter} of {function} has {len} values for indices of shape {indices:?}, all or those \
         of the last dimensions; state the length of a slice by Given::PerIndexOf",
-    /// The argument for a parameter has values for a unit that maps, or row functions, have no values for:
-    /// [`Per::Index`] for a map, [`Per::Element`] for a row function.
+    /// The unit of a parameter's values is not supported: [`Per::Index`] by maps, [`Per::Element`] by row functions.
     ParameterUnavailable { op,
         /// The name of the map or the row function.
         function: &'static str,
         /// The parameter's name.
         parameter: &'static str,
-        /// The unit that values are given for.
+        /// The unit of the values.
         per: Per,
     } match per {
         Per::Index => "{op}: parameter {parameter} of {function} is given {per}; a map takes values for the call, per \
@@ -536,42 +534,42 @@ errors! {
         _ => "{op}: parameter {parameter} of {function} is given {per}; a row function takes values for the call, per \
             row of data or per index",
     },
-    /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
-    /// is given, and the rows of the output do not follow one another at one distance.
+    /// The elements of a row that a row function reads or writes are not contiguous; or there are values per index,
+    /// and the rows of the output are not evenly spaced.
     RowsNotContiguous { op,
-        /// Which tensor.
+        /// The tensor.
         argument: Argument,
     } match argument {
         Argument::Output => "{op}: the rows of {argument} must be contiguous and, with values per index, evenly spaced",
         _ => "{op}: the rows of {argument} must be contiguous",
     },
-    /// The gathered axis of block-quantised data is the last one, which blocks run along.
+    /// The gathered axis of block-quantised data is the last one, along which blocks run.
     QuantizedAxis { op,
         /// The axis.
         axis: usize,
     } => "{op}: axis {axis} is the last one of block-quantised data, which blocks run along",
-    /// Fused rows have another number of bytes than their format and number of columns ask for.
+    /// Fused rows have another number of bytes than required by their format and number of columns.
     FusedRowMismatch {
         /// The format.
         format: FusedFormat,
         /// The number of columns.
         columns: usize,
-        /// The bytes of such a row; `None` when they exceed `isize::MAX`.
+        /// The bytes of a row of this format; `None` if they exceed `isize::MAX`.
         expected: Option<usize>,
-        /// The bytes of a row that were given.
+        /// The bytes of a row given.
         got: usize,
     } match expected {
         Some(expected) => "rows of {got} bytes: {columns} columns of the format {format:?} take {expected}",
         None => "rows of {got} bytes: {columns} columns of the format {format:?} are more than a row can have",
     },
-    /// A planned call got fused rows of another format than the plan was made for.
+    /// Fused rows of a planned call have another format than planned.
     FusedFormatMismatch {
         /// The format planned for.
         expected: FusedFormat,
         /// The format given.
         got: FusedFormat,
     } => "the rows have the format {got:?}; the plan was made for {expected:?}",
-    /// A call over several tables found something wrong with one of them.
+    /// An error of one table in a call over several.
     InTable {
         /// The number of the table, from 0 on.
         table: usize,
@@ -587,11 +585,11 @@ errors! {
     } => "embedding_bag: there are {got} bags; the first table has {expected}",
     /// A list of tables is empty.
     NoTables => "embedding_bag: there are 0 tables; a call takes 1 or more",
-    /// There is another number of bags than of tables, or of tables than a plan was made for.
+    /// The number of bags differs from the number of tables, or the number of tables from a plan's.
     TablesMismatch {
-        /// Which list has another length: [`Argument::Data`] is the tables, [`Argument::Indices`] their bags.
+        /// The list: [`Argument::Data`] is the tables, [`Argument::Indices`] their bags.
         argument: Argument,
-        /// The number of tables, or that planned for.
+        /// The number of tables, or the number planned for.
         expected: usize,
         /// The number given.
         got: usize,
@@ -599,12 +597,12 @@ errors! {
         Argument::Data => "embedding_bag: there are {got} tables; the plan was made for {expected}",
         _ => "embedding_bag: there are {got} bags in the list; there are {expected} tables, with bags each",
     },
-    /// A tensor that is taken in row-major order only has other strides.
+    /// A tensor that must be row-major has other strides.
     NotRowMajor { op,
-        /// Which tensor.
+        /// The tensor.
         argument: Argument,
     } => "{op}: {argument} must be row-major here",
-    /// A bitmap has fewer bytes than its bits take.
+    /// A bitmap has too few bytes for its bits.
     BitmapTooShort {
         /// The number of bytes given.
         bytes: usize,
@@ -620,15 +618,15 @@ errors! {
         ),
         (_, None) => "a bitmap of {len} bits from bit {offset} on has {bytes} bytes; it takes more than there are",
     },
-    /// A bitmap of nulls has not one bit for each index, or for each row or element of data.
+    /// A bitmap of nulls does not have one bit for each index, or for each row or element of data.
     BitmapLengthMismatch { op,
-        /// Which tensor the bitmap is of: indices or data.
+        /// The tensor of the bitmap: indices or data.
         argument: Argument,
         /// The number of its bits.
         len: usize,
-        /// Bits that it may have: the number of indices (of tuples, in GatherNd), or of rows of data.
+        /// An allowed number of bits: the number of indices (of tuples, in GatherNd), or of rows of data.
         rows: usize,
-        /// Other bits that it may have: the number of elements of data, or of rows or indices once more.
+        /// Another allowed number: the number of elements of data, or `rows` again.
         elements: usize,
     } match argument {
         Argument::Data if rows != elements => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for \
@@ -636,10 +634,9 @@ errors! {
         Argument::Data => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row",
         _ => "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index",
     },
-    /// A bitmap of nulls has a bit for each element of data, of which whole rows are read: by a row function, or as
-    /// fused rows or blocks.
+    /// A bitmap of nulls has a bit per element of data, of which a row function, fused rows or blocks read whole rows.
     BitmapPerElement { op,
-        /// The number of rows, which is that of the bits that it may have.
+        /// The number of rows, and of bits required.
         rows: usize,
         /// The number of elements.
         elements: usize,
@@ -650,8 +647,8 @@ errors! {
         /// The data type.
         dtype: DType,
     } => "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`",
-    /// Types are known at run time, and the library was built without the feature `registry`: it does not hold the
-    /// kernels for them, nor does a set of the caller's.
+    /// Types are known at run time, and the feature `registry` is disabled. Neither the library nor a set of the
+    /// caller's has kernels for them.
     KernelsNotCompiled { op,
         /// The data type.
         dtype: DType,
@@ -665,19 +662,19 @@ errors! {
     ),
     /// A string names no reduction, mode or policy.
     UnknownName {
-        /// The kind of thing that it was to name.
+        /// The kind of name.
         what: &'static str,
-        /// The string; of a long one the first 64 characters, and `..`.
+        /// The string; if it is longer than 64 characters, the first 64 and `..`.
         name: Box<str>,
-        /// The strings that name one.
+        /// The known strings.
         known: &'static [&'static str],
     } => ("{name:?} names no {what}; there are {}", List(known)),
     /// The environment variable `GATHER_LEVEL` names no level.
     UnknownLevel {
-        /// The variable's value; of a long one the first 64 characters, and `..`.
+        /// The variable's value; if it is longer than 64 characters, the first 64 and `..`.
         name: Box<str>,
     } => ("GATHER_LEVEL is {name:?}, which names no level; there are {}", List(Level::ALL)),
-    /// The level forced on a call, or by `GATHER_LEVEL` on all, is not available on this machine.
+    /// The level forced on a call, or by `GATHER_LEVEL` on all calls, is not available on this machine.
     LevelUnavailable {
         /// The level.
         level: Level,
@@ -687,21 +684,21 @@ errors! {
         /// The method.
         method: Method,
     } => "{op}: the method {method} does not take these shapes and types at this level",
-    /// A plan for any count of indices was asked for where their first dimension is tied to data, is not the first of
-    /// the result, is repeated, or is that of tuples without components; with nulls also of several.
+    /// A plan for any count of indices is not available. Their first dimension is tied to data, is not the first of
+    /// the result, is repeated, or belongs to tuples without components; with nulls also to tuples of several.
     FixedCount { op } => "{op}: plans for any count take indices whose first dimension is the first of the result, not \
         tied to one of data, and neither repeated nor of tuples without components; with nulls, tuples have one \
         component",
-    /// The allocator refused the memory for the output, or for a scratch.
+    /// The allocator refused the memory of the output or of a scratch.
     AllocationFailed {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         bytes: usize,
     } => "the allocator refused {bytes} bytes",
-    /// The system has no huge pages for memory that is in use, or moved none of it there.
+    /// The system has no huge pages for memory in use, or moved none of it there.
     HugePagesUnavailable {
         /// Bytes of the memory.
         bytes: usize,
-        /// The system's number of its error; `None` where it has no such pages at all.
+        /// The system's error number; `None` if it has no huge pages at all.
         code: Option<i32>,
     } match code {
         None => "the system has no huge pages for {bytes} bytes that are in use",
@@ -709,10 +706,10 @@ errors! {
     },
 }
 
-/// A string as an error holds it: what is longer than a person reads is cut.
+/// A string for an error message, cut after 64 characters.
 pub(crate) fn echoed(name: &str) -> Box<str> {
-    const MOST: usize = 64;
-    match name.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 64;
+    match name.char_indices().nth(MAX_CHARS) {
         None => name.into(),
         Some((end, _)) => {
             let mut cut = String::from(&name[..end]);
@@ -722,7 +719,7 @@ pub(crate) fn echoed(name: &str) -> Box<str> {
     }
 }
 
-/// All of a list: `a, b and c`.
+/// Displays all items of a list: `a, b and c`.
 struct List<'a, T>(&'a [T]);
 
 impl<T: fmt::Display> fmt::Display for List<'_, T> {

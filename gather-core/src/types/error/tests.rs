@@ -10,7 +10,6 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::{NegativeIndex, Per};
 use crate::types::reduction::Reduction;
 
-/// Each error with what it says.
 fn messages() -> Vec<(Error, &'static str)> {
     let (op, dtype) = (Op::Gather, <[u8; 34]>::DTYPE);
     let rank = |rank, min, max| Error::RankOutOfRange { op: Op::GatherNd, argument: Argument::Indices, rank, min, max };

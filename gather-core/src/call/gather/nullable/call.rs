@@ -1,4 +1,4 @@
-//! A call with nulls, without its types: compiled once, whatever is read.
+//! Calls with nulls, without types: compiled once for all sources.
 
 use smallvec::SmallVec;
 
@@ -43,7 +43,7 @@ impl Facts {
     }
 }
 
-/// A call, without its types: all but its operands.
+/// A call without its types and operands.
 pub(super) struct Call<'a> {
     pub(super) facts: Facts,
     pub(super) nulls: Nulls<'a>,
@@ -53,19 +53,18 @@ pub(super) struct Call<'a> {
 
 /// How a call runs: by the functions of [`kinds`](crate::call::gather::kinds) for the kind of data.
 pub(super) enum Runs<'a> {
-    /// It makes plans on its way.
+    /// Makes plans during the call.
     Once(ErasedGather<'a>, OnceFns),
     /// By plans for the layouts of its inputs.
     PlanInner(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
 }
 
-/// Runs an operator on data of a kind, by indices of a kind.
 type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
 
-/// The functions that run an operator on data of a kind, and say the shape of results.
+/// The functions that run an operator on data of a kind, and return the shape of results.
 #[derive(Clone, Copy)]
 pub(super) struct OnceFns {
-    /// By the indices of the call, and by positions of 32 and of 64 bits in their place.
+    /// By the call's indices, by 32-bit positions, and by 64-bit positions.
     by: [RunFn; 3],
     results: fn(&Reader<'_>, &[usize], &[usize]) -> Option<Shape>,
 }
@@ -78,20 +77,18 @@ impl OnceFns {
     }
 }
 
-/// The sizes of a call with its bitmaps.
+/// The shapes of a call and its bitmaps.
 struct NullableShapes<'a> {
-    /// The operator. Its loops step through the bits of data and the numbers of indices; where a row has one bit, the
-    /// loops of a row are left out.
+    /// The lowered operator: its loops step through bits of data, by rows or by elements, and numbers of indices.
     lowered: &'a IndexLowered,
     sizes: NullableSizes,
     /// Bits of the result.
     bits: usize,
-    /// Whether the result has no elements.
     is_empty: bool,
 }
 
 impl Call<'_> {
-    /// Runs into a tensor, and into a fresh bitmap; `None` where nothing is null.
+    /// Runs into a tensor and a fresh bitmap; `None` if nothing is null.
     pub(super) fn run_fresh(&self, operands: Operands<'_, Target<'_>>) -> Result<Option<Validity>, Error> {
         let mut lowered = IndexLowered::new(self.facts.op);
         let shapes = self.shapes(&mut lowered, &operands)?;
@@ -103,7 +100,7 @@ impl Call<'_> {
         Ok(Some(validity).filter(|validity| validity.null_count() > 0))
     }
 
-    /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
+    /// Runs into an output and the bytes of a bitmap; returns the number of nulls.
     pub(super) fn run_into(&self, operands: Operands<'_, Target<'_>>, validity: &mut [u8]) -> Result<usize, Error> {
         let mut lowered = IndexLowered::new(self.facts.op);
         let shapes = self.shapes(&mut lowered, &operands)?;
@@ -121,20 +118,18 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// The bitmaps that have a null. One of data that has more bits than there are indices is not read, and counts as
-    /// having one.
+    /// The bitmaps with nulls. A bitmap of data with more bits than indices is not searched, and counts as one.
     fn nulls(&self, shapes: &NullableShapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
-    /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too, and lowers the operator
-    /// into what is empty, if no plan has.
+    /// Checks attributes, shapes, a fixed output and bitmap lengths; without a plan, lowers the operator too.
     ///
     /// # Errors
-    /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], or [`Error::PlanMismatch`]; then
-    /// those of [`Call::has_bits_of_rows`].
+    /// Errors of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`] or [`Error::PlanMismatch`]; then
+    /// errors of [`Call::has_bits_of_rows`].
     fn shapes<'s>(
         &'s self,
         lowered: &'s mut IndexLowered,
@@ -162,7 +157,7 @@ impl Call<'_> {
                 let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes)?);
                 let mut results = Shape::from(plan.plan.output_shape());
                 if let Some(count) = free {
-                    // The free dimension is the first of the result.
+                    // The dynamic dimension is the first of the result.
                     lowered.clone_from(planned);
                     lowered.output.assign_resized(&planned.output, count);
                     results.assign_resized(plan.plan.output_shape(), count);
@@ -177,10 +172,10 @@ impl Call<'_> {
         Ok(NullableShapes { lowered, sizes, bits, is_empty })
     }
 
-    /// Whether data has a bit for each row, and not for each element.
+    /// Whether data has a bit per row, not per element.
     ///
     /// # Errors
-    /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] where whole rows are read, and
+    /// [`Error::BitmapLengthMismatch`] for indices; for data [`Error::BitmapPerElement`] if whole rows are read, and
     /// [`Error::BitmapLengthMismatch`].
     #[inline(always)]
     fn has_bits_of_rows(&self, data: &Layout, sizes: &NullableSizes) -> Result<bool, Error> {
@@ -201,7 +196,6 @@ impl Call<'_> {
         }
     }
 
-    /// Runs into an output where nothing is null.
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
             Runs::Once(op, fns) => (fns.by[0])(op, self.reader, operands),
@@ -209,7 +203,7 @@ impl Call<'_> {
         }
     }
 
-    /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
+    /// As [`Call::run_into`], with checked shapes and bitmaps.
     fn run_with_nulls(
         &self,
         shapes: &NullableShapes<'_>,
@@ -221,7 +215,7 @@ impl Call<'_> {
         run_by(self, (shapes, nulls), operands, bits)
     }
 
-    /// As [`Call::run_with_nulls`], by positions of a type that all axes fit in.
+    /// As [`Call::run_with_nulls`], by positions of type `P`, which holds every position of every axis.
     fn run_by<P: PositionRoom>(
         &self,
         (shapes, nulls): (&NullableShapes<'_>, &Nulls<'_>),
@@ -234,7 +228,7 @@ impl Call<'_> {
         let level = Level::resolve(level)?;
 
         let len = count.saturating_mul(lowered.axes.len().max(1));
-        let mut positions = SmallVec::<[P; NEAR]>::new();
+        let mut positions = SmallVec::<[P; INLINE]>::new();
         let bytes = len.saturating_mul(size_of::<P>());
         positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
         positions.resize(len, P::ZERO);
@@ -252,20 +246,20 @@ impl Call<'_> {
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 let missing = valid.is_some() || !policy.fails();
                 let run = fns.by[if P::TYPE == IndexType::I64 { 2 } else { 1 }];
-                // SAFETY: V1: the layout reaches the positions: one for each index, or for each component of each
-                // tuple, since every component has an axis.
+                // SAFETY: V1: the layout reaches the positions: one per index, or one per component of each tuple,
+                // since every component has an axis.
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };
                 run(&by_position.call(*op, missing), self.reader, operands.by(places))?;
             }
             Runs::PlanInner(plan, run) => {
-                let first = numbers.shape().first().filter(|_| plan.is_counted());
+                let first = numbers.shape().first().filter(|_| plan.is_dynamic());
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
-                // SAFETY: V1: the layout is that of the plan's positions, with the count of this call. It reaches one
-                // position for each index, or for each component of each tuple, since the plan has the axes of this
-                // call: all of these have been resolved. `P` is the type that was planned for these axes.
+                // SAFETY: V1: the layout is the plan's for positions, with the count of this call. It reaches one
+                // position per index, or per component of each tuple, since the plan has the axes of this call; all
+                // have been resolved. `P` is the planned type for these axes.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
                 run(&plan.by_position, self.reader, operands.by(places))?;
             }
@@ -274,5 +268,5 @@ impl Call<'_> {
     }
 }
 
-/// Positions that need no memory of the allocator.
-const NEAR: usize = 512;
+/// Maximum number of positions on the stack.
+const INLINE: usize = 512;

@@ -1,6 +1,6 @@
-//! Gathers of data and indices some of which are null: the bitmaps of Apache Arrow go in, and one comes out.
+//! Gathers of data and indices with nulls: bitmaps of Apache Arrow go in, and one comes out.
 //!
-//! Behind the doors stands the pipeline of all gathers. It is given positions in place of indices: see `exec::nulls`.
+//! The pipeline of all gathers runs them, on positions in place of indices: see `exec::nulls`.
 
 mod call;
 mod plan;
@@ -25,23 +25,23 @@ use crate::types::error::Error;
 #[cfg(doc)]
 use crate::types::policy::OutOfBounds;
 
-/// A gather of data and indices some of which are null, as bitmaps of Apache Arrow say: the `take` of Arrow, along any
-/// axis and for tuples too. [`Gather::nullable`](IndexOperator::nullable) makes one.
+/// A gather of data and indices with nulls, as bitmaps of Apache Arrow mark them: the `take` of Arrow, along any axis
+/// and for tuples too. [`Gather::nullable`](IndexOperator::nullable) makes one.
 ///
-/// - An index that is null is not looked at, whatever its value. It yields null, and zeros ([`Element::ZERO`]) as
-///   values; under a row function what [`with_fill`](crate::RowFunction::with_fill) says.
-/// - A valid index that names a null yields null, and the values of data as they are.
-/// - A valid index out of range does what [`OutOfBounds`] says. Zeros are valid values then.
+/// - The value of a null index does not matter. It yields null, and zeros ([`Element::ZERO`]) as values; under a row
+///   function, the value of [`with_fill`](crate::RowFunction::with_fill).
+/// - A valid index that names a null yields null, and the values of data unchanged.
+/// - A valid index out of range follows [`OutOfBounds`]. Zeros are then valid values.
 ///
-/// [`Nulls`] are two bitmaps, each of which may be left out:
-/// - that of indices has a bit for each index in row-major order; in GatherNd for each tuple.
-/// - that of data has a bit for each row that an index can name, in row-major order of the dimensions before the row:
-///   Arrow's lists of a fixed size. Or it has a bit for each element of data: masked arrays. GatherElements has rows of
-///   one element, and so has Gather along the last axis, which is all that arrays of one dimension have. Row functions,
-///   fused rows and blocks take rows alone.
+/// [`Nulls`] has two optional bitmaps:
+/// - `indices` has a bit for each index in row-major order; in GatherNd for each tuple.
+/// - `data` has a bit for each row that an index can name, in row-major order of the dimensions before the row:
+///   Arrow's fixed-size lists. Or it has a bit for each element of data: masked arrays. Rows have one element in
+///   GatherElements, and in Gather along the last axis, so in all arrays of one dimension. Row functions, fused rows
+///   and blocks take only bits of rows.
 ///
-/// The bitmap that is returned has a bit for each row of the result, or for each element if that of data has. It is
-/// `None` where no value is null.
+/// The returned bitmap has a bit for each row of the result, or for each element if the bitmap of data does. It is
+/// `None` if no value is null.
 ///
 /// ```
 /// use gather_core::{Bitmap, Gather, Nulls};
@@ -72,7 +72,7 @@ pub struct Nullable<A> {
 }
 
 impl<A> IndexOperator<A> {
-    /// The operator on data and indices some of which are null, with the same attributes, policies and settings.
+    /// The operator on data and indices with nulls, with the same attributes, policies and settings.
     ///
     /// ```
     /// use gather_core::{Bitmap, Gather, Nulls};
@@ -92,24 +92,22 @@ impl<A> IndexOperator<A> {
 }
 
 impl<A: IndexAttributes> Nullable<A> {
-    /// Runs the operator into a fresh tensor, and into a fresh bitmap where a value is null.
+    /// Runs the operator into a fresh tensor, and into a fresh bitmap if a value is null.
     ///
-    /// Cost: that of [`IndexOperator::run`], and two more passes on the calling thread. One writes a position of 4
-    /// bytes for every index (8 bytes for axes beyond 32 bits), one goes over the bits of the result. Without nulls the
-    /// cost is that of [`IndexOperator::run`] and of reading the bitmaps, except for a bitmap of data that has more
-    /// bits than there are indices: it is not searched for nulls. Allocates the bitmap, and the positions where there
-    /// are more than 512 indices.
+    /// Cost: as [`IndexOperator::run`], plus two passes on the calling thread. One writes a position of 4 bytes per
+    /// index (8 bytes for axes beyond 32 bits), one visits the bits of the result. Without nulls, the cost is
+    /// [`IndexOperator::run`] plus a search of the bitmaps. A bitmap of data with more bits than indices is not
+    /// searched, and costs both passes. Allocates the bitmap, and the positions of more than 512 indices.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time; without the feature
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
     /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::TooManyElements`],
-    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and
-    /// [`Error::BitmapLengthMismatch`] for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`],
-    /// [`Error::IndexOutOfRange`] for the first valid index out of range in row-major order, then those of
-    /// [`IndexOperator::run`] under [`OutOfBounds::Zero`].
+    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`]
+    /// for data, [`Error::LevelUnavailable`], [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for the first
+    /// valid index out of range in row-major order, then errors of [`IndexOperator::run`] under [`OutOfBounds::Zero`].
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run<S, X>(&self, data: &S, indices: &X, nulls: Nulls<'_>) -> Result<(TensorOf<S>, Option<Validity>), Error>
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
@@ -120,19 +118,19 @@ impl<A: IndexAttributes> Nullable<A> {
         Ok((out, validity))
     }
 
-    /// Runs the operator into an [`Output`], and into the bytes of a bitmap: from bit 0 on, as many bits as the result
-    /// has rows, or elements. Bits behind them in the last byte become 0, and bytes behind that one stay as they are.
-    /// Returns the number of nulls; where it is 0, all bits are 1. Allocates the positions of more than 512 indices,
-    /// and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`], and into the bytes of a bitmap from bit 0: one bit per row of the result,
+    /// or per element. The last byte's remaining bits become 0; bytes after it are unchanged. Returns the number of
+    /// nulls; if it is 0, all bits are 1. Allocates the positions of more than 512 indices, and the memory of a tensor
+    /// that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], for types that are known at run time with [`Error::DTypeMismatch`] of a view
-    /// before these, [`Error::ShapeMismatch`] of a view before [`Error::BitmapLengthMismatch`], and
-    /// [`Error::BitmapTooShort`] for the bytes before [`Error::LevelUnavailable`]. The bytes are untouched then, and
-    /// the output is as after [`IndexOperator::run_into`].
+    /// As for [`Self::run`]; for types known at run time, [`Error::DTypeMismatch`] of a view comes first.
+    /// [`Error::ShapeMismatch`] of a view comes before [`Error::BitmapLengthMismatch`], and [`Error::BitmapTooShort`]
+    /// for the bytes before [`Error::LevelUnavailable`]. The bytes are then untouched, and the output is as after
+    /// [`IndexOperator::run_into`].
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run_into<S, X, O>(
         &self,
         data: &S,
@@ -146,12 +144,12 @@ impl<A: IndexAttributes> Nullable<A> {
         X: Source<Kind: IndexKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
-        // The type of the output is compared first.
+        // Check the type of the output first.
         out.target_of(data.dtype())?;
         self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
-    /// Hands a call without its types to what runs it.
+    /// Calls `run` with a call without types.
     #[inline(always)]
     fn with<S, X, O, R>(
         &self,
@@ -189,8 +187,7 @@ impl<A: IndexAttributes> Nullable<A> {
         self.plan_for(data, indices, Outputs::RowMajor)
     }
 
-    /// As [`Self::plan`], for any size of the first dimension of indices. The size in `indices` is what calls are
-    /// expected to have.
+    /// As [`Self::plan`], for any size of the first dimension of indices. `indices` has the expected size.
     ///
     /// # Errors
     /// As for [`Self::plan`], and [`Error::FixedCount`] as for [`IndexOperator::plan_any_count`] and for tuples of

@@ -1,4 +1,4 @@
-//! Plans of calls some of whose indices or data are null.
+//! Plans of calls with nulls in indices or data.
 
 #![forbid(unsafe_code)]
 
@@ -22,9 +22,9 @@ use crate::tensor::typing::Typing;
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 
-/// Everything about a call with nulls that depends on shapes and types: made once by
-/// [`Nullable::plan`](crate::Nullable::plan) or [`Nullable::plan_any_count`](crate::Nullable::plan_any_count), run many
-/// times with any bitmaps, from any thread. It describes a call in which nothing is null.
+/// A plan of a call with nulls: all work that depends on shapes and types. Made once by
+/// [`Nullable::plan`](crate::Nullable::plan) or [`Nullable::plan_any_count`](crate::Nullable::plan_any_count), it runs
+/// many times, with any bitmaps, from any thread. It describes a call without nulls.
 ///
 /// ```
 /// use gather_core::{Bitmap, Gather, Nulls, Spec};
@@ -47,16 +47,15 @@ pub struct NullablePlan<K, I> {
 
 plan_type!(NullablePlan<K, I>: planned);
 
-/// A plan without its kinds.
 #[derive(Clone)]
 pub(super) struct NullablePlanned {
     facts: Facts,
     /// The call without nulls.
     pub(super) plan: GatherPlan,
-    /// The call by positions, of which any may be missing.
+    /// The call by positions, any of which may be missing.
     pub(super) by_position: GatherPlan,
     pub(super) sizes: NullableSizes,
-    /// The operator, its loops stepping through the numbers of indices and through elements of data, or rows.
+    /// The lowered operator: loops step through numbers of indices, and elements (`[0]`) or rows (`[1]`) of data.
     lowered: [IndexLowered; 2],
 }
 
@@ -75,8 +74,8 @@ impl NullablePlanned {
         let facts = Facts::of::<I>(&op, reader.dtype, index)?;
         let plan = kinds::plan::<K, I>(&op, reader, (indices, index), outputs)?;
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
-        // The planes of components are as far apart as there are tuples.
-        if plan.planned.is_counted() && !layout.is_row_major() {
+        // The number of tuples is the distance between planes of components.
+        if plan.planned.is_dynamic() && !layout.is_row_major() {
             return Err(Error::FixedCount { op: op.op() });
         }
         let by = by_position.call(op, true);
@@ -96,24 +95,21 @@ impl NullablePlanned {
         self.plan.explain()
     }
 
-    /// The layout of positions.
     pub(super) fn positions(&self) -> &Layout {
         &self.by_position.planned.indices
     }
 
-    /// Whether calls choose the size of the first dimension of indices.
-    pub(super) fn is_counted(&self) -> bool {
-        self.plan.planned.is_counted()
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.plan.planned.is_dynamic()
     }
 
-    /// Checks the layouts of a call; returns the size of the first dimension of indices, where that is free.
+    /// Checks the layouts of a call; returns the size of the first dimension of indices if it is dynamic.
     pub(super) fn check(&self, data: &Layout, indices: &Layout, out: Option<&Layout>) -> Result<Option<usize>, Error> {
         let count = self.plan.planned.check_inputs(data, indices)?;
         out.map_or(Ok(()), |out| self.plan.check_output(out, count))?;
-        Ok(Some(count).filter(|_| self.is_counted()))
+        Ok(Some(count).filter(|_| self.is_dynamic()))
     }
 
-    /// The operator, its loops stepping through elements of data, or rows.
     pub(super) fn lowered(&self, by_rows: bool) -> &IndexLowered {
         &self.lowered[usize::from(by_rows)]
     }
@@ -132,14 +128,14 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     /// Runs the plan into a fresh tensor, and a fresh bitmap as [`Nullable::run`](crate::Nullable::run) does.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::BitmapLengthMismatch`] for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for
-    /// data, [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`],
-    /// [`Error::IndexOutOfRange`] for a valid index, then those of what the source's adaptor is given, and
-    /// [`Error::PlanMismatch`] for a row function of another length.
+    /// [`Error::DTypeMismatch`] for types known at run time, [`Error::PlanMismatch`], [`Error::BitmapLengthMismatch`]
+    /// for indices, [`Error::BitmapPerElement`] and [`Error::BitmapLengthMismatch`] for data,
+    /// [`Error::TooManyElements`] of a plan for any count, [`Error::AllocationFailed`], [`Error::IndexOutOfRange`] for
+    /// a valid index, then errors of the source adaptor's arguments, and [`Error::PlanMismatch`] for a row function of
+    /// another length.
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run<S, X>(
         &self,
         data: &S,
@@ -156,16 +152,16 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         Ok((out, validity))
     }
 
-    /// Runs the plan into an [`Output`], and into the bytes of a bitmap as
+    /// Runs the plan into an [`Output`] and the bytes of a bitmap, as
     /// [`Nullable::run_into`](crate::Nullable::run_into) does; returns the number of nulls. Allocates the positions of
     /// more than 512 indices, and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after those of bitmaps. The bytes are
-    /// untouched then, and the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after errors of bitmaps. The bytes
+    /// are then untouched, and the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
     ///
     /// # Panics
-    /// When a map or a row function does.
+    /// If a map or a row function panics.
     pub fn run_into<S, X, O>(
         &self,
         data: &S,
@@ -179,12 +175,12 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         X: Source<Kind = I> + ?Sized,
         O: Output<K::Out>,
     {
-        // The type of the output is compared first.
+        // Check the type of the output first.
         out.target_of(self.planned.plan.dtype)?;
         self.with(data, indices, nulls, out, |call, operands| call.run_into(operands, validity))
     }
 
-    /// Hands a call, whose types have been compared with the plan's, to what runs it.
+    /// Calls `run` with a call whose types match the plan's.
     #[inline(always)]
     fn with<S, X, O, R>(
         &self,

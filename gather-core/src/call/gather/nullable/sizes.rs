@@ -1,4 +1,4 @@
-//! Sizes that follow from the shapes of a call with nulls, and the same operator by positions in place of indices.
+//! Sizes of a call with nulls, and the operator by positions in place of indices.
 
 #![forbid(unsafe_code)]
 
@@ -13,25 +13,24 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// The sizes of a call.
 #[derive(Clone)]
 pub(super) struct NullableSizes {
-    /// The number of each index: as many dimensions as indices have, of which that of components has no step.
+    /// The number of each index: a layout of the shape of indices, with stride 0 along components.
     pub(super) numbers: Layout,
-    /// The dimensions of indices before that of components.
+    /// Number of dimensions of indices before the dimension of components.
     pub(super) lead: usize,
-    /// How many indices, or tuples.
+    /// Number of indices, or of tuples.
     pub(super) count: usize,
-    /// The last dimensions of data, which make a row.
+    /// Number of trailing dimensions of data in a row.
     row_rank: usize,
 }
 
 impl NullableSizes {
-    /// Checks attributes and shapes, and lowers the operator into what is empty, its loops stepping through the
+    /// Checks attributes and shapes, and lowers the operator into `lowered`, which is empty. Its loops step through
     /// elements of row-major data and the numbers of indices.
     ///
     /// # Errors
-    /// Those of the operator, [`Error::TooManyElements`].
+    /// The errors of the operator, [`Error::TooManyElements`].
     #[inline(always)]
     pub(super) fn new(
         attributes: &dyn IndexAttributes,
@@ -57,21 +56,21 @@ impl NullableSizes {
         Ok(NullableSizes { numbers, lead, count, row_rank })
     }
 
-    /// Those of `count` indices along the first dimension, where there is one.
+    /// The sizes for `count` indices along the first dimension, which indices have.
     pub(super) fn resized(&self, count: usize) -> Result<Self, Error> {
         let numbers = self.numbers.resized(count).expect("indices with a free dimension")?;
         let count = numbers.shape()[..self.lead].iter().product();
         Ok(NullableSizes { numbers, count, ..*self })
     }
 
-    /// The dimensions of data before a row, and those of a row.
+    /// The dimensions of data before a row, and the dimensions of a row.
     pub(super) fn rows<'d>(&self, data: &'d Layout) -> (&'d [usize], &'d [usize]) {
         data.shape().split_at(data.rank() - self.row_rank)
     }
 
-    /// Lets the loops of an operator step through rows of data in place of elements.
+    /// Makes the loops of an operator step through rows of data instead of elements.
     pub(super) fn step_by_rows(&self, data: &Layout, lowered: &mut IndexLowered) {
-        // In row-major order, strides of rows are multiples of what a row takes.
+        // In row-major order, strides of rows are multiples of `row`.
         let row: usize = self.rows(data).1.iter().map(|&n| n.max(1)).product();
         lowered.dims.truncate(lowered.dims.len() - self.row_rank);
         lowered.dims.iter_mut().for_each(|dim| dim.data /= row as isize);
@@ -79,21 +78,20 @@ impl NullableSizes {
     }
 }
 
-/// Whether an axis is beyond 32 bits.
+/// Whether an axis has a size beyond 32 bits.
 pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
     lowered.axes.iter().any(|axis| i32::try_from(axis.dim).is_err())
 }
 
-/// An operator that is given positions in place of indices.
+/// An operator that reads positions in place of indices.
 pub(super) struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
-    /// Whether tuples have no components. Each tuple has a position all the same: 0, or that it is null.
+    /// Whether tuples have no components. Each tuple still has a position: 0, or missing if the tuple is null.
     empty_tuples: bool,
 }
 
 impl<'a> ByPosition<'a> {
-    /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
-    /// the second.
+    /// The operator, and the layout of the positions: all positions of a component come before the next component's.
     pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a NullableSizes) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (sizes.numbers.shape(), sizes.lead);
         let empty_tuples = shape.get(lead) == Some(&0);
@@ -112,7 +110,7 @@ impl<'a> ByPosition<'a> {
         Ok((ByPosition { attributes, empty_tuples }, layout))
     }
 
-    /// A call of this operator in place of another. Positions may be missing; every other one is in range.
+    /// The call of `op` by positions. Positions may be missing if `missing`; all others are in range.
     pub(super) fn call(&'a self, op: ErasedGather<'a>, missing: bool) -> ErasedGather<'a> {
         let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
         let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };

@@ -1,16 +1,15 @@
-//! Row functions: whole rows that become a value or another row on their way ([`RowFunction`]), and what a call gives
-//! for their parameters.
+//! Row functions: a row becomes a value or another row while it is gathered ([`RowFunction`]).
 //!
 //! ```text
-//! for each row of a job:                   resolved, block by block, as those of maps are
-//!     prefetch a later row                 and what is given for it alone
+//! for each row of a job:                   resolved, block by block, as for maps
+//!     prefetch a later row                 and its own params
 //!     zero the row of the output           the function sees initialised elements, whatever the output held
 //!     call the function                    compiled for its types and the level, inlined into this loop
 //! ```
 //!
-//! To the plan a row is one element, so that a row function runs by the kernels of maps: policies, fills, threads and
-//! the first bad index are theirs. Rows that are stored as codes are decoded first (`decoded.rs`). Under `Streamed` the
-//! function writes to memory in the first-level cache, whose lines are then written by non-temporal stores.
+//! To the plan a row is one element. So row functions run by the kernels of maps, with their policies, fills, threads
+//! and first bad index. Rows stored as codes are decoded first (`decoded.rs`). Under `Streamed` the function writes to
+//! memory in the first-level cache, whose lines are then written by non-temporal stores.
 
 mod decoded;
 mod params;
@@ -37,19 +36,18 @@ use crate::types::element::{BY_VALUE, DType, Element, IsElement};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
 
-/// The types of a row function. They are invariant in those of the parameters: what is given is read as the parameters
-/// of the function that it was made for.
+/// The types of a row function, invariant in the parameter types: params are cast to the types of their function.
 pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 
-/// A function of a row of `T`, which makes a value or a row of `U` of it while rows are gathered, with the parameters
-/// `P`: a tuple of value types, and of [`rows::Slice`](crate::rows::Slice),
-/// [`rows::AnySlice`](crate::rows::AnySlice) or [`rows::OptionalSlice`](crate::rows::OptionalSlice) for slices.
+/// A function that makes a value or a row of `U` from a row of `T` while rows are gathered. `P` is a tuple of its
+/// parameter types: value types, and [`rows::Slice`](crate::rows::Slice), [`rows::AnySlice`](crate::rows::AnySlice) or
+/// [`rows::OptionalSlice`](crate::rows::OptionalSlice) for slices.
 ///
-/// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
-/// are in [`rows`](mod@crate::rows).
+/// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made functions are in
+/// [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
     erased: &'static Erased,
-    /// The elements of a row of results, where they are declared.
+    /// Elements of a result row, if declared.
     len: Option<usize>,
     fill: Option<U>,
     types: PhantomData<Types<T, U, P>>,
@@ -71,28 +69,28 @@ pub(crate) struct Erased {
     pub(crate) rows: ByLevel<CompiledMoveFn>,
     /// Whether a row becomes one value.
     pub(crate) one: bool,
-    /// The data types of the elements that are read, and of those that are written.
+    /// The data types of the elements read and written.
     pub(crate) types: (DType, DType),
 }
 
-/// A row function without its types, with what a caller has said of it.
+/// A row function without its types, with the caller's settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Function<'s> {
     pub(crate) erased: &'static Erased,
     pub(crate) len: Option<usize>,
-    /// The bytes that fill rows of results that are out of range, if they are not zeros.
+    /// The bytes that fill result rows out of range; `None` for zeros.
     pub(crate) fill: Option<&'s [u8]>,
 }
 
 impl Function<'_> {
-    /// The elements that become of a row of `elements`.
+    /// The number of results of a row of `elements` elements.
     pub(crate) fn results(&self, elements: usize) -> usize {
         if self.erased.one { 1 } else { self.len.unwrap_or(elements) }
     }
 }
 
 impl<T, U, P> RowFunction<T, U, P> {
-    /// A row function from what the macro emits.
+    /// A row function from the type that the macro emits.
     #[doc(hidden)]
     #[must_use]
     pub const fn new<R: Rowwise<In = T, Out = U, Params = P>>() -> Self
@@ -107,7 +105,7 @@ impl<T, U, P> RowFunction<T, U, P> {
         const { IsElement::<U>::CHECK };
         let erased = const {
             let rows: ByLevel<CompiledMoveFn> =
-                // SAFETY: E1: a safe function, and those of levels, which are safe on machines that have them.
+                // SAFETY: E1: a safe function, and functions of levels, which are safe on machines that have the level.
                 unsafe { by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>) };
             let types = (R::In::DTYPE, R::Out::DTYPE);
             &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
@@ -115,9 +113,9 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { erased, len: None, fill: None, types: PhantomData }
     }
 
-    /// The same function, with `value` in place of zeros for rows that are out of range under
+    /// The same function, with `value` in place of zeros for rows out of range under
     /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero), and for [null indices](crate::Nullable): a score of 0 could win
-    /// a search. A plan fills as the function says that a run comes with.
+    /// a search. A plan fills with the value of the function that a run is given.
     #[must_use]
     pub const fn with_fill(&self, value: U) -> Self
     where
@@ -126,10 +124,10 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { fill: Some(value), ..*self }
     }
 
-    /// The same function, whose rows of results have `len` elements. Without it they have as many as rows of data.
+    /// The same function, with result rows of `len` elements. By default they have the length of rows of data.
     ///
     /// # Panics
-    /// For a function that makes a value, which has no length.
+    /// If the function makes a value, which has no length.
     #[must_use]
     pub const fn with_len(&self, len: usize) -> Self
     where
@@ -150,7 +148,7 @@ impl<T, U, P> RowFunction<T, U, P> {
         Function { erased: self.erased, len: self.len, fill: self.fill.as_ref().map(bytes) }
     }
 
-    /// The value of rows that are out of range; `None` for zeros.
+    /// The value of rows out of range; `None` for zeros.
     #[must_use]
     pub const fn fill(&self) -> Option<&U> {
         self.fill.as_ref()
@@ -162,22 +160,17 @@ named!(RowFunction);
 /// A row function, as [`row_kernels!`](crate::row_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Rowwise: 'static {
-    /// The elements of a row that is read.
     type In: Element;
-    /// The type of the elements that are written.
     type Out: Element;
-    /// The types of the parameters.
     type Params: RowParams;
-    /// The name of the static.
     const NAME: &'static str;
-    /// The names of the parameters.
     const PARAMS: &'static [&'static str];
-    /// Whether a row becomes one value, by `value`; or else a row, by `write`.
+    /// Whether a row becomes one value, by `value`; else a row, by `write`.
     const ONE: bool;
-    /// From how many bytes of a row on `three` takes less time than `value` of each row (bench `requests`). Not 0.
+    /// Row bytes from which `three` takes less time than `value` of each row (bench `requests`). Not 0.
     const THREE_FROM: usize = usize::MAX;
 
-    /// The closure, of a function with a result.
+    /// The closure of a function with a result.
     #[inline(always)]
     fn value(_: &[Self::In], _: <Self::Params as RowParams>::Args<'_>) -> Self::Out {
         Self::Out::ZERO
@@ -189,7 +182,7 @@ pub trait Rowwise: 'static {
         rows.map(|row| Self::value(row, args))
     }
 
-    /// The closure, of a function that writes to a row.
+    /// The closure of a function that writes to a row.
     #[inline(always)]
     fn write(row: &[Self::In], out: &mut [Self::Out], args: <Self::Params as RowParams>::Args<'_>) {
         if let [out] = out {
@@ -198,16 +191,16 @@ pub trait Rowwise: 'static {
     }
 }
 
-/// The most bytes that are prefetched of a row: of a longer one, the processor sees the rest coming (bench `rows`).
+/// Maximum bytes of a row to prefetch; the processor sees the remainder of a longer row coming (bench `rows`).
 const MOST_AHEAD: usize = 1 << 10;
 
-/// Bytes of rows of the output that are zeroed together: a part of the first-level cache.
+/// Bytes of output rows that are zeroed together: a part of the first-level cache.
 const ZEROED_AT_ONCE: usize = 2 << 10;
 
-/// Bytes of the largest elements of which a short row is made in registers, and then stored.
+/// Maximum bytes of an element for short rows to be made in registers and then stored.
 const MOST_IN_REGISTERS: usize = 8;
 
-/// The rows of a job at a level.
+/// The functions for the rows of a job, by level.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
         $(#[$level])*
@@ -228,37 +221,36 @@ levels! {
 /// Runs a row function on the rows of a job, at a level with vectors of `VECTOR` bytes.
 #[inline(always)]
 fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
-    // SAFETY: K8: what is given for this row function's parameters.
+    // SAFETY: K8: the params of this row function.
     let given = unsafe { *conversion_args(args).given.cast::<BoundRowParams<'_, R::Params>>() };
     let (elements, results) = (given.elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
     let for_all = R::Params::for_all(&given.lookups);
     let for_each = for_all.map(|lookups| R::Params::args(&lookups, Place { row: 0, index: 0 }));
-    // The rows of a job are evenly spaced, so its indices are too: two divisions for all of them.
+    // The rows of a job are evenly spaced, and so are its indices: two divisions for all of them.
     let Placed { out, out_step, by_index } = given.placed;
     let [first_index, index_step] = match by_index {
         true => [job.out.addr().wrapping_sub(out) as isize, job.out_step].map(|bytes| bytes.wrapping_div(out_step)),
         false => [0; 2],
     };
-    // A copy: the compiler need not load its fields again after each store.
+    // A copy: the compiler need not reload its fields after each store.
     let rows = JobRows::<R> { given, args: for_each, job: *job, elements, results, first_index, index_step };
     #[cfg(target_arch = "x86_64")]
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec().method == Method::Streamed {
-        // SAFETY: K1, K4 and K9: what is taken are the rows of the output, which are contiguous. K7 for the vectors.
+        // SAFETY: K1, K4 and K9: the bytes taken are rows of the output, which are contiguous. K7 for the vectors.
         let mut pending = unsafe { Pending::<VECTOR>::new(job.out) };
         for i in 0..job.n {
             let to = pending.next();
-            // SAFETY: K9: a row fits in the buffer, which is aligned as its place in the output is, and nothing else
-            // uses the buffer.
+            // SAFETY: K9: a row fits in the buffer, which has the output's alignment and which nothing else uses.
             unsafe { rows.zero(to, 1) };
             // SAFETY: `i < n`; as above.
             unsafe { rows.run::<0>(i, to) };
-            // SAFETY: the row has just been written to the buffer, all of it.
+            // SAFETY: all of the row has just been written to the buffer.
             unsafe { pending.take(job.row) };
         }
         return;
     }
     if let Some(lookups) = for_all {
-        // A loop for each length, in which the function of such a row is a few instructions.
+        // A loop for each short length, for which the function is a few instructions.
         macro_rules! lengths {
             ($($len:literal)*) => {
                 match elements {
@@ -269,7 +261,7 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
         }
         if const { R::ONE } {
             lengths!(1 2 3 4 5 6 7 8);
-            // Three rows have 12 vectors of sums at AVX2, of its 16 registers. Smaller vectors have more: one by one.
+            // Three rows have 12 vectors of sums at AVX2, of 16 registers. Smaller vectors would need more: one by one.
             let bytes = elements.saturating_mul(size_of::<R::In>());
             let long = const { R::THREE_FROM < usize::MAX && VECTOR >= 32 } && bytes >= R::THREE_FROM;
             return rows.each::<0>(if long { rows.threes() } else { 0 });
@@ -281,23 +273,21 @@ fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob<'_>)
     rows.each::<0>(0);
 }
 
-/// The rows of a job.
 struct JobRows<'a, R: Rowwise> {
     given: BoundRowParams<'a, R::Params>,
-    /// The arguments of every row, where they are the same.
+    /// The arguments of every row, if they are the same.
     args: Option<<R::Params as RowParams>::Args<'a>>,
     job: MoveJob<'a>,
-    /// Elements of a row that is read, and of the output.
+    /// Elements of a row that is read, and of a row that is written.
     elements: usize,
     results: usize,
-    /// Row `i` has index `first_index + i * index_step`, if indices have values of their own.
+    /// Row `i` has index `first_index + i * index_step`, if indices have their own values.
     first_index: isize,
     index_step: isize,
 }
 
 impl<'a, R: Rowwise> JobRows<'a, R> {
-    /// The same rows, of `LEN` elements and of lookups that give them the same arguments: the compiler sees their
-    /// length.
+    /// The same rows with `LEN` elements, a length the compiler sees. The lookups give all rows the same arguments.
     #[inline(always)]
     fn of_len<const LEN: usize>(&self, lookups: &<R::Params as RowParams>::Lookups<'a>) -> Self {
         debug_assert_eq!(self.elements, LEN);
@@ -306,8 +296,8 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         JobRows { args: Some(args), elements: LEN, results: if R::ONE { 1 } else { LEN }, ..*self }
     }
 
-    /// Runs a function that makes values on rows whose arguments are the same, three at a time. Returns how many rows
-    /// are done: all but two at most.
+    /// Runs a function that makes values, three rows at a time, on rows with the same arguments. Returns `n - n % 3`,
+    /// the number of rows done.
     #[inline(always)]
     fn threes(&self) -> usize {
         let Some(args) = self.args else { return 0 };
@@ -316,7 +306,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
             let mut rows: [&[R::In]; 3] = [&[]; 3];
             for (at, row) in rows.iter_mut().enumerate() {
                 self.prefetch(i + at);
-                // SAFETY: a row of the job, as `n` is at most their number.
+                // SAFETY: `i + at < n`, which is at most the number of rows of the job.
                 *row = unsafe { self.elements(i + at) };
             }
             for (at, value) in R::three(rows, args).into_iter().enumerate() {
@@ -329,8 +319,8 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         n
     }
 
-    /// Runs the row function on all rows from `first` on, of `LEN` results, or of any number if `LEN` is 0. Short rows
-    /// are zeroed together, if they are contiguous: `memset` takes as long as a short row.
+    /// Runs the row function on rows `first..n`, of `LEN` results, or of any number if `LEN == 0`. Short contiguous
+    /// rows are zeroed together: `memset` takes as long as a short row.
     #[inline(always)]
     fn each<const LEN: usize>(&self, first: usize) {
         let (job, mut zeroed) = (&self.job, first);
@@ -348,48 +338,46 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         }
     }
 
-    /// Writes zeros to `rows` contiguous rows of the output, if the function writes to them.
+    /// Writes zeros to `rows` contiguous rows of the output, if the function writes to rows.
     ///
     /// # Safety
-    /// `to` may be written for these rows, is aligned, and nothing else uses it.
+    /// The rows may be written at `to`, which is aligned, and nothing else uses them.
     #[inline(always)]
     unsafe fn zero(&self, to: *mut u8, rows: usize) {
         let n = if R::ONE { 0 } else { rows * self.results };
         for at in 0..n {
-            // SAFETY: an element of these rows.
+            // SAFETY: an element of the rows.
             unsafe { to.cast::<R::Out>().wrapping_add(at).write(R::Out::ZERO) };
         }
     }
 
-    /// Runs the row function on row `i`, into the memory at `to`.
+    /// Runs the row function on row `i`, into `to`.
     ///
     /// # Safety
-    /// `i` is below the number of rows of the job. `to` may be written for a row of the output, is aligned, and nothing
-    /// else uses it. If `LEN` is 0, [`Self::zero`] has written the row.
+    /// `i` is below the number of rows of the job. A row of the output may be written at `to`, which is aligned, and
+    /// nothing else uses it. If `LEN == 0`, [`Self::zero`] has written the row.
     #[inline(always)]
     unsafe fn run<const LEN: usize>(&self, i: usize, to: *mut u8) {
         self.prefetch(i);
-        // SAFETY: `i < n`, by the contract.
+        // SAFETY: `i < n`, by the caller's promise.
         let (from, args, to) = (unsafe { self.elements(i) }, self.args_of(i), to.cast::<R::Out>());
         debug_assert!(to.is_aligned() && self.results * size_of::<R::Out>() == self.job.row, "K8: a row of the output");
         if R::ONE {
-            // SAFETY: the one element of the row that `to` may be written for.
+            // SAFETY: the only element of the row at `to`.
             return unsafe { to.write(R::value(from, args)) };
         }
         if LEN > 0 && self.results == LEN {
-            // An array, which is stored when it is made: of two slices the compiler does not know that they do not
-            // overlap.
+            // An array, stored when complete: the compiler does not know that two slices do not overlap.
             let mut made = [R::Out::ZERO; LEN];
             R::write(from, &mut made, args);
-            // SAFETY: the `LEN` elements of the row that `to` may be written for.
+            // SAFETY: the `LEN` elements of the row at `to`.
             return unsafe { to.cast::<[R::Out; LEN]>().write(made) };
         }
-        // SAFETY: the elements of the row, which have been initialised, and which nothing else uses.
+        // SAFETY: the elements of the row, which are initialised and which nothing else uses.
         let out = unsafe { core::slice::from_raw_parts_mut(to, self.results) };
         R::write(from, out, args);
     }
 
-    /// The arguments of row `i`.
     #[inline(always)]
     fn args_of(&self, i: usize) -> <R::Params as RowParams>::Args<'a> {
         if let Some(args) = self.args {
@@ -399,7 +387,7 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         R::Params::args(&self.given.lookups, Place { row: self.job.row_of_data(i), index })
     }
 
-    /// Prefetches a row after row `i`, and what is given for it.
+    /// Prefetches the row `prefetch_distance` after row `i`, and its values.
     #[inline(always)]
     fn prefetch(&self, i: usize) {
         let later = i + self.job.prefetch_distance;
@@ -424,11 +412,11 @@ impl<'a, R: Rowwise> JobRows<'a, R> {
         }
         let (from, _) = self.row(i);
         debug_assert!(from.is_aligned(), "K8: alignment");
-        // SAFETY: K2 and K8: the values of a row of data, contiguous and aligned, which nothing writes (K4).
+        // SAFETY: K2 and K8: the elements of a row of data, contiguous and aligned, which nothing writes (K4).
         unsafe { core::slice::from_raw_parts(from, self.elements) }
     }
 
-    /// Where row `i` lies, and its position along the axis.
+    /// The address of row `i`, and its position along the axis.
     #[inline(always)]
     fn row(&self, i: usize) -> (*const R::In, usize) {
         (self.job.source(i).cast(), self.job.row_of_data(i))

@@ -1,4 +1,4 @@
-//! The parameters of row functions: what a call gives for them, and how a row finds its own.
+//! The params of row functions, and how a row finds its values.
 
 #![forbid(unsafe_code)]
 
@@ -14,35 +14,34 @@ use crate::types::policy::Per;
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
-/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per row of data
-/// is shared evenly among all rows. What is given per index states the length of a slice, by [`Given::PerIndexOf`]: the
-/// same values could be shorter slices for all indices, or longer ones for those of the last dimensions. Where the
-/// result has at most one dimension before a row, [`Given::PerIndex`] is shared evenly too.
+/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. Values per row of data are
+/// shared evenly among all rows. Values per index state the length of a slice, by [`Given::PerIndexOf`]. The same
+/// values could be shorter slices for all indices, or longer slices for the last dimensions. If the result has at most
+/// one dimension before a row, [`Given::PerIndex`] is shared evenly too.
 pub struct AnySlice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice as long as the row, or an empty slice for the whole call:
 /// `#[optional] bias: &[f32]`.
 pub struct OptionalSlice<V>(PhantomData<V>);
 
-/// The shapes that what is given is compared with.
+/// The shapes that given values are compared with.
 pub struct RowShapes<'s> {
-    /// Elements of a row of data.
     pub(crate) row: usize,
     /// Rows along the axis.
     pub(crate) dim: usize,
-    /// The dimensions of the result, without that of a row.
+    /// The dimensions of the result before a row.
     pub(crate) lead: &'s [usize],
 }
 
-/// Why what is given for a parameter does not fit.
+/// Why the values given for a parameter do not fit.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Misfit {
-    /// A length was given, and another one fits.
+    /// A length other than the expected one.
     Length { per: Per, len: usize, expected: usize },
-    /// Values per index, whose length several slices fit, and none was stated.
+    /// Values per index that fit several slice lengths, without a stated length.
     Unstated { len: usize },
-    /// No row function takes values for this unit.
+    /// No row function takes values per unit `per`.
     Unavailable { per: Per },
 }
 
@@ -51,16 +50,15 @@ pub enum Misfit {
 #[derive(Clone, Copy)]
 pub struct Lookup<'a, V> {
     values: &'a [V],
-    /// Values for a row.
     len: usize,
-    /// Whether rows of data have values of their own.
+    /// Whether rows of data have their own values.
     by_row: bool,
-    /// After how many indices the values repeat; 0 where indices have none of their own.
+    /// The number of indices after which values repeat; 0 if values do not depend on the index.
     period: usize,
 }
 
 impl<'a, V> Lookup<'a, V> {
-    /// For a parameter that takes `len` values, or any number. `call` looks up what is given for the whole call.
+    /// The lookup of a parameter that takes `len` values, or any number. `call` makes the lookup of [`Given::All`].
     fn of<A>(
         given: &'a Given<'_, A, V>,
         len: Option<usize>,
@@ -86,7 +84,7 @@ impl<'a, V> Lookup<'a, V> {
         }
     }
 
-    /// `len` values for each row of data, or any number.
+    /// `len` values, or any number, for each row of data.
     fn rows(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         let given = values.len();
         let len = len.unwrap_or_else(|| share(given, shapes.dim));
@@ -97,7 +95,7 @@ impl<'a, V> Lookup<'a, V> {
         Ok(Lookup { values, len, by_row: true, period: 0 })
     }
 
-    /// `len` values for each index, or any number where nothing but all indices can be meant.
+    /// `len` values for each index, or any number if only all indices can be meant.
     fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         let (given, all) = (values.len(), shapes.lead.iter().fold(1, |all: usize, &dim| all.saturating_mul(dim)));
         let len = match len {
@@ -105,7 +103,7 @@ impl<'a, V> Lookup<'a, V> {
             None if shapes.lead.len() <= 1 => share(given, all),
             None => return Err(Misfit::Unstated { len: given }),
         };
-        // The values of all indices, or of those of the last dimensions.
+        // The values of all indices, or of the last dimensions.
         let mut period = 1usize;
         let mut periods = shapes.lead.iter().rev().map(|&dim| {
             period = period.saturating_mul(dim);
@@ -117,7 +115,7 @@ impl<'a, V> Lookup<'a, V> {
         }
     }
 
-    /// `stated` values for each index, of which a parameter takes `len`, or any number.
+    /// `stated` values for each index; the parameter takes `len`, or any number.
     fn stated((values, stated): (&'a [V], usize), len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         match len {
             Some(len) if len != stated => Err(Misfit::Length { per: Per::Slice, len: stated, expected: len }),
@@ -129,27 +127,26 @@ impl<'a, V> Lookup<'a, V> {
         let at = match (self.by_row, self.period) {
             (true, _) => place.row,
             (false, 0) => 0,
-            // Where all indices have their own values, no division.
+            // No division if all indices have their own values.
             (false, period) if place.index < period => place.index,
             (false, period) => place.index % period,
         };
         at * self.len..(at + 1) * self.len
     }
 
-    /// The same, said in a way that the compiler sees; `None` where rows or indices have values of their own.
+    /// The same lookup in a form that the compiler sees through; `None` if rows or indices have their own values.
     #[inline(always)]
     fn for_all(&self) -> Option<Self> {
         let Lookup { values, len, by_row, period } = *self;
         (!by_row && period == 0).then_some(Lookup { values, len, by_row: false, period: 0 })
     }
 
-    /// The values for a row.
     #[inline(always)]
     fn at(&self, place: Place) -> &'a [V] {
         &self.values[self.range(place)]
     }
 
-    /// Prefetches what a row of data has of its own.
+    /// Prefetches the values of a row of data, if rows have their own.
     #[inline(always)]
     fn prefetch(&self, row: usize) {
         if self.by_row {
@@ -159,18 +156,18 @@ impl<'a, V> Lookup<'a, V> {
     }
 }
 
-/// How many of the values that are given each of `count` has: one or more, where any are given.
+/// The number of values for each of `count`: `given / count`, at least 1 if any are given.
 fn share(given: usize, count: usize) -> usize {
     given.checked_div(count).unwrap_or(0).max(usize::from(given > 0))
 }
 
-/// The row that a call is about.
+/// A row, by its position and its index.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Its position along the axis.
+    /// The position along the axis.
     pub(super) row: usize,
-    /// The position of its index among those of the result.
+    /// The number of the row's index among the indices of the result.
     pub(super) index: usize,
 }
 
@@ -198,7 +195,7 @@ pub trait RowParam: sealed::Sealed + 'static {
     #[doc(hidden)]
     fn arg<'a>(lookup: &Lookup<'a, Self::Value>, place: Place) -> Self::Arg<'a>;
 
-    /// The same for rows of `len` elements, all of which have the same values.
+    /// The lookup for rows of `len` elements, all of which have the same values.
     #[doc(hidden)]
     #[inline(always)]
     #[allow(private_interfaces)]
@@ -225,7 +222,7 @@ impl<V: Copy + Send + Sync + 'static> RowParam for V {
     }
 }
 
-/// A kind of slice: whether it may be empty, whether it is always as long as the row, and the length that it must have.
+/// The kinds of slices: whether a slice may be empty, whether it is always as long as the row, and its required length.
 macro_rules! slices {
     ($($name:ident, $optional:literal, $as_row:literal: $len:expr;)*) => {$(
         impl<V> sealed::Sealed for $name<V> {}
@@ -252,7 +249,7 @@ macro_rules! slices {
                 lookup.at(place)
             }
 
-            /// A slice that is as long as the row has this length: the compiler sees it.
+            /// A slice as long as the row gets this length, which the compiler sees.
             #[inline(always)]
             #[allow(private_interfaces)]
             fn of_len<'a>(lookup: &Lookup<'a, V>, len: usize) -> Lookup<'a, V> {
@@ -269,8 +266,8 @@ slices! {
 
 /// The types of a row function's parameters: a tuple of up to four [`RowParam`]s. Sealed.
 ///
-/// A call gives a tuple with a [`Given`](crate::Given) for each: of `(Slice<f32>, f32)` it is
-/// `(Given<'_, &[f32], f32>, Given<'_, f32>)`, such as `(Given::All(&query[..]), Given::PerRow(&lengths))`.
+/// A call gives a tuple with a [`Given`](crate::Given) for each: for `(Slice<f32>, f32)`, a
+/// `(Given<'_, &[f32], f32>, Given<'_, f32>)` such as `(Given::All(&query[..]), Given::PerRow(&lengths))`.
 pub trait RowParams: sealed::Params + 'static {
     /// The argument of a call: one [`Given`](crate::Given) for each parameter, in a tuple.
     type Given<'a>: Copy;
@@ -282,20 +279,20 @@ pub trait RowParams: sealed::Params + 'static {
     #[doc(hidden)]
     const COUNT: usize;
 
-    /// Compares what is given with the shapes; an error has the number of the parameter.
+    /// Compares given values with the shapes; an error has the number of the parameter.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn lookups<'a>(given: &'a Self::Given<'_>, shapes: &RowShapes<'_>) -> Result<Self::Lookups<'a>, (usize, Misfit)>;
 
-    /// Whether indices have values of their own.
+    /// Whether indices have their own values.
     #[doc(hidden)]
     fn by_index(lookups: &Self::Lookups<'_>) -> bool;
 
-    /// Lookups that give all rows the same values; `None` where some have their own.
+    /// Lookups that give all rows the same values; `None` if rows have their own.
     #[doc(hidden)]
     fn for_all<'a>(lookups: &Self::Lookups<'a>) -> Option<Self::Lookups<'a>>;
 
-    /// Such lookups of rows of `len` elements.
+    /// The lookups of `for_all` for rows of `len` elements.
     #[doc(hidden)]
     fn of_len<'a>(lookups: &Self::Lookups<'a>, len: usize) -> Self::Lookups<'a>;
 
@@ -356,19 +353,18 @@ macro_rules! params {
 }
 for_tuples!(params);
 
-/// The parameters of a row function, as its kernel takes them.
+/// The params of a row function, as its kernel takes them.
 pub(crate) struct BoundRowParams<'a, P: RowParams> {
     pub(crate) lookups: P::Lookups<'a>,
     pub(crate) placed: Placed,
-    /// Elements of a row that the function reads: those of data, or the numbers that they are decoded to.
+    /// Elements of a row that the function reads: of data, or decoded.
     pub(crate) elements: usize,
 }
 
-/// Where the rows of the output are, by which a row finds the values of its index.
+/// The rows of the output, by which a row finds the values of its index.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
-    /// The address of the first row of the output, and bytes from one to the next. Read where indices have values of
-    /// their own.
+    /// The address of the first row of the output, and bytes from one to the next. Read if `by_index`.
     pub(crate) out: usize,
     pub(crate) out_step: isize,
     pub(crate) by_index: bool,

@@ -1,19 +1,19 @@
-//! Batches: rows of one bag that follow one another, and what is made of them in memory.
+//! Batches: consecutive rows of one bag, reduced in memory.
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::reduce::bag::{Start, rows};
 use crate::types::element::Unaligned;
 
-/// Rows of one bag that follow one another.
+/// Consecutive rows of one bag.
 ///
-/// - **M1** Every row may be read for `columns` elements, at any alignment, that are values of the type that is
-///   reduced, or it takes any bytes; so may its weight for one, where rows are weighted. Only functions of that type
-///   are given the batch, with weights exactly where rows are weighted.
-/// - **M2** `sums` has room for the sums of all vectors of the columns, at any alignment, which nothing else
-///   uses until the bag ends. Where the bag has begun before, the batch before has left its own there.
-/// - **M3** Where the bag ends, `out` may be written for `columns` elements, which nothing else uses meanwhile.
-/// - **M4** A bag that begins with its first row has one.
+/// - **M1** Every row may be read for `columns` elements, at any alignment. The elements are values of the reduced
+///   type, or that type takes any bytes. The same holds for the row's weight if rows are weighted. Only functions of
+///   that type are given the batch, with weights iff rows are weighted.
+/// - **M2** `sums` is memory for the sums of all vectors of the columns, at any alignment, which nothing else uses
+///   until the bag ends. If the bag has begun before, the previous batch has left its sums there.
+/// - **M3** If the bag ends, `out` may be written for `columns` elements, which nothing else uses meanwhile.
+/// - **M4** A batch that begins its bag has a row.
 #[derive(Clone, Copy)]
 pub(super) struct Batch<'a> {
     rows: &'a [BatchRow],
@@ -21,7 +21,7 @@ pub(super) struct Batch<'a> {
     columns: usize,
     sums: *mut u8,
     out: *mut u8,
-    /// How many rows of the bag count, where it ends.
+    /// The rows of the bag that count; `None` if the bag does not end.
     count: Option<usize>,
 }
 
@@ -35,7 +35,6 @@ pub(super) struct BatchRow {
 impl BatchRow {
     pub(super) const NONE: BatchRow = BatchRow { at: core::ptr::null(), weight: core::ptr::null() };
 
-    /// The row of a job.
     #[inline(always)]
     pub(super) fn of(row: rows::BagRow<'_>) -> Self {
         let (at, weight) = row.start();
@@ -46,13 +45,13 @@ impl BatchRow {
     #[inline(always)]
     pub(super) fn weight<T: Copy>(self) -> T {
         debug_assert!(!self.weight.is_null(), "M1");
-        // SAFETY: the row is one of a job (`Row::of`), whose rows have weights where the reduction has (B3).
+        // SAFETY: the row is a row of a job (`BatchRow::of`), whose rows have weights if the reduction has (B3).
         unsafe { self.weight.cast::<T>().read_unaligned() }
     }
 }
 
 impl<'a> Batch<'a> {
-    /// Some rows, which begin a bag or go on with it, and end it where `count` of its rows count.
+    /// Rows that begin or continue a bag, and end it if `count` is given.
     ///
     /// # Safety
     /// M1 to M4.
@@ -79,7 +78,7 @@ impl<'a> Batch<'a> {
         self.count
     }
 
-    /// The row that the bag begins with, if it does, and the others.
+    /// The row that begins the bag, if any, and the other rows.
     #[inline(always)]
     pub(super) fn rows(&self) -> (Option<BatchRow>, &'a [BatchRow]) {
         match (self.begin, self.rows) {
@@ -89,45 +88,44 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// `n` elements of a row of the batch, from a column on.
+    /// `n` elements of a row of the batch, from column `first` on.
     #[inline(always)]
     pub(super) fn elements<T: Copy>(&self, row: BatchRow, first: usize, n: usize) -> &'a [Unaligned<T>] {
         debug_assert!(first + n <= self.columns, "M1");
-        // SAFETY: M1: these columns are some of the row.
+        // SAFETY: M1: the columns are in range.
         unsafe { core::slice::from_raw_parts(row.at.cast::<Unaligned<T>>().wrapping_add(first), n) }
     }
 
-    /// Room for `n` sums, from number `first` on: at most those of all vectors of the columns.
+    /// Sums `first..first + n`, maybe uninitialised, within the vectors of the columns.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [MaybeUninit<Unaligned<S>>] {
-        // SAFETY: M2: there is room for these, which the batch alone uses.
+        // SAFETY: M2: the memory is valid for these sums, and only the batch uses it.
         unsafe { core::slice::from_raw_parts_mut(self.sums.cast::<MaybeUninit<_>>().wrapping_add(first), n) }
     }
 
-    /// The batch, some of whose sums have begun.
+    /// The batch with initialised sums.
     ///
     /// # Safety
-    /// The sums that it is asked for have begun: this batch has made them, or the bag has begun before it.
+    /// All sums that the result accesses are initialised, by this batch or before it.
     #[inline(always)]
     pub(super) unsafe fn begun(self) -> PendingBatch<'a> {
         PendingBatch(self)
     }
 }
 
-/// A batch whose sums have begun, those that it is asked for.
+/// A batch with initialised sums.
 #[derive(Clone, Copy)]
 pub(super) struct PendingBatch<'a>(Batch<'a>);
 
 impl PendingBatch<'_> {
-    /// `n` sums, from number `first` on.
+    /// Sums `first..first + n`.
     #[inline(always)]
     pub(super) fn sums<S: Copy>(&mut self, first: usize, n: usize) -> &mut [Unaligned<S>] {
-        // SAFETY: M2, and the sums are there.
+        // SAFETY: M2, and the sums are initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.sums.cast::<Unaligned<S>>().wrapping_add(first), n) }
     }
 
-    /// `n` sums from number `at` on, and the elements of the output from `column` on that they become, where the bag
-    /// ends.
+    /// Sums `at..at + n`, and the output elements from `column` on that they become when the bag ends.
     #[inline(always)]
     pub(super) fn ended<S: Copy, T: Copy>(
         &mut self,
@@ -137,7 +135,7 @@ impl PendingBatch<'_> {
     ) -> (&[Unaligned<S>], &mut [MaybeUninit<Unaligned<T>>]) {
         debug_assert!(self.0.count.is_some() && column + n <= self.0.columns, "M3");
         let out = self.0.out.cast::<MaybeUninit<_>>().wrapping_add(column);
-        // SAFETY: M3: these columns are some of the output, which nothing else uses.
+        // SAFETY: M3: the columns are in range, and nothing else uses them.
         let out = unsafe { core::slice::from_raw_parts_mut(out, n) };
         (self.sums(at, n), out)
     }

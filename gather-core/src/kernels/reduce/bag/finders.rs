@@ -1,4 +1,4 @@
-//! The finders of bags, which have sums, means, least and greatest values.
+//! The finders of bags, which have sums, means, minima and maxima.
 
 #![forbid(unsafe_code)]
 
@@ -15,18 +15,17 @@ use crate::types::reduction::Reduction;
 reductions! { BagFns }
 
 impl Reductions<BagFns> {
-    /// The functions of a reduction for bags, and the numbers of an element; `None` where the type has no such
-    /// reduction.
+    /// The functions of a reduction for bags, and the numbers per element; `None` if the type lacks the reduction.
     #[inline(always)]
     pub(crate) fn bags(self, reduction: Reduction) -> Option<(&'static BagFns, usize)> {
         self.built_in(reduction)
     }
 }
 
-/// As [`integer`]: all integers are alike.
+/// [`integer`]: all integers are alike.
 use integer as rare;
 
-/// Integers `S`, whose sums are those of the integers `U` of their width.
+/// The functions of integers `S`, whose sums equal the sums of unsigned integers `U` of their width.
 #[inline(never)]
 fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<&'static BagFns> {
     match reduction {

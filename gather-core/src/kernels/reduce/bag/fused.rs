@@ -1,28 +1,28 @@
-//! Bags of fused rows: rows that are decoded as they are reduced.
+//! Bags of fused rows: rows are decoded while they are reduced.
 //!
 //! ```text
-//! for each panel of columns:                  as many as are decoded at a time
+//! for each panel of columns:                  `PANEL` columns, decoded at a time
 //!     for each bag:
-//!         sums = 0                            (or the first row, or what an earlier part of the bag has left)
+//!         sums = 0                            (or the first row, or the sums carried from a partial bag)
 //!         for each row, in order:
 //!             prefetch a later row            (of any bag, once)
 //!             values = codes * scale + bias   of the row
 //!             sums (op)= values               (times its weight)
-//!         out = sums, divided and rounded     (or they are left for the next part)
+//!         out = sums, divided and rounded     (or the sums are carried to the next partial bag)
 //! ```
 //!
-//! Sums are `f32`, and rounded once for each bag where the output has another type. At AVX2 sums and means stay in
-//! registers (`fused_avx2`), and only other levels and reductions have them in memory, as here.
+//! Sums are `f32`, and rounded once per bag if the output has another type. At AVX2 sums and means are in registers
+//! (`fused_avx2`). Only other levels and reductions have them in memory, in this module.
 //!
 //! # The contract
 //!
-//! That of bags, with these in place of B1 and B3:
+//! The contract of bags, with B7 in place of B1 and B3:
 //!
-//! - **B7** There is `fused`. Each position of a row that is not negative reaches `row.bytes()` bytes that may be read,
-//!   `stride` bytes apart from one position to the next; so do `zeros` where there are positions of
-//!   [`ZERO_ROW`](super::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
-//!   no multiple of eight themselves, they end with the row. `end` writes elements of the output. Where rows are
-//!   weighted, there is an `f32` for each, `weight_step` bytes apart.
+//! - **B7** There is `fused`. Each non-negative position of a row reaches `row.bytes()` bytes that may be read;
+//!   adjacent positions are `stride` bytes apart. The same holds for `zeros` if there are positions of
+//!   [`ZERO_ROW`](super::ZERO_ROW). `elements` columns of the row are reduced, from a multiple of eight on; if
+//!   `elements` is no multiple of eight, they end with the row. `end` writes elements of the output. If rows are
+//!   weighted, each has an `f32`, `weight_step` bytes apart.
 
 use core::marker::PhantomData;
 
@@ -45,24 +45,22 @@ use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
 use crate::types::level::Available;
 use crate::types::reduction::Reduction;
 
-/// The part of a bag's job that fused rows need besides what others have.
+/// The additional arguments of bags of fused rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FusedBag {
     pub(crate) row: FusedRow,
     pub(crate) end: EndFn,
-    /// Bytes of an element of the output, which is an `f32` where it has four.
+    /// Bytes per output element; four means `f32`.
     pub(crate) size: usize,
 }
 
-/// Writes sums as elements of the output.
 pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
 
-/// [`EndFn`], compiled for a level.
 type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
 
 level_pointers! { for<'a> fn((&'a [f32], Output<'a>)); }
 
-/// The functions that reduce fused rows to elements `U`, without that type.
+/// The functions that reduce fused rows to elements `U`, with `U` erased.
 #[derive(Clone, Copy)]
 pub(crate) struct FusedOutput {
     end: ByLevel<CompiledEndFn>,
@@ -75,12 +73,12 @@ impl FusedOutput {
         FusedOutput { end, size: size_of::<U>() }
     }
 
-    /// Those of a data type; `None` where it is none of the types of results.
+    /// The functions of a data type; `None` if it is no result type.
     pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
         by_scale!(dtype, U => Some(const { Self::of::<U>() }), None)
     }
 
-    /// The functions of a level for bags of such rows.
+    /// The arguments of a level for bags of fused rows.
     pub(crate) fn bag(&self, row: FusedRow, level: Available) -> FusedBag {
         FusedBag { row, end: self.end.at(level), size: self.size }
     }
@@ -100,7 +98,7 @@ impl<U: Float> LevelFn for RoundSums<U> {
     }
 }
 
-/// The functions that reduce bags of fused rows of a format; `None` where there is no such reduction.
+/// The functions that reduce bags of fused rows of a format; `None` if there is no such reduction.
 #[cfg_attr(not(feature = "registry"), inline)]
 pub(crate) fn fused(format: FusedFormat, reduction: Reduction) -> Option<&'static BagFns> {
     by_coding!(format, C => by_reduction::<C>(reduction))
@@ -116,7 +114,7 @@ fn by_reduction<C: Columns>(reduction: Reduction) -> Option<&'static BagFns> {
     }
 }
 
-/// Sums of all rows as they are.
+/// The unweighted sum.
 const fn all<C: Columns>() -> BagFns {
     BagFns { plain: sums_of::<C, false>(), weighted: None, sum: size_of::<f32>(), divides: false }
 }
@@ -125,10 +123,10 @@ const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<CompiledBagFn> {
     by_level!(fn FusedInMemory<C, Add<f32>, WEIGHTED>, fn SumsInRegisters<C, WEIGHTED>)
 }
 
-/// Columns that are decoded at a time: whole bytes of codes.
+/// Columns decoded at a time: whole bytes of codes.
 const PANEL: usize = 64;
 
-/// Decodes columns of a row, which begin with a byte: as many as there are values.
+/// Decodes columns of a row, from a byte boundary on: one per value.
 struct Decode<C>(PhantomData<C>);
 
 impl<C: Coding> LevelFn for Decode<C> {
@@ -141,7 +139,7 @@ impl<C: Coding> LevelFn for Decode<C> {
     }
 }
 
-/// Reduces values into sums, which begin with them or go on.
+/// Reduces values into sums, and begins the sums with them if they have not begun.
 struct Fold<R>(PhantomData<R>);
 
 impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
@@ -158,12 +156,11 @@ impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
     }
 }
 
-/// The reduction `R` in memory of rows of a coding.
+/// The reduction `R` of a coding in memory.
 const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<CompiledBagFn> {
     by_level!(fn FusedInMemory<C, R, false>)
 }
 
-/// Reduces rows of a coding in memory.
 struct FusedInMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
 
 impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for FusedInMemory<C, R, WEIGHTED> {
@@ -176,13 +173,11 @@ impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for FusedI
     }
 }
 
-/// [`Decode`] for a coding and a level.
 type DecodeFn = for<'a> fn((&'a FusedRow, &'a [u8], usize, &'a mut [f32]));
 
-/// [`Fold`] for a reduction and a level.
 type FoldFn = for<'a> fn((&'a mut [f32], &'a [f32], bool));
 
-/// Reduces rows in memory, which `decode` decodes and `fold` reduces.
+/// Reduces rows in memory: decoded by `decode`, reduced by `fold`.
 fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
     bag.debug_check(weighted);
     let (fused, first_column) = bag.fused();
@@ -207,22 +202,21 @@ fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
     }
 }
 
-/// Sums of a panel of columns, of rows that are decoded.
+/// The sums of a panel of columns of decoded rows.
 struct Decoded<'a> {
     fused: &'a FusedBag,
     decode: DecodeFn,
     fold: FoldFn,
     weighted: bool,
     divides: bool,
-    /// Whether these are the first columns, with which rows are prefetched as a whole.
+    /// Whether this is the first panel, which prefetches whole rows.
     prefetches: bool,
-    /// The first column, and how many these are.
+    /// The first column, and the number of columns.
     first: usize,
     n: usize,
-    /// Of the columns, the first `n`.
+    /// The sums are `sums[..n]`, the values `values[..n]`.
     sums: [f32; PANEL],
     values: [f32; PANEL],
-    /// Whether there are sums of any row.
     has_begun: bool,
 }
 

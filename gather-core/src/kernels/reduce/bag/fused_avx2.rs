@@ -1,9 +1,9 @@
-//! Sums of fused rows in registers: eight columns of codes at a time, which a vector of AVX2 decodes.
+//! Sums of fused rows in registers: an AVX2 vector decodes eight columns of codes at a time.
 //!
-//! A panel is a number of vectors of sums that the compiler knows, of which the last `ENDING` end with the last column:
-//! where columns need fewer vectors, they share columns with those before them. One panel takes all bags. Where rows
-//! have more columns than a panel, all panels take [`BLOCK`] rows of a bag before the next ones, so that the lines of a
-//! row are prefetched and read while its page is at hand; a block is a part of its bag, whose sums are carried.
+//! A panel has a constant number of vectors of sums. The last `ENDING` vectors end with the last column: if the columns
+//! need fewer vectors, they overlap the vectors before them. One panel takes all bags. If rows have more columns than a
+//! panel, all panels take [`BLOCK`] rows of a bag before the next rows. So the lines of a row are prefetched and read
+//! while its page is in the TLB. A block is a partial bag with carried sums.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -19,18 +19,17 @@ use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::x86::__m256;
 use crate::types::element::Unaligned;
 
-/// Columns of a vector.
 const EIGHT: usize = 8;
-/// Vectors of the widest panel: their sums, a scale, a bias and a row are the registers of AVX2.
+/// Vectors of the widest panel: their sums, a scale, a bias and a row fill the AVX2 registers.
 const WIDEST: usize = 13;
-/// Columns of the panels of rows that need several.
+/// Columns per panel if rows need several panels.
 const WIDE: usize = 8 * EIGHT;
-/// Rows that all panels take before the next ones.
+/// Rows that all panels take before the next rows.
 const BLOCK: usize = 32;
-/// Columns whose sums have room on the stack.
-const ROOM: usize = 1024;
+/// Columns whose sums fit in the scratch on the stack.
+const SCRATCH: usize = 1024;
 
-/// Reduces rows, a function of this level for a coding.
+/// Reduces rows: a function of a coding at this level.
 type Reduce<'a> = &'a dyn Fn(&BagRows<'_>);
 
 /// The AVX2 level of a sum, or of a mean.
@@ -54,37 +53,37 @@ impl<C: Eight, const WEIGHTED: bool> LevelFn for SumsInRegisters<C, WEIGHTED> {
     }
 }
 
-/// Reduces rows to elements that are no `f32`: some bags at a time to `f32` on the stack, which are rounded.
+/// Reduces rows to output elements other than `f32`: chunks of bags to `f32` scratch on the stack, then rounded.
 #[inline(never)]
 fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
     let (args, (fused, first_column), elements) = (*all.args(), all.fused(), all.elements());
-    let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
-    let room: *mut f32 = room.as_mut_ptr().cast();
+    let mut scratch = MaybeUninit::<[f32; SCRATCH]>::uninit();
+    let scratch: *mut f32 = scratch.as_mut_ptr().cast();
     let single = FusedBag { size: size_of::<f32>(), ..*fused };
-    for first in (0..elements).step_by(ROOM) {
-        let columns = first..(first + ROOM).min(elements);
+    for first in (0..elements).step_by(SCRATCH) {
+        let columns = first..(first + SCRATCH).min(elements);
         let n = columns.len();
         let rows = all.fused_columns(&columns);
         let mut bags = rows.bags();
         let part = args.part.map(|part| PartialBag { carried: rows.carried(), ..part });
-        for some in args.bags.some((ROOM / n).max(1)) {
-            // SAFETY: some columns (B7) of some bags, with their positions and weights (B6, B7), and what is carried
-            // (B4). `room` has an `f32` for each column of each of the bags (B2).
-            let bags_in_room = unsafe {
+        for chunk in args.bags.chunks((SCRATCH / n).max(1)) {
+            // SAFETY: a range of columns (B7) of consecutive bags, with their positions and weights (B6, B7), and their
+            // carried sums (B4). `scratch` has an `f32` for each column of each bag (B2).
+            let bags_in_scratch = unsafe {
                 BagRows::new(BagArgs {
-                    out: room.cast(),
+                    out: scratch.cast(),
                     out_stride: (n * size_of::<f32>()) as isize,
                     elements: n,
                     part,
                     fused: Some((&single, first_column + first)),
-                    ..args.of_rows(some.rows, some.lengths)
+                    ..args.of_rows(chunk.rows, chunk.lengths)
                 })
             };
-            reduce(&bags_in_room);
-            for (number, mut bag) in bags.by_ref().take(some.lengths.bags()).enumerate() {
+            reduce(&bags_in_scratch);
+            for (number, mut bag) in bags.by_ref().take(chunk.lengths.bags()).enumerate() {
                 if bag.count().is_some() {
-                    // SAFETY: the sums of this bag, which have just been written.
-                    let sums = unsafe { core::slice::from_raw_parts(room.wrapping_add(number * n), n) };
+                    // SAFETY: the sums of this bag, just written.
+                    let sums = unsafe { core::slice::from_raw_parts(scratch.wrapping_add(number * n), n) };
                     (fused.end)((sums, bag.output()));
                 }
             }
@@ -92,15 +91,15 @@ fn rounded(all: &BagRows<'_>, reduce: Reduce<'_>) {
     }
 }
 
-/// Reduces rows of many columns: `BLOCK` rows of a bag at a time, panel by panel.
+/// Reduces rows of many columns, `BLOCK` rows of a bag at a time, panel by panel.
 #[inline(never)]
 fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
     let (args, elements) = (*all.args(), all.elements());
-    let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
-    for first in (0..elements).step_by(ROOM) {
-        let columns = first..(first + ROOM).min(elements);
-        // The sums of column 0, from which those of any column are found.
-        let own = room.as_mut_ptr().cast::<f32>().wrapping_sub(first).cast();
+    let mut scratch = MaybeUninit::<[f32; SCRATCH]>::uninit();
+    for first in (0..elements).step_by(SCRATCH) {
+        let columns = first..(first + SCRATCH).min(elements);
+        // The address of the sum of column 0, from which the sums of any column are addressed.
+        let own = scratch.as_mut_ptr().cast::<f32>().wrapping_sub(first).cast();
         for mut bag in all.fused_columns(&columns).bags() {
             if bag.has_no_rows() {
                 bag.zero();
@@ -117,9 +116,9 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
                 let stop = end.min(at + BLOCK);
                 let ends = stop == end && count.is_some();
                 let part = Some(PartialBag { counted: count.unwrap_or(0), begin, ends, carried });
-                // SAFETY: some rows of the bag, with their positions and weights (B6, B7), and the output of the bag
-                // (B2). Where sums are carried, they are those of the bag (B4), or `room` has them for these columns,
-                // and only these are reduced.
+                // SAFETY: consecutive rows of the bag, with their positions and weights (B6, B7), and the output of the
+                // bag (B2). Carried sums are the sums of the bag (B4), or are in `scratch` for these columns, and only
+                // these columns are reduced.
                 let block = unsafe {
                     let bags = BagLengths::Every { len: stop - at, bags: 1 };
                     BagRows::new(BagArgs { out, part, ..args.of_rows(at..stop, bags) })
@@ -136,7 +135,6 @@ fn in_blocks(all: &BagRows<'_>, panel: &dyn Fn(&BagRows<'_>, Range<usize>)) {
     }
 }
 
-/// Reduces the columns of a panel.
 struct ReducePanel<C, const WEIGHTED: bool>(PhantomData<C>);
 
 impl<C: Eight, const WEIGHTED: bool> LevelFn for ReducePanel<C, WEIGHTED> {
@@ -157,22 +155,21 @@ impl<C: Eight, const WEIGHTED: bool> LevelFn for ReducePanel<C, WEIGHTED> {
     }
 }
 
-/// The sums of a panel, and where its columns are in a row.
+/// The sums of a panel, and the place of its columns in a row.
 ///
-/// - **F2** [`InPanel::reduce`] alone makes it: more than `N - ENDING` vectors begin among the `columns`, at least `ENDING`
-///   and at most `N`, the last of which, where there is `tail`, has fewer lanes, and ends with the columns.
+/// - **F2** Only [`InPanel::reduce`] makes it. `vectors = columns.div_ceil(8)` satisfies `vectors > N - ENDING` and
+///   `ENDING <= vectors <= N`. If there is `tail`, the last vector has fewer lanes, and ends with the columns.
 struct InPanel<C, const WEIGHTED: bool, const N: usize, const ENDING: usize> {
     level: Avx2,
-    /// How many columns there are.
     columns: usize,
     params_at: ParamsAt,
-    /// The first byte of their codes.
+    /// The first byte of the columns' codes.
     codes_at: usize,
-    /// The first vector of those that end with the last column.
+    /// The first of the vectors that end with the last column.
     ending: usize,
-    /// Where the columns end inside the last vector, and with the row: the codes of its columns, and its lanes.
+    /// The codes and the lanes of the last vector if the columns, and the row, end inside it.
     tail: Option<(Tail, First<__m256>)>,
-    /// The bytes that are prefetched.
+    /// The prefetched bytes of a row.
     fetched: Range<usize>,
     divides: bool,
     sums: [__m256; N],
@@ -180,7 +177,7 @@ struct InPanel<C, const WEIGHTED: bool, const N: usize, const ENDING: usize> {
 }
 
 impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPanel<C, WEIGHTED, N, ENDING> {
-    /// Reduces columns of more than `N - ENDING` vectors and of at least `ENDING`, at most of `N`.
+    /// Reduces `columns`, which satisfy F2.
     #[inline(always)]
     fn reduce(level: Avx2, bag: &BagRows<'_>, columns: Range<usize>) {
         let (fused, first) = bag.fused();
@@ -214,21 +211,20 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
         });
     }
 
-    /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
         EIGHT * if vector < N - ENDING { vector } else { self.ending + vector - (N - ENDING) }
     }
 
-    /// The elements of a vector among those of all columns, and its lanes where it has not one for each.
+    /// The elements of a vector, from the elements of all columns, and the mask of its lanes if it is not full.
     #[inline(always)]
     fn part<'a, E>(&self, all: &'a [E], vector: usize) -> (&'a [E], Option<First<__m256>>) {
         let (columns, lanes) = self.lanes(vector, all.len());
-        // SAFETY: F2: all lanes of the vector are columns, and those of the last vector end with them.
+        // SAFETY: F2: all lanes of the vector are columns, and the last vector ends with the columns.
         (unsafe { all.get_unchecked(columns) }, lanes)
     }
 
-    /// The columns of a vector, among all of them.
+    /// The columns of a vector in a panel of `all` columns, and the mask of its lanes if it is not full.
     #[inline(always)]
     fn lanes(&self, vector: usize, all: usize) -> (Range<usize>, Option<First<__m256>>) {
         let lanes = match &self.tail {
@@ -241,7 +237,6 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> InPane
         (columns, lanes)
     }
 
-    /// Writes sums of all columns.
     #[inline(always)]
     fn write(&self, to: &mut [MaybeUninit<Unaligned<f32>>]) {
         for (vector, &sum) in self.sums.iter().enumerate() {
@@ -272,10 +267,10 @@ impl<C: Eight, const WEIGHTED: bool, const N: usize, const ENDING: usize> AddRow
         let weight = __m256::splat(level, if WEIGHTED { row.weight() } else { 0.0 });
         let eight = |vector| {
             let first = codes_at + C::bytes(self.column(vector));
-            // SAFETY: eight of the row's columns (F1), as only the last vector has fewer (F2).
+            // SAFETY: eight columns of the row (F1); only the last vector has fewer (F2).
             C::eight(level, unsafe { bytes.get_unchecked(first..first + C::bytes(EIGHT)) })
         };
-        // The last ones are read first, so that there is no branch among vectors that wait for it.
+        // The last vector is read first: no branch comes between the others.
         let last = match self.tail {
             Some((tail, _)) => C::last(level, bytes, &tail),
             None => eight(N - 1),

@@ -1,16 +1,16 @@
-//! Sums in memory: for any reduction, in little code.
+//! Sums in memory: any reduction, in little code.
 //!
 //! ```text
-//! for each panel of columns, as wide as there is room for sums of:
+//! for each panel of columns, as wide as the sums that fit in the scratch:
 //!     for each bag, and each batch of its rows that count:        (`reduce_bags`, for all types)
 //!         sums = the first row
-//!         for each other row, in order: sums (op)= the row        (`reduce_rows`, for each reduction, type and level)
+//!         for each other row, in order: sums (op)= the row        (`ReduceBatch`, for each reduction, type and level)
 //!         out = sums, rounded or divided
 //! ```
 //!
-//! A row is taken vector by vector. The last one ends with the last column. So it may share columns with the one before
-//! it, which then are summed up twice, each in a place of its own, and no columns are left for shorter vectors. Columns
-//! that are fewer than a vector has are left to the scalar level, and there taken one by one.
+//! A row is reduced vector by vector, and the last vector ends with the last column. It may overlap the previous
+//! vector: shared columns are then summed twice, in separate places, and no columns remain for shorter vectors. Rows
+//! narrower than a vector use the scalar level, and there one column at a time.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -27,21 +27,19 @@ use crate::kernels::reduce::bag::{BagRows, CompiledBagFn, Start};
 use crate::types::element::{Element, Unaligned};
 use crate::types::level::Level;
 
-/// Reduces a batch of the type of the function.
+/// Reduces a batch of elements of the function's type.
 type BatchFn = for<'a> fn(&'a Batch<'a>);
 
-/// Bytes of sums for which there is room on the stack, unless one sum has more.
-const ROOM: usize = 2 << 10;
-/// Rows of a batch.
+/// Bytes of the sums' scratch on the stack, unless a single sum is larger.
+const SCRATCH: usize = 2 << 10;
 const ROWS: usize = 16;
 
-/// The functions of a reduction.
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate<Item: Element>, const WEIGHTED: bool>()
 -> ByLevel<CompiledBagFn> {
     by_level!(fn InMemory<A, WEIGHTED>)
 }
 
-/// A reduction, by vectors as long as the level has them, with room for some sums, or one.
+/// A reduction by vectors of the level's length, with scratch for at least one sum.
 pub(in crate::kernels::reduce) struct InMemory<A, const WEIGHTED: bool>(PhantomData<A>);
 
 impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for InMemory<A, WEIGHTED> {
@@ -58,18 +56,18 @@ impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for InMemory<A,
             sum,
             vector: const { vector_at::<Here, A>() },
         };
-        if size_of::<A::Sum>() <= ROOM {
-            let mut room = [const { MaybeUninit::<u8>::uninit() }; ROOM];
-            let most = ROOM / size_of::<A::Sum>().max(1);
-            by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most, of: PhantomData });
+        if size_of::<A::Sum>() <= SCRATCH {
+            let mut scratch = [const { MaybeUninit::<u8>::uninit() }; SCRATCH];
+            let most = SCRATCH / size_of::<A::Sum>().max(1);
+            by.reduce_bags(bag, SumsBuffer { sums: scratch.as_mut_ptr().cast(), most, of: PhantomData });
         } else {
-            let mut room = MaybeUninit::<A::Sum>::uninit();
-            by.reduce_bags(bag, SumsBuffer { sums: room.as_mut_ptr().cast(), most: 1, of: PhantomData });
+            let mut scratch = MaybeUninit::<A::Sum>::uninit();
+            by.reduce_bags(bag, SumsBuffer { sums: scratch.as_mut_ptr().cast(), most: 1, of: PhantomData });
         }
     }
 }
 
-/// Room for `most` sums of the type of a reduction.
+/// Scratch for `most` sums of a reduction.
 #[derive(Clone, Copy)]
 struct SumsBuffer<'a> {
     sums: *mut u8,
@@ -77,66 +75,63 @@ struct SumsBuffer<'a> {
     of: PhantomData<&'a mut u8>,
 }
 
-/// The function that batches are reduced by.
+/// The batch function of a reduction, with its sizes.
 #[derive(Clone, Copy)]
 struct ByStep {
     reduce: BatchFn,
-    /// Bytes of an element and of a sum.
+    /// Bytes per element and per sum.
     item: usize,
     sum: usize,
-    /// Columns of a vector.
     vector: usize,
 }
 
 impl ByStep {
-    /// Reduces rows in panels of up to `room.most` columns, all of about the same number.
+    /// Reduces rows in panels of at most `scratch.most` columns and about equal size.
     #[inline(never)]
-    fn reduce_bags(&self, bag: &BagRows<'_>, room: SumsBuffer<'_>) {
+    fn reduce_bags(&self, bag: &BagRows<'_>, scratch: SumsBuffer<'_>) {
         let elements = bag.elements();
         let vector = if elements < self.vector { 1 } else { self.vector };
         let vectors = elements.div_ceil(vector);
-        let panels = vectors.div_ceil(room.most / vector);
+        let panels = vectors.div_ceil(scratch.most / vector);
         for i in 0..panels {
-            // Where there are several panels, the last one too has whole vectors.
+            // If there are several panels, the last has whole vectors, too.
             let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
-            debug_assert!((end - first) * vector <= room.most, "M2");
-            self.reduce_panel(bag, &(first * vector..(end * vector).min(elements)), room);
+            debug_assert!((end - first) * vector <= scratch.most, "M2");
+            self.reduce_panel(bag, &(first * vector..(end * vector).min(elements)), scratch);
         }
     }
 
-    /// Reduces a panel, for whose vectors there is room.
-    fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, room: SumsBuffer<'_>) {
+    fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, scratch: SumsBuffer<'_>) {
         let columns = bag.columns(columns, self.item, self.sum);
-        let sums = if columns.carried().is_null() { room.sums } else { columns.carried() };
+        let sums = if columns.carried().is_null() { scratch.sums } else { columns.carried() };
         let (rows, n) = ([BatchRow::NONE; ROWS], 0);
         let (out, begin, columns_of_rows) = (core::ptr::null_mut(), Start::Row, columns.columns());
         columns.reduce(&mut InBatches { by: *self, columns: columns_of_rows, sums, out, begin, rows, n });
     }
 }
 
-/// The batch of a bag that is filled.
+/// The current batch of a bag.
 struct InBatches {
     by: ByStep,
     columns: usize,
-    /// Room for the sums of the panel, or those that are carried.
+    /// The scratch for the sums of the panel, or the carried sums.
     sums: *mut u8,
-    /// The output of the bag.
     out: *mut u8,
     begin: Start,
-    /// The first `n` are rows of the bag.
+    /// The rows of the batch are `rows[..n]`.
     rows: [BatchRow; ROWS],
     n: usize,
 }
 
 impl InBatches {
-    /// Reduces the batch, which ends the bag where `count` of its rows count.
+    /// Reduces the batch, and ends the bag if `count` is given.
     #[inline(always)]
     fn reduce(&mut self, count: Option<usize>) {
         let InBatches { by, columns, sums, out, begin, ref rows, n } = *self;
-        // SAFETY: M1: rows of these columns, of the job that the function is given. M2: there is room for the vectors
-        // of the panel, or by B4 for sums of its columns and `SPARE` more, where the batch before or the part before
-        // has left its own. M3: the columns of this bag. M4 by B4: rows that do not count are left out, so that the
-        // first batch has one.
+        // SAFETY: M1: rows of these columns, of the job that the function is given. M2: the scratch takes the vectors
+        // of the panel, or by B4 `carried` takes the sums of its columns and `SPARE` more; the previous batch or
+        // partial bag has left its sums there. M3: the columns of this bag. M4 by B4: rows that do not count are
+        // skipped, so the first batch has a row.
         let batch = unsafe { Batch::new(&rows[..n], begin, columns, sums, out, count) };
         (by.reduce)(&batch);
         (self.begin, self.n) = (Start::Carried, 0);
@@ -175,12 +170,11 @@ impl ReduceBags for InBatches {
     }
 }
 
-/// Bytes of a vector of AVX2.
 const VECTOR: usize = 32;
-/// The same of the scalar level: half of it where there is another level.
+/// Bytes of a vector of the scalar level: half of `VECTOR` on x86-64, which has other levels.
 const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
 
-/// Columns of a vector of `bytes` bytes of elements, or of sums where these are longer; or one. So it is where rows are
+/// Columns per vector of `bytes` bytes, of elements or of sums, whichever are larger; at least 1. It is 1 if rows are
 /// widened, in loops over all columns.
 const fn vector_of<A: Accumulate>(bytes: usize) -> usize {
     if A::WIDENS {
@@ -191,12 +185,11 @@ const fn vector_of<A: Accumulate>(bytes: usize) -> usize {
     if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
 }
 
-/// Columns of a vector of a level.
 const fn vector_at<Here: Token, A: Accumulate>() -> usize {
     vector_of::<A>(if matches!(Here::LEVEL, Level::Scalar) { SCALAR_VECTOR } else { VECTOR })
 }
 
-/// Reduces a batch, by vectors as long as the level has them. The scalar level reduces columns that are fewer, too.
+/// Reduces a batch by vectors of the level's length. The scalar level also reduces fewer columns than a vector has.
 struct ReduceBatch<A, const WEIGHTED: bool>(PhantomData<A>);
 
 impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for ReduceBatch<A, WEIGHTED> {
@@ -224,7 +217,7 @@ impl<A: Accumulate<Item: Element>, const WEIGHTED: bool> LevelFn for ReduceBatch
     }
 }
 
-/// Reduces a batch of `N` columns or more, in as many vectors of `N` as they need.
+/// Reduces a batch of at least `N` columns, in `columns.div_ceil(N)` vectors.
 #[inline(always)]
 fn reduce<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(mut batch: Batch<'_>) {
     debug_assert!(batch.columns() >= N);
@@ -235,7 +228,7 @@ fn reduce<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(mu
     if let Some(first) = first {
         make::<A, WEIGHTED, N>(&mut batch, first);
     }
-    // SAFETY: all sums have begun, just now or in the batch before.
+    // SAFETY: all sums have begun: above, or in the previous batch.
     let mut begun = unsafe { batch.begun() };
     for &row in others {
         add::<A, WEIGHTED, N>(&batch, &mut begun, row);
@@ -245,30 +238,30 @@ fn reduce<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(mu
     }
 }
 
-/// Reduces rows that are widened first: some columns of each at a time, in loops over slices.
+/// Reduces rows that are widened first, `WIDENED` columns at a time, in loops over slices.
 #[inline(always)]
 fn reduce_widened<A: Accumulate<Item: Element>, const WEIGHTED: bool>(mut batch: Batch<'_>) {
-    let [mut room, mut other_room] = [[A::widen(A::Item::ZERO); WIDENED]; 2];
+    let [mut scratch, mut other_scratch] = [[A::widen(A::Item::ZERO); WIDENED]; 2];
     let columns = batch.columns();
     for first in (0..columns).step_by(WIDENED) {
         let n = WIDENED.min(columns - first);
         let (begins_with, rows) = batch.rows();
         if let Some(row) = begins_with {
             let weight = A::widen(weight::<A, WEIGHTED>(row));
-            let new = widened::<A>(&batch, row, first, &mut room[..n]);
+            let new = widened::<A>(&batch, row, first, &mut scratch[..n]);
             for (to, new) in batch.sums::<A::Sum>(first, n).iter_mut().zip(new) {
                 to.write(Unaligned(A::begin(weigh::<A, WEIGHTED>(*new, weight))));
             }
         }
-        // SAFETY: the sums of these columns have begun, just now or in the batch before.
+        // SAFETY: the sums of these columns have begun: above, or in the previous batch.
         let mut begun = unsafe { batch.begun() };
         let sums = begun.sums::<A::Sum>(first, n);
-        // Two rows at a time, so that sums are read and written half as often.
+        // Two rows at a time halve the loads and stores of sums.
         let mut pairs = rows.chunks_exact(2);
         for pair in &mut pairs {
             let weights = [pair[0], pair[1]].map(|row| A::widen(weight::<A, WEIGHTED>(row)));
-            let new = widened::<A>(&batch, pair[0], first, &mut room[..n]);
-            let other = widened::<A>(&batch, pair[1], first, &mut other_room[..n]);
+            let new = widened::<A>(&batch, pair[0], first, &mut scratch[..n]);
+            let other = widened::<A>(&batch, pair[1], first, &mut other_scratch[..n]);
             for ((sum, new), other) in sums.iter_mut().zip(new).zip(other) {
                 *sum = Unaligned(A::plus(
                     A::plus(sum.0, weigh::<A, WEIGHTED>(*new, weights[0])),
@@ -278,7 +271,7 @@ fn reduce_widened<A: Accumulate<Item: Element>, const WEIGHTED: bool>(mut batch:
         }
         for &row in pairs.remainder() {
             let weight = A::widen(weight::<A, WEIGHTED>(row));
-            let new = widened::<A>(&batch, row, first, &mut room[..n]);
+            let new = widened::<A>(&batch, row, first, &mut scratch[..n]);
             for (sum, new) in sums.iter_mut().zip(new) {
                 *sum = Unaligned(A::plus(sum.0, weigh::<A, WEIGHTED>(*new, weight)));
             }
@@ -291,14 +284,14 @@ fn reduce_widened<A: Accumulate<Item: Element>, const WEIGHTED: bool>(mut batch:
     }
 }
 
-/// The number of the first sum of each vector, and its first column.
+/// The first sum and the first column of each vector.
 #[inline(always)]
 fn vectors<const N: usize>(columns: usize) -> impl Iterator<Item = (usize, usize)> {
     let last = columns - N;
     (0..columns).step_by(N).map(move |at| (at, at.min(last)))
 }
 
-/// Makes sums of the first row.
+/// Begins the sums with the first row.
 #[inline(always)]
 fn make<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(batch: &mut Batch<'_>, row: BatchRow) {
     let weight = A::widen(weight::<A, WEIGHTED>(row));
@@ -310,7 +303,6 @@ fn make<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(batc
     }
 }
 
-/// One row more.
 #[inline(always)]
 fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
     batch: &Batch<'_>,
@@ -330,7 +322,7 @@ fn add<A: Accumulate<Item: Element>, const WEIGHTED: bool, const N: usize>(
     }
 }
 
-/// Writes what sums become, where the bag ends.
+/// Stores the output when the bag ends.
 #[inline(always)]
 fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut PendingBatch<'_>, count: usize) {
     for (at, column) in vectors::<N>(columns) {
@@ -342,20 +334,23 @@ fn end<A: Accumulate, const N: usize>(columns: usize, begun: &mut PendingBatch<'
     }
 }
 
-/// The elements of a slice of `N`.
 #[inline(always)]
 fn array<T: Copy, const N: usize>(slice: &[T]) -> [T; N] {
     *slice.first_chunk().expect("as many elements")
 }
 
-/// Columns that are widened at a time.
 const WIDENED: usize = 64;
 
-/// Widens the elements of a row from column `first` on, into all of `room`.
+/// Widens the elements of a row from column `first` on, into all of `scratch`.
 #[inline(always)]
-fn widened<'a, A: Accumulate>(batch: &Batch<'_>, row: BatchRow, first: usize, room: &'a mut [A::Sum]) -> &'a [A::Sum] {
-    A::widen_all(batch.elements(row, first, room.len()), room);
-    room
+fn widened<'a, A: Accumulate>(
+    batch: &Batch<'_>,
+    row: BatchRow,
+    first: usize,
+    scratch: &'a mut [A::Sum],
+) -> &'a [A::Sum] {
+    A::widen_all(batch.elements(row, first, scratch.len()), scratch);
+    scratch
 }
 
 /// The weight of a row; zero without weights.

@@ -1,12 +1,12 @@
-//! Sums in registers: for the sums, means and greatest values of floats, and the sums and means of halves, by vectors.
+//! Sums in registers, in vectors: sums, means and maxima of floats, sums and means of halves.
 //!
-//! A panel is a number of vectors of sums that the compiler knows, so that all loops except the one over rows are
-//! unrolled. There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel
-//! end with the last column, and share columns with those before them.
+//! A panel has a constant number of vectors of sums, so all loops except the loop over rows are unrolled. Only a few
+//! sizes of panels exist. If the columns need fewer vectors, the last vectors of the panel end with the last column,
+//! and overlap the vectors before them.
 //!
-//! Rows of halves are widened as they are loaded, and their sums, which are `f32`, rounded as they are stored.
+//! Halves are widened when loaded, and their `f32` sums are rounded when stored.
 //!
-//! These are the reductions of embedding bags. Others, which are rare, are left to `in_memory`.
+//! These are the reductions of embedding bags. `in_memory` has the rare others.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -25,7 +25,7 @@ use crate::kernels::reduce::vectors::{First, Masked, Stored, SumVector};
 use crate::kernels::x86::{__m256, __m256d, __m512, __m512d};
 use crate::types::element::{Element, Unaligned};
 
-/// A reduction that adds rows in vectors.
+/// A reduction with a vector form.
 pub(in crate::kernels::reduce) trait InVector<V: SumVector>:
     Accumulate<Item = V::Item, Sum = V::Item>
 {
@@ -53,19 +53,15 @@ in_vector! {
     Max: Ordered, V::Item::ENDS[0], greatest;
 }
 
-/// Elements whose sums are vectors of floats.
+/// Elements with vectors of floats as sums.
 pub(in crate::kernels::reduce) trait InVectors:
     Element + Stored<Self::Of256> + Stored<Self::Of512>
 {
-    /// The sums of AVX2.
     type Of256: SumVector<Item = Self::Sum, Level = Avx2>;
-    /// The sums of AVX-512.
     type Of512: SumVector<Item = Self::Sum, Level = Avx512>;
-    /// A sum.
     type Sum: Number + Ordered + Element;
 
-    /// Chooses the function that reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not
-    /// read under a mask.
+    /// The function for rows narrower than an AVX2 vector; `None` if there are no masked loads of the elements.
     fn narrow<S: InVector<Self::Of256>, const WEIGHTED: bool>(level: Avx2) -> Option<BagFn>;
 }
 
@@ -93,17 +89,16 @@ in_vectors! {
     half::bf16: __m256, __m512 of f32, |_level| None;
 }
 
-/// Sums of bags, with weights too: in memory by `A`.
+/// Sums of bags, with and without weights; `A` is the reduction in memory.
 pub(in crate::kernels::reduce) const fn sums<T: InVectors, A: Accumulate<Item = T>>() -> BagFns {
     BagFns { weighted: Some(fns::<T, Add<T::Sum>, A, true>()), ..plain::<T>(fns::<T, Add<T::Sum>, A, false>()) }
 }
 
-/// Means of bags: sums in registers, which are divided at the end.
+/// Means of bags: sums in registers, divided at the end.
 pub(in crate::kernels::reduce) const fn means<T: InVectors + Average>() -> BagFns {
     BagFns { divides: true, ..plain::<T>(fns::<T, Add<<T as InVectors>::Sum>, Mean<T>, false>()) }
 }
 
-/// The greatest values of bags.
 pub(in crate::kernels::reduce) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
     plain::<T>(fns::<T, Max<T>, Max<T>, false>())
 }
@@ -112,7 +107,7 @@ const fn plain<T: InVectors>(plain: ByLevel<CompiledBagFn>) -> BagFns {
     BagFns { plain, weighted: None, sum: size_of::<T::Sum>(), divides: false }
 }
 
-/// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
+/// The functions of a reduction: `S` in registers, `M` in memory.
 const fn fns<
     T: InVectors,
     S: InVector<T::Of256> + InVector<T::Of512>,
@@ -122,7 +117,6 @@ const fn fns<
     by_level!(fn InMemory<M, WEIGHTED>, fn WithAvx2<T, S, M, WEIGHTED>, fn WithAvx512<T, S, M, WEIGHTED>)
 }
 
-/// The AVX2 level of a reduction.
 struct WithAvx2<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
 impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
@@ -142,13 +136,12 @@ impl<T: InVectors, S: InVector<T::Of256>, M: Accumulate<Item = T>, const WEIGHTE
         }
         match T::narrow::<S, WEIGHTED>(level) {
             Some(narrow) => narrow(bag),
-            // The scalar level has shorter vectors.
+            // The vectors of the scalar level are shorter.
             None => scalar::<InMemory<M, WEIGHTED>>(bag),
         }
     }
 }
 
-/// The AVX-512 level of a reduction.
 struct WithAvx512<T, S, M, const WEIGHTED: bool>(PhantomData<(T, S, M)>);
 
 impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Item = T>, const WEIGHTED: bool> LevelFn
@@ -172,7 +165,7 @@ impl<T: InVectors, S: InVector<T::Of256> + InVector<T::Of512>, M: Accumulate<Ite
     }
 }
 
-/// Reduces rows of fewer columns than a vector of AVX2 has, and of one or more, under a mask.
+/// Reduces rows of at least one column, but fewer than an AVX2 vector has lanes, under a mask.
 struct Narrow<T, S, const WEIGHTED: bool>(PhantomData<(T, S)>);
 
 impl<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTED: bool> LevelFn
@@ -192,7 +185,7 @@ impl<T: InVectors<Of256: Masked<Item = T>>, S: InVector<T::Of256>, const WEIGHTE
     }
 }
 
-/// Reduces rows of one or two vectors of columns, which take as long as it takes to find the panel of longer ones.
+/// Reduces rows of one or two vectors of columns: finding the panel of `Wide` would take as long as the work.
 struct OneOrTwo<T, S, V, const WEIGHTED: bool>(PhantomData<(T, S, V)>);
 
 impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool> LevelFn for OneOrTwo<T, S, V, WEIGHTED> {
@@ -212,8 +205,7 @@ impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool> LevelFn f
     }
 }
 
-/// Reduces rows of more than two vectors of columns, in panels of up to `MOST` vectors of sums, all of about the same
-/// number.
+/// Reduces rows of more than two vectors of columns, in panels of at most `MOST` vectors of sums and about equal size.
 struct Wide<T, S, V, const WEIGHTED: bool, const MOST: usize>(PhantomData<(T, S, V)>);
 
 impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOST: usize> LevelFn
@@ -227,7 +219,7 @@ impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOS
         let Some(level) = V::level(here) else { unreachable!("the function of the vector's level") };
         bag.debug_check(WEIGHTED);
         let vectors = bag.elements().div_ceil(V::N);
-        // Divisions take as long as the rest of a short call.
+        // A division takes as long as all other work of a short call.
         let panels = if vectors <= MOST { 1 } else { vectors.div_ceil(MOST) };
         let start = |part| if part == panels { vectors } else { start_of_part(vectors, part, panels) };
         let mut end = 0;
@@ -240,7 +232,7 @@ impl<T: Stored<V>, S: InVector<V>, V: SumVector, const WEIGHTED: bool, const MOS
                     Panel::<S, T, V, Full, WEIGHTED, $vectors, $ending>::new(level, columns.len()).reduce(bag, &columns)
                 };
             }
-            // Where there are several panels, each has a vector or more, and only the last may end inside one.
+            // If there are several panels, each has a vector or more, and only the last may end inside a vector.
             match end - first {
                 3..=4 => panel!(4, 2),
                 5..=8 => panel!(8, 4),
@@ -263,7 +255,7 @@ impl<
     const ENDING: usize,
 > AddRows for Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
-    /// All lines of the columns, of which the last one may be one more than those of the vectors.
+    /// Prefetches all lines of the columns; the last byte may be in one more line than the vectors' starts.
     #[inline(always)]
     fn prefetch(&self, later: *const u8) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };
@@ -320,19 +312,17 @@ impl<
     }
 }
 
-/// The lanes of a vector that elements are loaded to and stored from.
+/// The lanes of a vector that are loaded and stored.
 trait Lanes<T: Copy, V: SumVector>: Copy {
-    /// The number of lanes.
     fn n(self) -> usize;
 
-    /// Reads a vector of an element for each lane.
+    /// Loads an element per lane.
     fn read(self, level: V::Level, from: &[Unaligned<T>]) -> V;
 
-    /// Writes a vector to an element for each lane.
+    /// Stores an element per lane.
     fn write(self, vector: V, to: &mut [MaybeUninit<Unaligned<T>>]);
 }
 
-/// All lanes.
 #[derive(Clone, Copy)]
 struct Full;
 
@@ -370,8 +360,8 @@ impl<V: Masked> Lanes<V::Item, V> for First<V> {
     }
 }
 
-/// A panel of `columns` columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column. So
-/// all lanes of a vector are columns of the panel.
+/// A panel of `columns` columns with `N` vectors of sums. The last `ENDING` vectors end with the last column, so all
+/// lanes of a vector are columns of the panel.
 struct Panel<
     S: InVector<V>,
     T: Stored<V>,
@@ -394,8 +384,7 @@ struct Panel<
 impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: usize, const ENDING: usize>
     Panel<S, T, V, Full, WEIGHTED, N, ENDING>
 {
-    /// For `columns` columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
-    /// `N`.
+    /// For `columns` columns: `(N - ENDING) * V::N < columns`, and `ENDING * V::N <= columns <= N * V::N`.
     #[inline(always)]
     fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
@@ -413,20 +402,19 @@ impl<
     const ENDING: usize,
 > Panel<S, T, V, L, WEIGHTED, N, ENDING>
 {
-    /// A panel without rows, whose vectors have `lanes`.
+    /// A panel without rows; each vector uses `lanes`.
     #[inline(always)]
     fn with_lanes(level: V::Level, columns: usize, before: usize, lanes: L) -> Self {
         let sums = [V::splat(level, S::START); N];
         Panel { level, columns, before, lanes, sums, divides: false, types: PhantomData }
     }
 
-    /// The first column of a vector.
     #[inline(always)]
     fn column(&self, vector: usize) -> usize {
         if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N }
     }
 
-    /// Reduces these columns of the rows of all bags, as many as those of the panel.
+    /// Reduces `columns` of all bags; their number is the panel's.
     #[inline(always)]
     fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
@@ -434,7 +422,7 @@ impl<
         columns.reduce(&mut self);
     }
 
-    /// Writes sums, divided by how many rows count where they are to be.
+    /// Stores the sums, divided by `count` if given.
     #[inline(always)]
     fn finish(&self, sums: &[V; N], out: &mut [MaybeUninit<Unaligned<T>>], count: Option<usize>) {
         let mut sums = *sums;
@@ -446,7 +434,7 @@ impl<
         self.write::<T>(&sums, out);
     }
 
-    /// The elements of a vector among those of all columns.
+    /// The elements of a vector, from the elements of all columns.
     #[inline(always)]
     fn part<'a, E: Copy>(&self, all: &'a [Unaligned<E>], vector: usize) -> &'a [Unaligned<E>]
     where
@@ -454,11 +442,10 @@ impl<
     {
         let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
         debug_assert!(all.len() == self.columns && first + n <= self.columns, "columns of the panel");
-        // SAFETY: there are elements of all columns of the panel, and the lanes of its vectors are some of these.
+        // SAFETY: `all` has an element per column of the panel, and the lanes of its vectors are in range.
         unsafe { all.get_unchecked(first..first + n) }
     }
 
-    /// Reads sums of all columns.
     #[inline(always)]
     fn read(&self, from: &[Unaligned<V::Item>]) -> [V; N] {
         let mut sums = [V::splat(self.level, V::Item::ZERO); N];
@@ -468,7 +455,6 @@ impl<
         sums
     }
 
-    /// Writes sums of all columns.
     #[inline(always)]
     fn write<E: Copy>(&self, sums: &[V; N], to: &mut [MaybeUninit<Unaligned<E>>])
     where
@@ -477,13 +463,13 @@ impl<
         for (vector, &sum) in sums.iter().enumerate() {
             let (first, n) = (self.column(vector), <L as Lanes<E, V>>::n(self.lanes));
             debug_assert!(to.len() == self.columns && first + n <= self.columns, "columns of the panel");
-            // SAFETY: there is room for all columns of the panel, and the lanes of its vectors are some of these.
+            // SAFETY: `to` has an element per column of the panel, and the lanes of its vectors are in range.
             let to = unsafe { to.get_unchecked_mut(first..first + n) };
             <L as Lanes<E, V>>::write(self.lanes, sum, to);
         }
     }
 
-    /// The weight of a row in every element, or nothing without weights.
+    /// The weight of a row in every lane; zeros without weights.
     #[inline(always)]
     fn weight(&self, row: BagRow<'_>) -> V {
         V::splat(self.level, if WEIGHTED { row.weight::<T>().widen() } else { V::Item::ZERO })

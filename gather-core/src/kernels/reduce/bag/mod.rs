@@ -1,38 +1,38 @@
-//! Reducing the rows of bags, many columns at a time.
+//! Reductions of the rows of bags, many columns at a time.
 //!
 //! ```text
-//! for each panel of columns, as wide as there is room for sums of:
-//!     for each bag:                               (`rows.rs`: one loop, for all that follow)
-//!         begin: sums of no row                   (or those that an earlier part of the bag has left)
+//! for each panel of columns, as wide as the sums that fit:
+//!     for each bag:                               (`rows.rs`: one loop shared by all modules below)
+//!         begin: sums of no row                   (or the sums carried from the previous partial bag)
 //!         for each row, in order:
 //!             prefetch a later row                (of any bag)
 //!             add the row, if it counts           (times its weight)
-//!         end: out = sums, rounded or divided     (or they are left for the next part)
+//!         end: out = sums, rounded or divided     (or the sums are carried to the next partial bag)
 //! ```
 //!
-//! What adds a row is a type: [`AddRows`](rows::AddRows) and [`ReduceBags`](rows::ReduceBags). There are panels of
-//! vectors in registers (`in_registers`, and `fused_avx2` for codes), batches of rows in memory (`in_memory`) and rows
-//! that are decoded (`fused`).
+//! A type adds the rows: [`AddRows`](rows::AddRows) and [`ReduceBags`](rows::ReduceBags). There are panels of vectors
+//! in registers (`in_registers`, and `fused_avx2` for codes), batches of rows in memory (`in_memory`) and decoded rows
+//! (`fused`).
 //!
-//! Vectors run across columns, so that each sum is that of the plain loop, to the bit. Sums are in the first-level
-//! cache for any reduction (`in_memory`); for sums, means and greatest values of floats, in registers (`in_registers`).
+//! Vectors run across columns, so each sum equals the sum of the plain loop to the bit. Sums are in the first-level
+//! cache for any reduction (`in_memory`); for sums, means and maxima of floats, in registers (`in_registers`).
 //!
 //! # The contract
 //!
-//! It holds for every [`BagRows`], which [`BagRows::new`] alone makes:
+//! It holds for every [`BagRows`], which only [`BagRows::new`] makes:
 //!
-//! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes
-//!   apart from one position to the next, at any alignment. They are values of the type that is reduced, or it takes
-//!   any bytes. So do `zeros` where there are positions of [`ZERO_ROW`]. Only what is made for that type is given the
-//!   rows: functions that reduce it, or a map of it (`exec/bag/converted.rs`).
-//! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the
-//!   next, which nothing else uses meanwhile.
-//! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type, and only
-//!   functions with weights are given the rows; elsewhere only those without.
-//! - **B4** Each bag that begins with its first row has one that counts. A bag that is no part may have no rows at all,
-//!   where zeros stand for it, and the zero of the output's elements is made of zero bytes. A part of a bag that does
-//!   not end, or goes on with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any
-//!   alignment, where the part before it has left its own.
+//! - **B1** Each non-negative position of a row reaches `elements` elements that may be read, at any alignment;
+//!   adjacent positions are `stride` bytes apart. The elements are values of the reduced type, or that type takes any
+//!   bytes. The same holds for `zeros` if there are positions of [`ZERO_ROW`]. Only functions of that type are given
+//!   the rows: functions that reduce it, or a map of it (`exec/bag/converted.rs`).
+//! - **B2** For each bag, `out` may be written for `elements` elements; adjacent bags are `out_stride` bytes apart.
+//!   Nothing else uses this memory meanwhile.
+//! - **B3** If rows are weighted, each has a weight of the same type, `weight_step` bytes apart, and only functions
+//!   with weights are given the rows. Otherwise only functions without weights are.
+//! - **B4** Each bag that begins with its first row has a row that counts. A bag that is not partial may have no rows
+//!   at all; zeros are its result, and the zero of the output's elements consists of zero bytes. A partial bag that
+//!   does not end, or that continues carried sums, has `carried`: memory for `elements + SPARE` sums ([`SPARE`]), at
+//!   any alignment, in which the previous partial bag has left its sums.
 //! - **B6** There are positions for all rows, and `distance` more.
 
 mod batch;
@@ -55,17 +55,15 @@ use crate::kernels::by_level::{ByLevel, level_pointers};
 use crate::kernels::reduce::accumulate::Accumulate;
 use crate::types::element::Element;
 
-/// Sums for which there is room besides those of all columns, where sums are carried.
+/// Sums in `carried` after the sums of all columns.
 pub(crate) const SPARE: usize = 32;
-/// The position of a row that is left out, and does not count.
+/// The position of a skipped row, which does not count.
 pub(crate) const SKIP: i64 = -1;
 /// The position of a row of zeros, which counts.
 pub(crate) const ZERO_ROW: i64 = -2;
 
-/// Reduces rows of bags.
 pub(crate) type BagFn = fn(&BagRows<'_>);
 
-/// [`BagFn`], compiled for a level.
 pub(crate) type CompiledBagFn = unsafe fn(&BagRows<'_>);
 
 level_pointers! { fn(&BagRows<'_>); }
@@ -74,21 +72,19 @@ level_pointers! { fn(&BagRows<'_>); }
 #[derive(Clone, Copy)]
 pub(crate) struct BagFns {
     pub(crate) plain: ByLevel<CompiledBagFn>,
-    /// With weights; `None` where there is no such reduction.
+    /// `None` for a reduction without weights.
     pub(crate) weighted: Option<ByLevel<CompiledBagFn>>,
-    /// Bytes of a sum.
     pub(crate) sum: usize,
-    /// The value of [`BagRows::divides`].
+    /// The value of [`BagArgs::divides`].
     pub(crate) divides: bool,
 }
 
 impl BagFns {
-    /// A reduction without weights.
     pub(in crate::kernels::reduce) const fn plain<A: Accumulate<Item: Element>>() -> Self {
         BagFns { plain: in_memory::fns::<A, false>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
     }
 
-    /// A sum, which may have weights.
+    /// A sum, with and without weights.
     pub(in crate::kernels::reduce) const fn weighted<A: Accumulate<Item: Element>>() -> Self {
         assert!(A::WEIGHS, "a reduction with weights");
         BagFns { weighted: Some(in_memory::fns::<A, true>()), ..Self::plain::<A>() }

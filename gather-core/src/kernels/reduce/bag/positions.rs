@@ -1,4 +1,4 @@
-//! From the indices of bags to positions, in 64 bits.
+//! Positions from the indices of bags, in 64 bits.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -13,50 +13,47 @@ use crate::types::index::{Index, IndexType, by_compiled_index};
 use crate::types::level::Available;
 use crate::types::policy::{KernelPolicy, Missing};
 
-/// The indices of all bags, one bag after the other, and the rule that makes positions of them.
+/// The indices of all bags in order, and the rule that resolves them.
 #[derive(Clone, Copy)]
 pub(crate) struct BagIndices<'a> {
-    /// K3: indices may be read along the runs, from here on.
+    /// K3: the address of the first index; all indices of the runs may be read.
     index: *const u8,
     runs: &'a IndexRuns,
     rule: &'a BagRule,
 }
 
-/// Where indices are: runs of them, an even step apart.
+/// The layout of indices: evenly spaced runs of evenly spaced indices.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRuns {
     pub(crate) n: usize,
-    /// Indices of a run, at least 1 where there are any.
+    /// Indices per run, at least 1 if `n > 0`.
     pub(crate) run: usize,
-    /// Bytes from an index to the next of its run, and from a run to the next.
+    /// Bytes between indices of a run, and between runs.
     pub(crate) step: isize,
     pub(crate) outer: isize,
 }
 
 impl IndexRuns {
-    /// Where an index is, `index` being the first, and how many follow it in its run with it.
+    /// The address of index `at`, and the number of indices from it to the end of its run; `index` is the first.
     #[inline(always)]
     pub(crate) fn at(&self, index: *const u8, at: usize) -> (*const u8, usize) {
-        // Divisions take as long as the rest of a short call.
+        // A division takes as long as all other work of a short call.
         let (run, at) = if at < self.run { (0, at) } else { (at / self.run, at % self.run) };
         let index = index.wrapping_offset(self.outer.wrapping_mul(run as isize));
         (index.wrapping_offset(self.step.wrapping_mul(at as isize)), self.run - at)
     }
 }
 
-/// The rule of a call of bags.
+/// The rule for the indices of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct BagRule {
-    /// The size of the axis.
     pub(crate) dim: i64,
     pub(crate) policy: KernelPolicy,
-    /// The position whose rows are left out.
+    /// The position whose rows are skipped.
     pub(crate) padding: Option<i64>,
-    /// Whether negative indices are left out too.
     pub(crate) skips_negative: bool,
-    /// Whether every row counts.
     pub(crate) all_count: bool,
-    /// Whether, besides, an index out of range is an error.
+    /// Whether `all_count`, and an index out of range is an error.
     pub(crate) is_plain: bool,
 }
 
@@ -73,61 +70,57 @@ impl<'a> BagIndices<'a> {
     /// The indices of the runs.
     ///
     /// # Safety
-    /// K3: as long as there is the value, each of the `n` indices of the runs may be read, at any alignment, as a
-    /// value of the index type whose functions are given them.
+    /// K3: while the value exists, each of the `n` indices of the runs may be read, at any alignment. They are
+    /// values of the index type of the functions that get them.
     #[inline(always)]
     pub(crate) unsafe fn new(index: *const u8, runs: &'a IndexRuns, rule: &'a BagRule) -> Self {
         debug_assert!(runs.n == 0 || runs.run > 0, "a run without indices");
         BagIndices { index, runs, rule }
     }
 
-    /// The number of indices.
     #[inline(always)]
     pub(crate) fn n(&self) -> usize {
         self.runs.n
     }
 
-    /// Checks that there are `n` indices from the `first` on.
+    /// Asserts that `first..first + n` is in range.
     #[inline(always)]
     fn assert_holds(&self, first: usize, n: usize) {
         assert!(n <= self.runs.n && first <= self.runs.n - n, "fewer indices than positions");
     }
 }
 
-/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range
-/// where that is an error.
+/// Resolves the indices of bags from a first one on, one per position of the buffer. Returns whether an index was out
+/// of range if that is an error.
 pub(crate) type PositionsFn = for<'a> fn(PositionsArgs<'a>) -> bool;
 
-/// [`PositionsFn`], compiled for a level.
 pub(crate) type CompiledPositionsFn = for<'a> unsafe fn(PositionsArgs<'a>) -> bool;
 
 level_pointers! { for<'a> fn(PositionsArgs<'a>) -> bool; }
 
-/// The indices, the first one, and where their positions go.
+/// The indices, the number of the first, and the buffer of their positions.
 pub(crate) type PositionsArgs<'a> = (BagIndices<'a>, usize, &'a mut [MaybeUninit<i64>]);
 
 /// The functions that resolve indices of a type.
 pub struct PositionsFns {
-    /// Of one run without gaps, under a plain rule, which most calls have.
+    /// For one contiguous run under a plain rule, as in most calls.
     plain: ByLevel<CompiledPositionsFn>,
     any: ByLevel<CompiledPositionsFn>,
-    /// Bytes of an index.
     size: usize,
 }
 
 impl PositionsFns {
-    /// Those of indices of type `I`.
     pub(crate) const fn of<I: Index>() -> &'static Self {
         const { &PositionsFns { plain: by_level!(fn Resolve<I>), any: by_level!(fn ResolveRuns<I>), size: size_of::<I>() } }
     }
 
-    /// Those of a type that is known at run time; `None` where the library does not hold them.
+    /// The functions of an index type known at run time; `None` if the library does not hold them.
     #[inline(never)]
     pub(crate) fn of_index(index: IndexType) -> Option<&'static Self> {
         by_compiled_index!(index, I => Self::of::<I>())
     }
 
-    /// The function of a level for indices along these runs.
+    /// The function of a level for indices along `runs`.
     #[inline(always)]
     pub(crate) fn at(&self, runs: &IndexRuns, rule: &BagRule, level: Available) -> PositionsFn {
         let is_plain = rule.is_plain && runs.run >= runs.n && runs.step == self.size as isize;
@@ -135,7 +128,7 @@ impl PositionsFns {
     }
 }
 
-/// Resolves indices of one run without gaps, under a plain rule.
+/// Resolves contiguous indices of one run, under a plain rule.
 struct Resolve<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for Resolve<I> {
@@ -148,9 +141,9 @@ impl<I: Index> LevelFn for Resolve<I> {
         indices.assert_holds(first, left.len());
         assert!(rule.is_plain && runs.step == size_of::<I>() as isize && runs.n <= runs.run, "runs of another kind");
         let from = index.cast::<Unaligned<I>>().wrapping_add(first);
-        // SAFETY: K3: these indices are of the first run, whose indices follow one another.
+        // SAFETY: K3: the indices are in the first run, and contiguous.
         let from = unsafe { core::slice::from_raw_parts(from, left.len()) };
-        // As wide as positions, so that vectors of both have as many elements.
+        // The flag is 64-bit like positions, so that vectors of both have the same number of lanes.
         let (rule, mut missed) = (IndexRule::new(rule.policy, rule.dim), 0);
         for (value, out) in from.iter().zip(left) {
             let (x, inside) = rule.check(value.0);
@@ -161,7 +154,6 @@ impl<I: Index> LevelFn for Resolve<I> {
     }
 }
 
-/// Resolves indices run by run.
 struct ResolveRuns<I>(PhantomData<I>);
 
 impl<I: Index> LevelFn for ResolveRuns<I> {
@@ -177,7 +169,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
             let (from, more) = runs.at(index, first);
             let (now, rest) = left.split_at_mut(more.min(left.len()));
             first += now.len();
-            // SAFETY: K3: from that index of the run on, as many as are left of it, and not more than `n` in all.
+            // SAFETY: K3: indices from `first` on: at most the remainder of their run, and at most `n` in all.
             let from = unsafe { Indices::new(from, runs.step, now.len()) };
             bad |= resolve_run::<I>(rule, from, now);
             left = rest;
@@ -186,11 +178,11 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
     }
 }
 
-/// Makes a position of each index; returns whether one was out of range.
+/// Resolves each index by `position`; returns whether an index was out of range.
 #[inline(always)]
 fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
     debug_assert!(indices.n() == out.len(), "a position for each index");
-    // As wide as positions, so that vectors of both have as many elements.
+    // The flag is 64-bit like positions, so that vectors of both have the same number of lanes.
     let mut missed = 0;
     for (i, out) in out.iter_mut().enumerate() {
         let (position, is_missed) = position(indices.read(i));
@@ -200,7 +192,6 @@ fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], positi
     missed != 0
 }
 
-/// Resolves indices of one run.
 #[inline(always)]
 fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>]) -> bool {
     let &BagRule { dim, policy, padding, skips_negative, .. } = by;
@@ -208,30 +199,30 @@ fn resolve_run<I: Index>(by: &BagRule, run: Indices, out: &mut [MaybeUninit<i64>
     let (otherwise, is_bad) = match policy.missing {
         Missing::Fill => (ZERO_ROW, false),
         Missing::Skip => (SKIP, false),
-        // Position 0, which every axis has that has any.
+        // Position 0 exists in every non-empty axis.
         Missing::Fail => (if dim == 0 { SKIP } else { 0 }, true),
     };
-    let or_left_out = |value: I, (x, inside): (i64, bool)| {
-        let is_left_out = I::TYPE.is_signed() && skips_negative && value.widen() < 0;
+    let or_skip = |value: I, (x, inside): (i64, bool)| {
+        let is_skipped = I::TYPE.is_signed() && skips_negative && value.widen() < 0;
         (
-            if is_left_out {
+            if is_skipped {
                 SKIP
             } else if inside {
                 x
             } else {
                 otherwise
             },
-            !inside && !is_left_out,
+            !inside && !is_skipped,
         )
     };
-    // A step that is a constant leaves a loop that compilers vectorise.
+    // A constant step lets compilers vectorise the loop.
     let missed = match run.contiguous(size_of::<I>()) {
-        Some(run) if policy.remap.is_none() => resolve_each(run, out, |value| or_left_out(value, rule.check(value))),
-        _ => resolve_each(run, out, |value| or_left_out(value, policy.check(value, dim))),
+        Some(run) if policy.remap.is_none() => resolve_each(run, out, |value| or_skip(value, rule.check(value))),
+        _ => resolve_each(run, out, |value| or_skip(value, policy.check(value, dim))),
     };
     if let Some(padding) = padding {
         for position in out.iter_mut() {
-            // SAFETY: `resolve_each` has written all of them.
+            // SAFETY: `resolve_each` has initialised all positions.
             let found = unsafe { position.assume_init() };
             position.write(if found == padding { SKIP } else { found });
         }

@@ -1,7 +1,7 @@
-//! The rows of bags, as a job for the functions that reduce them.
+//! The rows of bags, as a job for reducing functions.
 //!
-//! A [`BagRows`] has the contract of bags (`kernels/reduce/bag/mod.rs`). What the functions read and write they are
-//! given by it: some [`Columns`] of all rows, the bags in these, and the rows of each bag.
+//! A [`BagRows`] holds the contract of bags (`kernels/reduce/bag/mod.rs`). Functions access memory only through it:
+//! [`Columns`] of all rows, the bags in the columns, and the rows of each bag.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -11,17 +11,17 @@ use crate::kernels::reduce::bag::ZERO_ROW;
 use crate::kernels::reduce::bag::fused::FusedBag;
 use crate::types::element::Unaligned;
 
-/// The arguments of a [`BagRows`].
 #[derive(Clone, Copy)]
 pub(crate) struct BagArgs<'a> {
     /// Column 0 of position 0.
     pub(crate) data: *const u8,
-    /// Bytes from one position to the next.
+    /// Bytes between adjacent positions.
     pub(crate) stride: isize,
-    /// The positions of the rows, in order, or [`SKIP`](super::LEFT_OUT), or [`ZERO_ROW`]; then those of rows to prefetch.
+    /// The positions of the rows in order, or [`SKIP`](super::SKIP), or [`ZERO_ROW`]; then positions of rows to
+    /// prefetch.
     pub(crate) positions: &'a [i64],
     pub(crate) bags: BagLengths<'a>,
-    /// How many rows ahead of their use rows are prefetched; 0 for none.
+    /// Prefetch distance in rows; 0 for none.
     pub(crate) distance: usize,
     /// The weight of the first row; null without weights.
     pub(crate) weights: *const u8,
@@ -29,50 +29,48 @@ pub(crate) struct BagArgs<'a> {
     pub(crate) out: *mut u8,
     pub(crate) out_stride: isize,
     pub(crate) elements: usize,
-    /// Whether functions that make sums in registers divide them by how many rows count.
+    /// Whether functions with sums in registers divide them by the number of rows that count.
     pub(crate) divides: bool,
-    /// A row of zeros, where there may be positions for one.
+    /// A row of zeros, if there may be positions for it.
     pub(crate) zeros: Option<*const u8>,
     pub(crate) part: Option<PartialBag>,
-    /// The format of fused rows, and the first of their columns to reduce; `None` for others.
+    /// The format of fused rows, and the first column to reduce; `None` for other rows.
     pub(crate) fused: Option<(&'a FusedBag, usize)>,
 }
 
-/// Rows of whole bags that follow one another, or a part of one bag. The contract of bags holds for them.
+/// Rows of consecutive whole bags, or of one partial bag. They satisfy the contract of bags.
 pub(crate) struct BagRows<'a>(BagArgs<'a>);
 
-/// Facts about the one bag that the rows belong to. Without them, all rows of all bags count.
+/// The state of a partial bag. Without it, all rows of all bags count.
 #[derive(Clone, Copy)]
 pub(crate) struct PartialBag {
-    /// How many rows count, of these and of those before.
+    /// The number of rows that count, of these and of earlier ones.
     pub(crate) counted: usize,
     pub(crate) begin: Start,
-    /// Whether the bag ends with these.
+    /// Whether the bag ends with these rows.
     pub(crate) ends: bool,
-    /// Sums of this bag; null where the rows are all of it.
+    /// The sums of the bag; null if the rows are the whole bag.
     pub(crate) carried: *mut u8,
 }
 
-/// The value that a part of a bag begins with.
+/// The initial value of a bag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// Its first row that counts.
     Row,
-    /// The sums of the part before it.
+    /// The sums of the previous partial bag.
     Carried,
 }
 
-/// How many rows each bag has.
 #[derive(Clone, Copy)]
 pub(crate) enum BagLengths<'a> {
-    /// `len` for each of `bags` bags.
+    /// `len` rows in each of `bags` bags.
     Every { len: usize, bags: usize },
-    /// Bag `b` has as many as entry `b + 1` is more than entry `b`. There is at least one.
+    /// `bounds[b + 1] - bounds[b]` for bag `b`. `bounds` is not empty.
     Between(&'a [usize]),
 }
 
 impl BagLengths<'_> {
-    /// The number of bags.
     #[inline(always)]
     pub(crate) fn bags(self) -> usize {
         match self {
@@ -81,7 +79,7 @@ impl BagLengths<'_> {
         }
     }
 
-    /// Rows of bags up to the end of bag `bag`.
+    /// Rows before the end of bag `bag`.
     #[inline(always)]
     fn end(self, bag: usize) -> usize {
         match self {
@@ -91,18 +89,17 @@ impl BagLengths<'_> {
     }
 }
 
-/// Some bags that follow one another.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::kernels::reduce) struct BagChunk<'a> {
     pub(in crate::kernels::reduce) lengths: BagLengths<'a>,
-    /// The numbers of their rows, among those of all bags.
+    /// The rows of the chunk, numbered across all bags.
     pub(in crate::kernels::reduce) rows: Range<usize>,
 }
 
 #[cfg(target_arch = "x86_64")]
 impl<'a> BagLengths<'a> {
-    /// All bags, `most` at a time or fewer.
-    pub(in crate::kernels::reduce) fn some(self, most: usize) -> impl Iterator<Item = BagChunk<'a>> {
+    /// The bags in chunks of at most `most`.
+    pub(in crate::kernels::reduce) fn chunks(self, most: usize) -> impl Iterator<Item = BagChunk<'a>> {
         (0..self.bags()).step_by(most).map(move |first| {
             let bags = most.min(self.bags() - first);
             let lengths = match self {
@@ -117,7 +114,7 @@ impl<'a> BagLengths<'a> {
 
 #[cfg(target_arch = "x86_64")]
 impl<'a> BagArgs<'a> {
-    /// The same with some of the rows, which are those of `bags`: with their positions and their weights.
+    /// The arguments for the rows `rows`, which belong to `bags`, with their positions and weights.
     pub(in crate::kernels::reduce) fn of_rows(self, rows: Range<usize>, bags: BagLengths<'a>) -> Self {
         let weights = self.weights.wrapping_offset(self.weight_step.wrapping_mul(rows.start as isize));
         BagArgs { positions: &self.positions[rows.start..rows.end + self.distance], bags, weights, ..self }
@@ -125,7 +122,6 @@ impl<'a> BagArgs<'a> {
 }
 
 impl BagArgs<'_> {
-    /// Some positions of rows, or of those to prefetch.
     #[inline(always)]
     fn positions_of(&self, rows: Range<usize>) -> &[i64] {
         debug_assert!(rows.start <= rows.end && rows.end <= self.positions.len(), "B6");
@@ -134,24 +130,22 @@ impl BagArgs<'_> {
     }
 }
 
-/// Adds rows to sums, and prefetches rows that are to be added.
+/// Adds rows to sums, and prefetches later rows.
 pub(in crate::kernels::reduce) trait AddRows {
     /// Prefetches the columns of a row.
     fn prefetch(&self, later: *const u8);
 
-    /// Adds a row that counts.
     fn add(&mut self, row: BagRow<'_>);
 }
 
-/// Reduces bags: begins their sums, to which rows are added, and ends them.
+/// Reduces bags: begins their sums, adds rows to them, and ends them.
 pub(in crate::kernels::reduce) trait ReduceBags: AddRows {
-    /// Begins the sums of a bag, or goes on with those of the part before.
+    /// Begins the sums of a bag, or continues the carried sums.
     fn begin(&mut self, bag: &Bag<'_>);
 
-    /// Ends a bag, or leaves its sums to the part that follows.
+    /// Ends a bag, or carries its sums to the next partial bag.
     fn end(&mut self, bag: &mut Bag<'_>);
 
-    /// Writes zeros for a bag without rows.
     #[inline(always)]
     fn without_rows(&mut self, bag: &mut Bag<'_>) {
         bag.zero();
@@ -162,7 +156,7 @@ impl<'a> BagRows<'a> {
     /// The rows as a job.
     ///
     /// # Safety
-    /// The contract of bags, as long as there is the job: B1 to B4 and B6; for fused rows B2, B4, B6 and B7.
+    /// The contract of bags, while the job exists: B1 to B4 and B6; for fused rows B2, B4, B6 and B7.
     #[inline(always)]
     pub(crate) unsafe fn new(args: BagArgs<'a>) -> Self {
         let BagArgs { bags, part, .. } = args;
@@ -172,24 +166,22 @@ impl<'a> BagRows<'a> {
         BagRows(args)
     }
 
-    /// The arguments of the job.
     #[inline(always)]
     pub(crate) fn args(&self) -> &BagArgs<'a> {
         &self.0
     }
 
-    /// Checks that a function is given the rows that has weights, or one that has none.
+    /// Asserts that a function has weights iff the rows have.
     pub(in crate::kernels::reduce) fn debug_check(&self, weighted: bool) {
         debug_assert_eq!(weighted, !self.0.weights.is_null(), "B3");
     }
 
-    /// The number of columns.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements(&self) -> usize {
         self.0.elements
     }
 
-    /// Some columns, whose elements and sums have these bytes.
+    /// A range of columns, of elements and sums of these sizes.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn columns(&self, columns: &Range<usize>, item: usize, sum: usize) -> Columns<'_> {
         debug_assert!(self.0.fused.is_none() && columns.end <= self.0.elements, "B1");
@@ -197,13 +189,13 @@ impl<'a> BagRows<'a> {
         self.part_of(columns, (start, columns.len()), item, sum)
     }
 
-    /// The format of fused rows, and the first of their columns to reduce.
+    /// The format of fused rows, and the first column to reduce.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn fused(&self) -> (&'a FusedBag, usize) {
         self.0.fused.expect("B7")
     }
 
-    /// Some columns of the output and the sums of fused rows, which are read as a whole.
+    /// A range of columns of the output and the sums of fused rows, whose rows are read whole.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn fused_columns(&self, columns: &Range<usize>) -> Columns<'_> {
         debug_assert!(columns.end <= self.0.elements, "B7");
@@ -230,7 +222,7 @@ impl<'a> BagRows<'a> {
     }
 }
 
-/// Some columns of the rows, of the output of bags, and of the sums that are carried.
+/// A range of columns of the rows, of the output of bags, and of the carried sums.
 ///
 /// - **B8** By B1, or by B7 for fused rows, `n` elements (fused: bytes) of each row may be read from byte `start` on.
 ///   By B2, elements of these columns of the first bag may be written from `out` on. By B4, `carried` has sums of these
@@ -243,15 +235,13 @@ pub(in crate::kernels::reduce) struct Columns<'a> {
     columns: usize,
     out: *mut u8,
     carried: *mut u8,
-    /// Bytes of an element of the output, which are those of one of a row that is not fused.
+    /// Bytes per output element; also per row element, if rows are not fused.
     item: usize,
-    /// Bytes of a sum.
     #[cfg(debug_assertions)]
     sum: usize,
 }
 
 impl<'a> Columns<'a> {
-    /// How many columns these are.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn columns(&self) -> usize {
         self.columns
@@ -263,13 +253,12 @@ impl<'a> Columns<'a> {
         self.bag.divides
     }
 
-    /// The sums of the first column, where the bag has several parts; else null.
+    /// The carried sum of the first column; null without carried sums.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carried(&self) -> *mut u8 {
         self.carried
     }
 
-    /// Reduces the bags, one after the other.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn reduce(&self, by: &mut impl ReduceBags) {
         for mut bag in self.bags() {
@@ -283,7 +272,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Adds each of some rows that counts, in order, and prefetches one ahead of each. The loop has one branch on a
+    /// Adds each row of `rows` that counts, in order, and prefetches a later row for each. The loop has one branch per
     /// position: whether it is negative.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn each(&self, rows: Range<usize>, by: &mut impl AddRows) {
@@ -313,7 +302,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The bags, in order.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bags(&self) -> impl Iterator<Item = Bag<'a>> {
         let (columns, mut out, mut end) = (*self, self.out, 0);
@@ -325,7 +313,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A bag, or a part of one, in some columns.
+/// A bag, or a partial bag, in a range of columns.
 pub(in crate::kernels::reduce) struct Bag<'a> {
     columns: Columns<'a>,
     start: usize,
@@ -335,33 +323,32 @@ pub(in crate::kernels::reduce) struct Bag<'a> {
 }
 
 impl<'a> Bag<'a> {
-    /// The numbers of its rows.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn rows(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Whether all of it are no rows.
+    /// Whether the whole bag is empty.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn has_no_rows(&self) -> bool {
         self.start == self.end && self.columns.bag.part.is_none()
     }
 
-    /// Writes zeros, where it has no rows.
+    /// Writes zeros as the result of an empty bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn zero(&mut self) {
         debug_assert!(self.has_no_rows(), "B4");
-        // SAFETY: B8: columns of the output, of elements whose zero is made of zeros (B4).
+        // SAFETY: B8: columns of the output, of elements whose zero consists of zero bytes (B4).
         unsafe { self.out.write_bytes(0, self.columns.columns * self.columns.item) }
     }
 
-    /// The value that it begins with.
+    /// The initial value of the bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn begin(&self) -> Start {
         self.columns.bag.part.map_or(Start::Row, |part| part.begin)
     }
 
-    /// How many rows count, where the bag ends with these.
+    /// The number of rows that count, if the bag ends with these rows.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn count(&self) -> Option<usize> {
         match self.columns.bag.part {
@@ -370,29 +357,28 @@ impl<'a> Bag<'a> {
         }
     }
 
-    /// Sums that the part before has left, which this one goes on with.
+    /// The sums that the previous partial bag has carried.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carried<S: Copy>(&self) -> &[Unaligned<S>] {
         debug_assert!(self.begin() == Start::Carried && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
-        // SAFETY: B8, and by B4 the part before has written a sum of each column. Sums are of the type of the function
-        // that both are given to. They are borrowed from the bag, so that nothing is written there meanwhile: `carry`
+        // SAFETY: B8, and by B4 the previous partial bag has written a sum of each column. Both are given to one
+        // function, so the sums have its type. They borrow the bag, so nothing is written there meanwhile: `carry`
         // takes it mutably.
         unsafe { core::slice::from_raw_parts(self.columns.carried.cast(), self.columns.columns) }
     }
 
-    /// Where the sums of a part go that does not end.
+    /// The carried sums of a partial bag that does not end.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn carry<S: Copy>(&mut self) -> &mut [MaybeUninit<Unaligned<S>>] {
         debug_assert!(self.count().is_none() && !self.columns.carried.is_null(), "B4");
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<S>(), self.columns.sum, "B4");
-        // SAFETY: B8: room for a sum of each column, which nothing else uses.
+        // SAFETY: B8: memory for a sum of each column, which nothing else uses.
         unsafe { core::slice::from_raw_parts_mut(self.columns.carried.cast(), self.columns.columns) }
     }
 
-    /// The output of the bag.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
         Output {
@@ -405,29 +391,28 @@ impl<'a> Bag<'a> {
     }
 }
 
-/// Columns of the output of a bag, which nothing else uses (B8).
+/// Columns of a bag's output, which nothing else uses (B8).
 pub(crate) struct Output<'a> {
     at: *mut u8,
     n: usize,
     of: PhantomData<&'a mut u8>,
-    /// Bytes of an element.
     #[cfg(debug_assertions)]
     item: usize,
 }
 
 impl<'a> Output<'a> {
-    /// Where the first column is.
+    /// The address of the first column.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn start(&self) -> *mut u8 {
         self.at
     }
 
-    /// The elements, of the type that is reduced to.
+    /// The elements, of the output's type.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a mut [MaybeUninit<Unaligned<T>>] {
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<T>(), self.item, "B2");
-        // SAFETY: B8, by B2: elements of that type may be written at any alignment.
+        // SAFETY: B8, by B2: elements of the output's type may be written at any alignment.
         unsafe { core::slice::from_raw_parts_mut(self.at.cast(), self.n) }
     }
 }
@@ -439,31 +424,29 @@ pub(in crate::kernels::reduce) struct BagRow<'a> {
     n: usize,
     weight: *const u8,
     of: PhantomData<&'a u8>,
-    /// Bytes of an element.
     #[cfg(debug_assertions)]
     item: usize,
 }
 
 impl<'a> BagRow<'a> {
-    /// Where the first column is, and the weight.
+    /// The addresses of the first column and of the weight.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn start(self) -> (*const u8, *const u8) {
         (self.at, self.weight)
     }
 
-    /// The elements, of the type that is reduced.
+    /// The elements, of the reduced type.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn elements<T: Copy>(self) -> &'a [Unaligned<T>] {
         #[cfg(debug_assertions)]
         debug_assert_eq!(size_of::<T>(), self.item, "B1");
-        // SAFETY: B8, by B1: the row is not left out. Its elements are values of the type that is reduced.
+        // SAFETY: B8, by B1: the row is not skipped. Its elements are values of the reduced type.
         unsafe { core::slice::from_raw_parts(self.at.cast(), self.n) }
     }
 
-    /// The bytes of a fused row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn bytes(self) -> &'a [u8] {
-        // SAFETY: B8, by B7: the row is not left out.
+        // SAFETY: B8, by B7: the row is not skipped.
         unsafe { core::slice::from_raw_parts(self.at, self.n) }
     }
 
@@ -471,7 +454,7 @@ impl<'a> BagRow<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn weight<T: Copy>(self) -> T {
         debug_assert!(!self.weight.is_null(), "B3");
-        // SAFETY: B3, or B7 for fused rows: a reduction with weights is given rows with weights, one for each.
+        // SAFETY: B3, or B7 for fused rows: a reduction with weights is given rows with one weight each.
         unsafe { self.weight.cast::<T>().read_unaligned() }
     }
 }

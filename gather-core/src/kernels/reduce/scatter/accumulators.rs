@@ -1,23 +1,23 @@
-//! Reductions whose intermediate results lie beside the destination.
+//! Reductions with separate intermediate results.
 //!
-//! A scatter with accumulators is a scatter into a buffer of *records*, one for each row of the destination:
+//! A scatter with accumulators is a scatter into a buffer of *records*, one per row of the destination:
 //!
 //! ```text
-//! begin:  record = the row of the destination, widened; or an identity, where it does not count
+//! begin:  record = the row of the destination, widened; or an identity, if the row does not count
 //! take:   record (op)= a row of updates                       (in their order)
-//! end:    the row of the destination = the record, rounded or divided, if an update has met it
+//! end:    the row of the destination = the record, rounded or divided, if it has had an update
 //! ```
 //!
-//! A record is a sum for each element and a *note*: how many updates have met the row. Where sums begin with the
-//! destination, a record of halves needs no note: a sum that no update has met is what it was.
+//! A record is one sum per element and a *note*: the number of updates of the row. If sums begin with the destination,
+//! a record of halves needs no note: a sum without updates is unchanged.
 //!
 //! # The contract
 //!
-//! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of
-//!   the destination are `step` bytes apart, reach `elements` elements each that may be read and written, at any
-//!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
+//! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of the
+//!   destination are `step` bytes apart, and each has `elements` elements that may be read and written, at any
+//!   alignment. They hold values of the type, or it takes any bytes. To end, every record has begun.
 //!
-//! For `take` the contract of a scatter holds, with records for the destination.
+//! For `take` the contract of a scatter holds, with records in place of the destination.
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -36,18 +36,17 @@ use crate::kernels::reduce::scatter::stepped::one_by_one;
 use crate::kernels::reduce::scatter::values::{RowPair, Values};
 use crate::types::element::Unaligned;
 
-/// The functions of a reduction with accumulators.
 #[derive(Clone, Copy)]
 pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
     pub(crate) take: ByLevel<unsafe fn(&ReduceJob<'_>)>,
-    /// The same for short rows, by indices of a size.
+    /// Reduces short rows into records, by indices of `index` bytes.
     pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static FusedScatterFns>,
-    /// Makes records of rows of the destination.
+    /// Initialises records from rows of the destination.
     pub(crate) begin: ByLevel<CompiledRowsFn>,
-    /// Makes rows of the destination of records that updates have met.
+    /// Writes rows of the destination from records with updates.
     pub(crate) end: ByLevel<CompiledRowsFn>,
-    /// Bytes of a sum, and of a note.
+    /// Bytes per sum, and per note.
     sum: usize,
     note: usize,
 }
@@ -58,24 +57,23 @@ impl AccumulatorFns {
         record(self.sum, self.note, elements)
     }
 
-    /// Records that count their updates. Those of short rows have loops of their own.
+    /// Records that count their updates, with specialised loops for short rows.
     pub(in crate::kernels::reduce) const fn hot<A: Accumulate>() -> Self {
         AccumulatorFns { by_index: choose::<A, COUNT>, ..Self::of::<A, COUNT, true>() }
     }
 
-    /// Records that count their updates.
     pub(in crate::kernels::reduce) const fn cold<A: Accumulate>() -> Self {
         Self::of::<A, COUNT, false>()
     }
 
-    /// The same in little code.
+    /// [`AccumulatorFns::cold`] in less code.
     pub(in crate::kernels::reduce) const fn rare<A: Accumulate>() -> Self {
         let take = by_level!(scalar fn TakeRows<A, COUNT, SCALAR_CHUNK>);
         AccumulatorFns { take, ..Self::cold::<A>() }
     }
 
-    /// Records of rows that begin with the destination and need no note: elements that no update has met are told from
-    /// others by their sums. Those of short rows have loops of their own if they are `HOT`.
+    /// Records of rows that begin with the destination, without notes: elements without updates are recognised by their
+    /// sums. If `HOT`, short rows have specialised loops.
     #[cfg(feature = "half")]
     pub(in crate::kernels::reduce) const fn begun<A: Accumulate, const HOT: bool>() -> Self {
         let by_index = if HOT { choose::<A, UNNOTED> } else { none };
@@ -83,7 +81,7 @@ impl AccumulatorFns {
     }
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
-        // Vectors pay where elements are converted or divided.
+        // Vectors pay off if elements are converted or divided.
         let begin = if A::WIDENS {
             by_level!(fn BeginRows<A, NOTE, HOT>)
         } else {
@@ -108,12 +106,11 @@ impl AccumulatorFns {
     }
 }
 
-/// No functions for short rows.
 fn none(_: usize, _: usize) -> Option<&'static FusedScatterFns> {
     None
 }
 
-/// Bytes of a record: whole units of 8 bytes, or of as many as its parts take where that is less.
+/// Bytes per record: a multiple of 8 bytes, or of the size of its sums and note if that is less.
 const fn record(sum: usize, note: usize, elements: usize) -> usize {
     let unit = if sum >= 8 || note == 0 { sum } else { sum.next_power_of_two() };
     let unit = if note > unit { note } else { unit };
@@ -124,24 +121,22 @@ const fn record(sum: usize, note: usize, elements: usize) -> usize {
     }
 }
 
-/// The meaning of a note's bytes: how many updates have met the row, and the destination if that counts.
+/// Bytes of a note that counts the updates of the row, plus 1 if the destination counts.
 const COUNT: usize = 4;
-/// Nothing: every row has begun, or rows are their own records.
+/// No note: every row has begun, or rows are their own records.
 pub(super) const UNNOTED: usize = 0;
 
-/// Updates into rows where they lie.
+/// Updates into rows in place.
 pub(super) type InPlace<C> = AccumulateRow<C, Scalar, UNNOTED, 1>;
 
-/// The note of a row that has begun with the destination. That of a row that has not begun is 0.
+/// The note of a row that has begun with the destination; 0 is the note of a row that has not begun.
 const KEPT: u32 = 1;
 
-/// The note of a record.
 #[inline(always)]
 fn read_note<A: Accumulate, const NOTE: usize>(record: Values) -> u32 {
     if NOTE == 0 { KEPT } else { record.note::<A::Sum>() }
 }
 
-/// Writes the note of a record.
 #[inline(always)]
 fn write_note<A: Accumulate, const NOTE: usize>(record: Values, note: u32) {
     if NOTE > 0 {
@@ -149,7 +144,7 @@ fn write_note<A: Accumulate, const NOTE: usize>(record: Values, note: u32) {
     }
 }
 
-/// The note that an update leaves. It wraps, unless 0 says that a row has not begun.
+/// The note after one more update. It wraps, unless 0 means that a row has not begun.
 #[inline(always)]
 const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
     match NOTE {
@@ -159,29 +154,27 @@ const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
     }
 }
 
-/// Records that are contiguous, and the rows of the destination that they stand for: addresses, which alone show
-/// nothing.
+/// Contiguous records and their rows of the destination: addresses only, without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordedRows {
     pub(crate) n: usize,
     pub(crate) records: *mut u8,
     pub(crate) destination: *mut u8,
-    /// Bytes of the destination from one row to the next.
+    /// Bytes between rows of the destination.
     pub(crate) step: isize,
     pub(crate) elements: usize,
-    /// Whether records began with the destination.
+    /// Whether records have begun with the destination.
     pub(crate) include_self: bool,
-    /// The updates of each row that its note or count lacks: the upper bits of a number that 32 bits do not hold.
+    /// The updates of each row that its 32-bit note or count lacks: a multiple of 2^32.
     pub(crate) uncounted: usize,
 }
 
-/// Records and rows of which A1 holds.
+/// Records and rows that satisfy A1.
 #[derive(Clone, Copy)]
 pub(crate) struct RowsJob(RecordedRows);
 
-/// Makes records of rows, or rows of records.
+/// Initialises records from rows, or writes rows from records.
 pub(crate) type RowsFn = fn(&RowsJob);
-/// A [`RowsFn`] compiled for a level.
 pub(crate) type CompiledRowsFn = unsafe fn(&RowsJob);
 level_pointers! { fn(&RowsJob); }
 
@@ -198,19 +191,18 @@ impl RowsJob {
     /// Rows and their records.
     ///
     /// # Safety
-    /// A1. The job is given to functions of the reduction whose records these are alone.
+    /// A1. The job is given only to functions of the records' reduction.
     #[inline(always)]
     pub(crate) unsafe fn new(rows: RecordedRows) -> Self {
         RowsJob(rows)
     }
 
-    /// The lower bits of a number of updates, and what these leave uncounted.
+    /// `(low, remainder)`: the low 32 bits of a number of updates, and the uncounted updates.
     pub(crate) fn split(updates: usize) -> (u32, usize) {
         let low = updates as u32;
         (low, updates - low as usize)
     }
 
-    /// The row of number `i`.
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> Values {
         let RecordedRows { n, destination, step, elements, .. } = self.0;
@@ -219,7 +211,7 @@ impl RowsJob {
         unsafe { Values::new(destination.wrapping_offset(step.wrapping_mul(i as isize)), elements) }
     }
 
-    /// How many updates row `i` has met, where records are counts.
+    /// The updates of row `i`, if records are counts.
     #[inline(always)]
     pub(super) fn count(&self, i: usize) -> usize {
         debug_assert!(i < self.n, "A1");
@@ -228,7 +220,7 @@ impl RowsJob {
         count as usize + self.uncounted
     }
 
-    /// The same rows, as one where nothing stands between their elements.
+    /// All rows as one, if they are contiguous and have no notes.
     #[inline(always)]
     fn merged<A: Accumulate, const NOTE: usize>(&self) -> Self {
         let RecordedRows { n, step, elements, .. } = self.0;
@@ -238,43 +230,42 @@ impl RowsJob {
         *self
     }
 
-    /// The same rows, whose elements are a constant.
+    /// The same rows, with a constant number of elements.
     #[inline(always)]
     fn of_elements<const ELEMENTS: usize>(&self) -> Self {
         debug_assert_eq!(self.0.elements, ELEMENTS);
         RowsJob(RecordedRows { elements: ELEMENTS, ..self.0 })
     }
 
-    /// The record of number `i`.
     #[inline(always)]
     fn record<A: Accumulate, const NOTE: usize>(&self, i: usize) -> Values {
         let RecordedRows { n, records, elements, .. } = self.0;
         debug_assert!(i < n, "A1");
         let record = record(size_of::<A::Sum>(), NOTE, elements);
-        // SAFETY: A1: one of the `n` records, which are contiguous and have a sum for each element.
+        // SAFETY: A1: one of the `n` records, which are contiguous and have `elements` sums.
         unsafe { Values::new(records.wrapping_add(i * record), elements) }
     }
 }
 
-/// Elements that begin, end or are added together: as many as a line has, of sums or of elements.
+/// Elements per `bytes` bytes of elements or of sums, whichever are larger.
 pub(in crate::kernels::reduce) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     let (item, sum) = (size_of::<A::Item>(), size_of::<A::Sum>());
     bytes / if item > sum { item } else { sum }
 }
 
-/// Bytes of sums that begin together: more where rows are merged, or converted.
+/// Bytes of sums that begin together: more if rows are merged or converted.
 const fn chunk<A: Accumulate, const NOTE: usize>() -> usize {
     if NOTE == 0 || A::WIDENS { LINE } else { SCALAR_CHUNK }
 }
 
-/// Bytes of sums that end together: more where they are divided, too.
+/// Bytes of sums that end together: more if they are divided, too.
 const fn chunk_of_ends<A: Accumulate, const NOTE: usize>() -> usize {
     if A::DIVIDES { LINE / 2 } else { chunk::<A, NOTE>() }
 }
 
-/// Runs a body for chunks of `$n` columns, a power of two up to 64, and once each for the halves of a chunk that make up
-/// the remainder: `$n` is a constant in it, and `$at` the first of the columns. Compilers would make loops of vectors of
-/// a loop over the remainder.
+/// Runs a body for chunks of `$n` columns, a power of two up to 64, and for the remainder once per set bit, in halves
+/// of a chunk. In the body, `$n` is a constant and `$at` the first column. Compilers would vectorise a loop over the
+/// remainder.
 macro_rules! by_columns {
     ($columns:expr, $elements:expr, |$n:ident, $at:ident| $body:expr) => {{
         let (elements, mut $at) = ($elements, 0usize);
@@ -299,7 +290,7 @@ macro_rules! by_columns {
     )*};
 }
 
-/// Whether chunks of about `columns` columns have `number` of them.
+/// Whether chunks for about `columns` columns have `number` columns: the greatest power of two up to `columns`.
 pub(in crate::kernels::reduce) const fn is_chunk(number: usize, columns: usize) -> bool {
     let chunk = if columns > 64 {
         64
@@ -312,7 +303,7 @@ pub(in crate::kernels::reduce) const fn is_chunk(number: usize, columns: usize) 
 }
 pub(in crate::kernels::reduce) use by_columns;
 
-/// Runs a body for a job of rows, whose elements are a constant in it where they are few and it is hot.
+/// Runs a body for a job of rows. If it is hot and rows have few elements, their number is a constant in the body.
 macro_rules! by_elements {
     ($hot:expr, $job:ident, $body:block) => { by_elements!($hot, $job, $body, 1 2 3 4) };
     ($hot:expr, $job:ident, $body:block, $($elements:literal)*) => {
@@ -326,7 +317,6 @@ macro_rules! by_elements {
     };
 }
 
-/// A [`RowsFn`] that makes records.
 struct BeginRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A, NOTE, HOT> {
@@ -353,7 +343,6 @@ impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A,
     }
 }
 
-/// A [`RowsFn`] that ends records, which have begun.
 struct EndRows<A, const NOTE: usize, const HOT: bool>(PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, NOTE, HOT> {
@@ -392,7 +381,7 @@ impl<A: Accumulate, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, N
     }
 }
 
-/// Reduces a row of the given number of elements into its record at a level, `BYTES` bytes of sums at a time.
+/// Reduces a row of `self.0` elements into its record at a level, `BYTES` bytes of sums at a time.
 pub(super) struct AccumulateRow<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
 impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for AccumulateRow<A, L, NOTE, BYTES> {
@@ -400,11 +389,11 @@ impl<A: Accumulate, L: Token, const NOTE: usize, const BYTES: usize> TakeRow for
     fn take(&self, row: RowPair) {
         let record = row.into();
         let note = read_note::<A, NOTE>(record);
-        // Sums of a row that has not begun are nothing to be read.
+        // The sums of a row that has not begun are uninitialised.
         let fresh = A::IDENTITY.is_none() && note == 0;
         by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
             let new = row.updates::<A::Item, WIDTH>(column);
-            // Where that takes one operation, each element is widened where it is added.
+            // If widening takes one operation, each element is widened where it is added.
             let wide = if A::WIDENS { A::widen_chunk(self.1, &new) } else { [A::widen(new[0].0); WIDTH] };
             let new = |k: usize| if A::WIDENS { wide[k] } else { A::widen(new[k].0) };
             if fresh {
@@ -433,7 +422,7 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Accumulat
     }
 }
 
-/// A [`ReduceFn`] for records of the reduction, `BYTES` bytes of sums at a time.
+/// A [`ReduceFn`] for records, `BYTES` bytes of sums at a time.
 pub(super) struct TakeRows<A, const NOTE: usize, const BYTES: usize>(PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<A, NOTE, BYTES> {
@@ -451,8 +440,8 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<
     }
 }
 
-/// Reduces rows of a few elements into records by indices of a size. Rows in place have one loop for both sizes, and
-/// rows of one element have others.
+/// Reduces rows of a few elements into records by indices of a size. Rows in place have one loop for both index sizes,
+/// and `by_index::hot` has the loops for rows of one element.
 pub(super) fn choose<A: Accumulate, const NOTE: usize>(
     index: usize,
     elements: usize,
@@ -475,9 +464,8 @@ pub(super) fn choose<A: Accumulate, const NOTE: usize>(
     }
 }
 
-/// Elements of the rows that are reduced by their indices.
+/// Maximum elements of rows that are reduced by their indices.
 pub(crate) const FEW_ELEMENTS: usize = 4;
-/// Elements that are widened at a time.
 const WIDENED: usize = 64;
 
 const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> FusedScatterFns {
@@ -495,8 +483,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
     }
 }
 
-/// [`QuickFn`](super::by_index::QuickFn) for records of the reduction, rows of `ELEMENTS` elements and indices of a
-/// size of `R`.
+/// [`QuickFn`](super::by_index::QuickFn) for records, rows of `ELEMENTS` elements and indices of `R`.
 fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
         return by_index::quick::<AccumulateRow<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
@@ -510,7 +497,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
     job.outer.n * job.n
 }
 
-/// As [`quick`] for one inner loop, with some updates widened at a time.
+/// [`quick`] for one inner loop, with up to `WIDENED` elements widened at a time.
 fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let (bytes, wide) = (ELEMENTS * size_of::<A::Item>(), Elements { n: ELEMENTS, size: size_of::<A::Sum>() });
     let (mut done, row) = (0, AccumulateRow::<Widened<A>, Scalar, NOTE, SCALAR_CHUNK>(ELEMENTS, Scalar, PhantomData));
@@ -520,10 +507,10 @@ fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize
         let these = job.rest(done).up_to(n);
         prefetch(these.updates.wrapping_add(STREAM_AHEAD), n * bytes);
         let updates = these.updates::<A::Item>(n, ELEMENTS);
-        let mut room = [A::widen(updates[0].0); WIDENED];
-        A::widen_all(updates, &mut room[..updates.len()]);
-        // SAFETY: the buffer outlives the job, and `Widened` reduces updates that have been widened.
-        let these = unsafe { these.with_updates(&room, ELEMENTS) };
+        let mut scratch = [A::widen(updates[0].0); WIDENED];
+        A::widen_all(updates, &mut scratch[..updates.len()]);
+        // SAFETY: the buffer outlives the job, and `Widened` reduces widened updates.
+        let these = unsafe { these.with_updates(&scratch, ELEMENTS) };
         let taken = elements::<R, CONTIGUOUS>(&these, wide, &row);
         done += taken;
         if taken < n {
@@ -533,7 +520,6 @@ fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize
     done
 }
 
-/// Reduces updates that have been widened.
 struct Widened<A>(PhantomData<A>);
 
 impl<A: Accumulate> Accumulate for Widened<A> {
@@ -569,7 +555,7 @@ mod tests {
     use crate::kernels::reduce::scatter::counts;
     use crate::types::level::Level;
 
-    /// More updates than 32 bits count.
+    /// More updates than a 32-bit note counts.
     const UPDATES: usize = if usize::BITS > 32 { (1 << 32) + 3 } else { 3 };
 
     #[test]
@@ -579,7 +565,7 @@ mod tests {
         let (sum, mean) = (UPDATES as i128 * 7, 7i32);
         let mut record = [0u8; 32];
         record[..16].copy_from_slice(&sum.to_ne_bytes());
-        // A note that has wrapped to 0.
+        // The second note has wrapped to 0.
         for (note, uncounted) in [(count, uncounted), (0, UPDATES)] {
             let mut row = [0i32];
             record[16..20].copy_from_slice(&note.to_ne_bytes());

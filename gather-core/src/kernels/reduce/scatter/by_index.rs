@@ -1,17 +1,16 @@
-//! Reducing single elements by their indices.
+//! Reductions of single elements by their indices.
 //!
 //! ```text
 //! for each index, in order:
 //!     load it, compare it with the size of the axis
-//!     load the element that it names and its update, combine, store
+//!     load its element and its update, combine, store
 //! ```
 //!
-//! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
-//! branch is predicted. The first index that is not valid ends the loop: some elements from there on are taken by
-//! another one (`stepped`), which knows what such an index stands for, and then the quick one goes on. Gathers have the
-//! same loop (`moves/gather_positions.rs`).
+//! Nothing is buffered between an index and its use. While every index is valid, the branch is predicted. The first
+//! invalid index ends the quick loop: a chunk of elements from there on is taken by another loop (`stepped`), which
+//! handles invalid indices, and then the quick loop resumes. Gathers have the same loop (`moves/gather_positions.rs`).
 //!
-//! A reduction has the loops over elements ([`FusedScatterFns`]). What happens between them stands once, here.
+//! A reduction has the loops over elements ([`FusedScatterFns`]); the code between them is shared, in this module.
 
 use core::num::NonZero;
 
@@ -23,69 +22,65 @@ use crate::kernels::reduce::scatter::accumulators::{InPlace, TakeRows, UNNOTED, 
 use crate::kernels::reduce::scatter::indexed::IndexedJob;
 use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow};
-use crate::kernels::reduce::scatter::stepped::{SteppedFn, StridedUpdates, one_by_one, stepped, written_down};
+use crate::kernels::reduce::scatter::stepped::{SteppedFn, StridedUpdates, buffered, one_by_one, stepped};
 
-/// Reduces the elements of a plane, in their order, up to the first index that is negative or out of range; returns how
-/// many. The elements lie as the function takes them ([`FastPath::packed`], [`FastPath::any_steps`]).
+/// Reduces the elements of a plane in order, up to the first index that is negative or out of range; returns their
+/// number. [`FastPath::packed`] and [`FastPath::any_steps`] state the layouts that the function takes.
 pub(crate) type QuickFn = fn(&IndexedJob) -> usize;
 
-/// The functions that reduce rows of a few elements by indices of a size.
+/// The functions that reduce rows of a few elements by indices of one size.
 #[derive(Clone, Copy)]
 pub(crate) struct FusedScatterFns {
-    /// The loops of a reduction that is hot.
+    /// The loops of a hot reduction.
     pub(in crate::kernels::reduce) quick: Option<FastPath>,
-    /// Rows anywhere.
+    /// Reduces rows at any addresses.
     pub(in crate::kernels::reduce) rows: ReduceFn,
-    /// The rows of all of these.
+    /// The size of the rows of all these functions.
     pub(in crate::kernels::reduce) row: Row,
 }
 
-/// The loops over elements of a reduction that is hot, for indices of a size.
+/// The loops over elements of a hot reduction, for indices of one size.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct FastPath {
-    /// At any steps, or only contiguous ones, as `any_steps` says.
+    /// For any steps, or only contiguous ones, according to `any_steps`.
     pub(in crate::kernels::reduce) any: QuickFn,
-    /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
-    /// does not move it.
+    /// For contiguous indices and updates, and a destination that is contiguous along the axis and not moved by the
+    /// loop.
     pub(in crate::kernels::reduce) packed: QuickFn,
-    /// Rows a step apart; `None` where they are written down.
+    /// Reduces rows a step apart; `None` if their ends are buffered.
     pub(in crate::kernels::reduce) stepped: Option<SteppedFn>,
-    /// Bytes from one update to the next that `packed` takes.
+    /// Bytes between updates that `packed` takes.
     pub(in crate::kernels::reduce) step: isize,
     /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
     pub(in crate::kernels::reduce) any_steps: bool,
 }
 
-/// Chooses the functions that reduce rows of elements by indices of a size, in bytes; `None` where nothing does.
+/// Chooses the functions that reduce rows of elements by indices of `index` bytes, if any.
 pub(crate) type ChooseFused = fn(row: Elements, index: usize) -> Option<&'static FusedScatterFns>;
 
-/// Elements of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     pub(crate) n: usize,
-    /// Bytes of an element.
     pub(crate) size: usize,
 }
 
 impl Elements {
-    /// An element.
     pub(crate) fn one(size: usize) -> Self {
         Elements { n: 1, size }
     }
 }
 
-/// Takes a row of a few elements.
 pub(in crate::kernels::reduce) trait TakeFew: TakeRow {
-    /// Bytes of an element of updates.
+    /// Bytes per element of updates.
     const BYTES: usize;
 
-    /// Takes rows of this number of elements.
+    /// Takes rows of `elements` elements.
     fn of(elements: usize) -> Self;
 }
 
 impl FusedScatterFns {
-    /// The functions for rows of an element, those anywhere by `rows`. With `COUNTS`, one update of all elements has a
-    /// loop of its own: a histogram.
+    /// The functions for rows of one element; `rows` takes them at any addresses. With `COUNTS`, a single update for
+    /// all rows has a specialised loop: a histogram.
     pub(in crate::kernels::reduce) const fn hot<T: TakeFew, R: ReadIndex, const COUNTS: bool>(rows: ReduceFn) -> Self {
         let quick = FastPath {
             any: at_any_steps::<T, R, COUNTS>,
@@ -97,13 +92,13 @@ impl FusedScatterFns {
         FusedScatterFns { quick: Some(quick), ..Self::cold::<T>(rows) }
     }
 
-    /// The same without loops of their own, for indices of any size.
+    /// [`FusedScatterFns::hot`] without specialised loops, for indices of any size.
     pub(in crate::kernels::reduce) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
         let row = Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES };
         FusedScatterFns { quick: None, rows, row }
     }
 
-    /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
+    /// Reduces the elements of a plane whose indices are in range, in order; returns whether an index is out of range.
     #[inline(always)]
     pub(crate) fn reduce(&self, job: &IndexedJob) -> bool {
         let contiguous =
@@ -115,46 +110,46 @@ impl FusedScatterFns {
         let packed = job.stride == self.row.destination_bytes as isize && job.destination_step == 0;
         let quick = if contiguous(quick) && packed { quick.packed } else { quick.any };
         let taken = quick(job);
-        taken != job.outer.n * job.n && self.go_on(quick, job, taken)
+        taken != job.outer.n * job.n && self.resume(quick, job, taken)
     }
 
-    /// Reduces the elements of a plane from one on whose index is negative or out of range.
+    /// Reduces the elements of a plane from `taken` on; its index is negative or out of range.
     #[inline(never)]
-    fn go_on(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
+    fn resume(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
         let (mut left, mut out_of_range) = (*job, false);
         while taken < left.outer.n * left.n {
             let (rest, at) = (left.after(taken / left.n), taken % left.n);
             out_of_range |= self.finish(quick, rest.first(1), at);
-            // Where one short loop has such an index, the next ones may.
+            // After a short loop with an invalid index, the next loops may have one, too.
             let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-            let some = others.first(planes.min(others.outer.n));
-            out_of_range |= stepped(&some, self);
-            left = others.after(some.outer.n);
+            let chunk = others.first(planes.min(others.outer.n));
+            out_of_range |= stepped(&chunk, self);
+            left = others.after(chunk.outer.n);
             taken = quick(&left);
         }
         out_of_range
     }
 
-    /// Reduces rows a step apart: those of one index.
+    /// Reduces rows a step apart, which share one index.
     #[inline(always)]
     pub(crate) fn reduce_stepped(&self, rows: StridedUpdates) {
         match self.quick.as_ref().and_then(|quick| quick.stepped) {
             Some(stepped) => stepped(rows, self.row),
-            None => written_down(self, rows),
+            None => buffered(self, rows),
         }
     }
 
-    /// Reduces the elements of an inner loop from one on whose index is negative or out of range.
+    /// Reduces the elements of an inner loop from `at` on; its index is negative or out of range.
     fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
-        let (mut out_of_range, mut some) = (false, AFTER);
+        let (mut out_of_range, mut len) = (false, AFTER);
         while at < inner.n {
-            let these = inner.rest(at).up_to(some);
-            out_of_range |= stepped(&these, self);
-            at += these.n;
+            let chunk = inner.rest(at).up_to(len);
+            out_of_range |= stepped(&chunk, self);
+            at += chunk.n;
             if at < inner.n {
                 let taken = quick(&inner.rest(at));
-                // Where there are many such indices, the quick loop does not pay.
-                some = if taken < some { 2 * some } else { AFTER };
+                // With many invalid indices, the quick loop does not pay off.
+                len = if taken < len { 2 * len } else { AFTER };
                 at += taken;
             }
         }
@@ -162,13 +157,13 @@ impl FusedScatterFns {
     }
 }
 
-/// Reduces rows where they lie, at the scalar level.
+/// Reduces rows in place, at the scalar level.
 pub(super) fn in_place<C: Combine>(job: &ReduceJob<'_>) {
     level_fn::scalar::<TakeRows<C, UNNOTED, SCALAR_CHUNK>>(job);
 }
 
-/// The [`ChooseFused`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
-/// are prefetched.
+/// The [`ChooseFused`] of a cold reduction. Wide elements gain nothing: vectors combine them, and their lines are
+/// prefetched.
 pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
@@ -177,8 +172,8 @@ pub(in crate::kernels::reduce) fn cold<C: Combine>(row: Elements, index: usize) 
     Some(const { &FusedScatterFns::cold::<InPlace<C>>(in_place::<C>) })
 }
 
-/// The [`ChooseFused`] of a reduction that is hot; with `COUNTS`, of one that histograms are made by. All other indices
-/// of 1 and 2 bytes are resolved some at a time.
+/// The [`ChooseFused`] of a hot reduction; `COUNTS` adds the loops of histograms. Other indices of 1 and 2 bytes are
+/// resolved in blocks.
 pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
     row: Elements,
     index: usize,
@@ -192,26 +187,26 @@ pub(in crate::kernels::reduce) fn hot<C: Combine, const COUNTS: bool>(
     }
 }
 
-/// The number of elements after which later indices and updates are prefetched. A loop of fewer is a short one.
+/// Elements per prefetch of later indices and updates. A loop of fewer elements is short.
 pub(in crate::kernels::reduce) const GROUP: usize = 16;
-/// Elements after an index that is negative or out of range, among which others are expected.
+/// Elements taken by `stepped` after an invalid index, since more are expected.
 const AFTER: usize = 32;
-/// Short inner loops after one with such an index, for which others are expected.
+/// Short inner loops taken by `stepped` after a loop with an invalid index, since more are expected.
 const SHORT_AFTER: usize = 64;
-/// Bytes by which streams of indices and short updates are prefetched: among random rows, the hardware prefetcher
+/// Prefetch distance of the streams of indices and short updates, in bytes: among random rows, the hardware prefetcher
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// Indices and updates are contiguous, and so is the destination along the axis. The loop does not move it.
+/// Indices and updates are contiguous. The destination is contiguous along the axis, and the loop does not move it.
 const PACKED: u8 = 0;
 /// Indices and updates are contiguous.
 pub(in crate::kernels::reduce) const CONTIGUOUS: u8 = 1;
-/// Indices, updates and the destination have steps of their own.
+/// Indices, updates and the destination have arbitrary steps.
 const STEPPED: u8 = 2;
-/// As [`PACKED`], with one update for all rows: a histogram.
+/// [`PACKED`] with one update for all rows: a histogram.
 const ONE_UPDATE: u8 = 3;
 
-/// [`QuickFn`] for rows of an element at any steps.
+/// [`QuickFn`] for rows of one element at any steps.
 fn at_any_steps<T: TakeFew, R: ReadIndex, const COUNTS: bool>(job: &IndexedJob) -> usize {
     let steps = [job.index_step, job.updates_step, job.stride, job.destination_step];
     if COUNTS && steps == [R::BYTES as isize, 0, T::BYTES as isize, 0] {
@@ -220,16 +215,15 @@ fn at_any_steps<T: TakeFew, R: ReadIndex, const COUNTS: bool>(job: &IndexedJob) 
     quick::<T, R, STEPPED, 1>(job)
 }
 
-/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size
-/// of `R`.
+/// [`QuickFn`] for rows of `ELEMENTS` elements that `T` takes, in the layout `PLACES`, by indices of `R`.
 pub(in crate::kernels::reduce) fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
     job: &IndexedJob,
 ) -> usize {
     elements::<R, PLACES>(job, Elements { n: ELEMENTS, size: T::BYTES }, &T::of(ELEMENTS))
 }
 
-/// Reduces rows of a plane, which lie as `PLACES` says, up to the first index that is negative or out of range; returns
-/// how many.
+/// Reduces the rows of a plane in the layout `PLACES`, up to the first index that is negative or out of range; returns
+/// their number.
 #[inline(always)]
 pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     job: &IndexedJob,
@@ -237,7 +231,7 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     element: &impl TakeRow,
 ) -> usize {
     let bytes = row.n * row.size;
-    // Copied: for all that the compiler knows, a store might change the job.
+    // A copy: the compiler must assume that a store may change the job.
     let mut job = match PLACES {
         PACKED => job.contiguous(R::bytes(job.index_bytes), bytes).packed(bytes),
         ONE_UPDATE => job.contiguous(R::bytes(job.index_bytes), 0).packed(bytes),
@@ -250,7 +244,7 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
     for plane in 0..planes {
         let mut done = 0;
         while done < n {
-            // The one update stays where it is, and counts are near.
+            // The single update does not move, and counts are near.
             if PLACES != ONE_UPDATE && job.next.is_some() {
                 job.next.from(done / STEP).fetch_steps(group);
             }
@@ -302,15 +296,15 @@ mod tests {
         }
     }
 
-    /// How the elements of a test lie: elements of the destination from one position to the next, and from one
-    /// iteration to the next; elements of indices and updates from one iteration to the next.
+    /// Layouts of a test in elements: the destination's distance between positions and between iterations, and the
+    /// distance of indices and updates between iterations.
     const PLACES: [(usize, usize, usize); 5] = [(1, 0, 1), (3, 0, 1), (3, 1, 1), (1, 0, 2), (3, 1, 3)];
 
-    /// Adds 1, 2, 3 .. to 40 elements, and compares with what is expected of it.
+    /// Adds 1, 2, 3 .. to 40 elements, and compares with the expected sums.
     fn agrees<I: Index + Debug>(indices: &[I], policy: KernelPolicy) {
         for (apart, step, spread) in PLACES {
-            let room = 40 * apart + indices.len() * step;
-            let (mut sums, mut data) = (vec![0i32; room], vec![0i32; room]);
+            let len = 40 * apart + indices.len() * step;
+            let (mut sums, mut data) = (vec![0i32; len], vec![0i32; len]);
             let spare = |at: usize| at.is_multiple_of(spread).then_some(at / spread);
             let updates: Vec<i32> =
                 (0..indices.len() * spread).map(|at| spare(at).map_or(-9, |at| at as i32 + 1)).collect();
@@ -326,7 +320,7 @@ mod tests {
             };
             let by_index =
                 hot::<Add<i32>, true>(Elements::one(4), size_of::<I>()).expect("a function for every index type");
-            // SAFETY: there are as many indices and updates, and data for 40 positions of each.
+            // SAFETY: there are `n` indices and updates, and data for 40 positions of each.
             let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
             let mut expected = false;
             for (at, &index) in indices.iter().enumerate() {
@@ -370,7 +364,7 @@ mod tests {
         takes_what_is_in_range(|at| at as u8, &[40, 128, u8::MAX]);
     }
 
-    /// Adds rows of 2 to 4 elements, `apart` elements from one position to the next, and compares.
+    /// Adds rows of 2 to 4 elements, `apart` elements between positions, and compares.
     fn rows_agree<I: Index + Debug>(good: impl Fn(usize) -> I, bad: I) {
         for (elements, apart, n) in (2..=4)
             .flat_map(|elements| [elements, 5].map(|apart| (elements, apart)))
@@ -385,7 +379,7 @@ mod tests {
                 let job = IndexedElements { updates_step: bytes, stride, ..job(&list, &updates, &mut data, 40) };
                 let row = Elements { n: elements, size: 4 };
                 let by_index = hot::<Add<i32>, true>(row, size_of::<I>()).expect("functions for a few");
-                // SAFETY: there are as many indices and rows of updates, and data for 40 positions.
+                // SAFETY: there are `n` indices and rows of updates, and data for 40 positions.
                 let out_of_range = by_index.reduce(&unsafe { IndexedJob::new(job) });
                 for (k, new) in updates.chunks(elements).enumerate().filter(|&(k, _)| Some(k) != place) {
                     sums[at(k) * apart..].iter_mut().zip(new).for_each(|(sum, new)| *sum += new);

@@ -1,4 +1,4 @@
-//! Counts of updates, apart from the rows that these go to.
+//! Counts of updates, separate from their rows.
 //!
 //! ```text
 //! counts of all rows = 0
@@ -8,7 +8,7 @@
 //! rows with updates /= count                                      (means)
 //! ```
 //!
-//! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
+//! So rows are reduced in place, at their alignment, and every index has been checked before a row is written.
 
 use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::accumulate::Accumulate;
@@ -19,18 +19,16 @@ use crate::kernels::reduce::scatter::accumulators::{RowsJob, by_columns, columns
 use crate::kernels::reduce::scatter::rows::SCALAR_CHUNK;
 use crate::types::element::Unaligned;
 
-/// Bytes of a count.
 pub(crate) const COUNT: usize = size_of::<u32>();
 
-/// The functions that count.
 pub(crate) fn count() -> &'static ScatterFns {
     const { &ScatterFns::counting::<Add<u32>>() }
 }
 
-/// A line of the elements that rows begin with.
+/// A line of identity elements.
 ///
 /// # Panics
-/// Where the reduction has none, or an element is longer than a line: such a reduction names no line.
+/// If the reduction has no identity, or an element is longer than a line; no `ScatterFns` names this function then.
 pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
     let (mut line, size) = ([0; LINE], size_of::<C::Item>());
     let identity = C::IDENTITY.expect("a reduction with an identity");
@@ -42,18 +40,18 @@ pub(in crate::kernels::reduce) fn identity<C: Combine>() -> [u8; LINE] {
     line
 }
 
-/// Makes the rows begin with elements of `line` that updates are to meet; a row has `bytes` bytes.
+/// Fills the rows that have updates with the elements of `line`; a row has `bytes` bytes.
 ///
 /// # Safety
-/// The job's records are counts. Its rows have `bytes` bytes, of elements of which `line` is made.
+/// The job's records are counts. Its rows have `bytes` bytes, of elements of the line's type.
 pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) {
     for i in (0..job.n).filter(|&i| job.count(i) != 0) {
-        // SAFETY: a row of the job has as many bytes, and elements of the line's type.
+        // SAFETY: a row of the job has `bytes` bytes, and elements of the line's type.
         unsafe { job.row(i).fill(line, bytes) };
     }
 }
 
-/// Divides the rows that updates have met.
+/// Divides the rows that have updates.
 pub(in crate::kernels::reduce) fn divide<T: Average<Sum = T>>(job: &RowsJob) {
     let own = usize::from(job.include_self);
     for i in 0..job.n {

@@ -1,20 +1,20 @@
-//! Updates and where they go, sorted by destination.
+//! Entries: updates and their destinations, sorted by destination.
 
 #![forbid(unsafe_code)]
 
-/// A row of updates and where it goes, in bytes from the first ones of a call.
+/// A row of updates and its destination, as byte offsets from the first ones of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) to: isize,
     pub(crate) from: isize,
 }
 
-/// Bits of a key that are sorted by at a time.
+/// Bits per digit of a radix sort.
 const DIGIT: u32 = 11;
-/// Entries from which on they are sorted digit by digit. Fewer are sorted on the stack.
+/// Minimum length of a radix sort. Shorter lists are sorted on the stack.
 const DIGITS_FROM: usize = 256;
 
-/// Sorts entries by destination, with as many spare ones; the entries of one destination stay in their order.
+/// Sorts entries by destination, stably; `spare` has at least `list.len()` entries.
 pub(crate) fn sort<'a>(list: &'a mut [Entry], spare: &'a mut [Entry]) -> &'a [Entry] {
     if list.is_sorted_by_key(|entry| entry.to) {
         return list;
@@ -47,7 +47,8 @@ pub(crate) fn sort<'a>(list: &'a mut [Entry], spare: &'a mut [Entry]) -> &'a [En
     from
 }
 
-/// One of `parts` parts of sorted entries, of about the same length. All entries of a destination belong to one.
+/// Chunk `part` of `parts` chunks of sorted entries, of about equal length. All entries of a destination are in one
+/// chunk.
 pub(crate) fn part_of(sorted: &[Entry], part: usize, parts: usize) -> &[Entry] {
     let begin = |part: usize| {
         let at = (sorted.len() as u128 * part as u128 / parts as u128) as usize;

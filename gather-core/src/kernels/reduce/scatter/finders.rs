@@ -1,5 +1,5 @@
-//! The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums
-//! and means of halves. All else is cold.
+//! The finders of scatters. The common reductions are hot: sums, means, minima and maxima of numbers of 4 and 8 bytes,
+//! sums and means of halves. All others are cold.
 
 #![forbid(unsafe_code)]
 
@@ -19,26 +19,25 @@ use crate::types::reduction::Reduction;
 reductions! { ScatterFns }
 
 impl Reductions<ScatterFns> {
-    /// The functions of a reduction for scatters, and the numbers of an element; `None` where the type has no such
-    /// reduction. Every type has [`Reduction::None`].
+    /// The functions of a reduction for scatters, and the numbers per element; `None` if the type lacks the reduction.
+    /// Every type has [`Reduction::None`].
     #[inline(always)]
     pub(crate) fn scatters(self, reduction: Reduction) -> Option<(&'static ScatterFns, usize)> {
         if reduction == Reduction::None { Some((&STORE, 1)) } else { self.built_in(reduction) }
     }
 }
 
-/// Rows that are reduced beside the destination alone.
+/// A reduction only in separate records.
 const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorFns>) -> ScatterFns {
     ScatterFns { beside: Some(SeparateFns { noted, begun }), ..ScatterFns::NONE }
 }
 
-/// A hot mean whose sums are no elements.
+/// A hot mean whose sums are not elements.
 const fn wide_mean<T: Average + Element>() -> ScatterFns {
     let noted = AccumulatorFns::hot::<Mean<T>>();
     ScatterFns { runs: Some(runs::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
 }
 
-/// A mean of integers.
 const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
     let of_many = if size_of::<S>() >= 4 {
         Some(const { &beside::<Mean<S>>(AccumulatorFns::rare::<Mean<S>>(), None) })
@@ -48,18 +47,18 @@ const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
     ScatterFns { of_many, ..beside::<NarrowMean<S>>(noted, None) }
 }
 
-/// A mean whose sums are elements: a sum that is divided.
+/// A mean whose sums are elements: a sum, then divided.
 const fn mean<T: Number + Average<Sum = T> + Element>() -> ScatterFns {
     ScatterFns { divide: Some(counts::divide::<T>), ..ScatterFns::cold::<Add<T>>() }
 }
 
-/// A reduction of halves that is rounded at the end.
+/// A reduction of halves, rounded at the end.
 #[cfg(feature = "half")]
 const fn rounded<A: Accumulate<Item: Element>>() -> ScatterFns {
     beside::<A>(AccumulatorFns::cold::<A>(), Some(AccumulatorFns::begun::<A, false>()))
 }
 
-/// Integers `S` that are hot, whose sums and products are those of the integers `U` of their width.
+/// Hot integers `S`, whose sums and products equal the results of unsigned integers `U` of their width.
 #[inline(never)]
 fn integer<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
     match reduction {
@@ -76,7 +75,7 @@ fn integer<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction
     }
 }
 
-/// Integers that are cold, as [`integer`]. Those of 4 and 8 bytes have the sums of hot ones.
+/// Cold integers; [`integer`] with less code. Sums of 4 and 8 bytes are hot.
 #[inline(never)]
 fn rare<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
     match reduction {
@@ -89,7 +88,7 @@ fn rare<S: Ordered + Few + Element, U: Number + Element>(reduction: Reduction) -
     }
 }
 
-/// Differences and products, which are cold.
+/// Differences and products, always cold.
 fn differences<T: Number + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
     match reduction {
         Reduction::Sub => Some(const { &ScatterFns::cold::<Sub<T>>() }),
@@ -104,7 +103,7 @@ fn float<T: Number + Ordered + Average<Sum = T> + Element>(reduction: Reduction)
         Reduction::Add => Some(const { &ScatterFns::counting::<Add<T>>() }),
         Reduction::Min => Some(const { &ScatterFns::hot::<Min<T>>() }),
         Reduction::Max => Some(const { &ScatterFns::hot::<Max<T>>() }),
-        // Short rows have records, as those of other hot reductions.
+        // Short rows use records, as in other hot reductions.
         Reduction::Mean => Some(
             const {
                 &ScatterFns {

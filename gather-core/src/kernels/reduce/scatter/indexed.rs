@@ -1,4 +1,4 @@
-//! Single elements that are reduced by their indices, and parts of them.
+//! Single elements reduced by their indices, and chunks of them.
 
 use core::ops::Deref;
 
@@ -11,39 +11,36 @@ use crate::kernels::reduce::scatter::values::RowPair;
 use crate::types::element::Unaligned;
 use crate::types::policy::KernelPolicy;
 
-/// Elements of the inner loops of a plane: addresses, which alone show nothing.
+/// Elements of the inner loops of a plane: addresses only, without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedElements {
-    /// Elements of an inner loop, at least 1.
+    /// Elements per inner loop, at least 1.
     pub(crate) n: usize,
     /// The loop around the inner ones.
     pub(crate) outer: Loop,
     pub(crate) index: *const u8,
-    /// The size of the axis.
     pub(crate) dim: u64,
     pub(crate) policy: KernelPolicy,
-    /// Bytes of an index.
     pub(crate) index_bytes: usize,
-    /// Whether the index type has values below 0.
     pub(crate) is_signed: bool,
     pub(crate) updates: *const u8,
-    /// Bytes from one iteration to the next, of indices and of updates.
+    /// Bytes between iterations, of indices and of updates.
     pub(crate) index_step: isize,
     pub(crate) updates_step: isize,
     /// The destination at position 0 of the first iteration.
     pub(crate) destination: *mut u8,
-    /// Bytes of the destination from one position to the next, and from one iteration to the next.
+    /// Bytes of the destination between positions, and between iterations.
     pub(crate) stride: isize,
     pub(crate) destination_step: isize,
-    /// The part of the next coordinate's destination to prefetch at the same time.
+    /// The chunk of the next coordinate's destination to prefetch meanwhile.
     pub(crate) next: NextSlice,
 }
 
-/// Elements whose indices may be read, and which may be reduced where these are in range.
+/// Elements whose indices may be read, and which may be reduced if their indices are in range.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob(IndexedElements);
 
-/// A position along the axis of the job that it was read for, in range.
+/// A position in range along the axis of its job.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct Position(u64);
 
@@ -57,17 +54,17 @@ impl Deref for IndexedJob {
 }
 
 impl IndexedJob {
-    /// Elements that are reduced by their indices.
+    /// The job of `elements`.
     ///
     /// # Safety
-    /// K3 for the indices; S1, S2, S3 and K4 for the elements whose indices are in range. The job is given to functions
-    /// that reduce rows of these elements, by indices of this size, alone (S4).
+    /// K3 for the indices; S1, S2, S3 and K4 for the elements whose indices are in range. The job is given only to
+    /// functions that reduce rows of these elements, by indices of this size (S4).
     #[inline(always)]
     pub(crate) unsafe fn new(elements: IndexedElements) -> Self {
         IndexedJob(elements)
     }
 
-    /// The inner loops after some.
+    /// The inner loops from `planes` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn after(&self, planes: usize) -> IndexedJob {
         debug_assert!(planes <= self.outer.n);
@@ -82,20 +79,20 @@ impl IndexedJob {
         })
     }
 
-    /// The first inner loops.
+    /// The first `planes` inner loops.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn first(&self, planes: usize) -> IndexedJob {
         debug_assert!(planes <= self.outer.n);
         IndexedJob(IndexedElements { outer: Loop { n: planes, ..self.outer }, ..self.0 })
     }
 
-    /// The first elements of each inner loop.
+    /// The first `elements` elements of each inner loop.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn up_to(&self, elements: usize) -> IndexedJob {
         IndexedJob(IndexedElements { n: self.n.min(elements), ..self.0 })
     }
 
-    /// The inner loop from an iteration on.
+    /// The first inner loop from iteration `done` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn rest(&self, done: usize) -> IndexedJob {
         debug_assert!(done <= self.n && self.outer.n > 0);
@@ -111,7 +108,7 @@ impl IndexedJob {
         })
     }
 
-    /// The same elements, whose steps are constants: contiguous indices of `index` bytes and updates of `bytes` bytes.
+    /// The same elements with constant steps: contiguous indices of `index` bytes and updates of `bytes` bytes.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn contiguous(&self, index: usize, bytes: usize) -> IndexedJob {
         let (index_step, updates_step) = (index as isize, bytes as isize);
@@ -123,8 +120,8 @@ impl IndexedJob {
         IndexedJob(IndexedElements { index_step, updates_step, ..self.0 })
     }
 
-    /// The same elements, whose steps are constants: a destination whose rows of `bytes` bytes are contiguous along the
-    /// axis, in a loop that does not move it.
+    /// The same elements with constant steps: rows of `bytes` bytes, contiguous along the axis of the destination,
+    /// which the loop does not move.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn packed(&self, bytes: usize) -> IndexedJob {
         let (stride, destination_step) = (bytes as isize, 0);
@@ -136,7 +133,7 @@ impl IndexedJob {
         IndexedJob(IndexedElements { stride, destination_step, ..self.0 })
     }
 
-    /// The rows of all elements of the first inner loop, where they have one index, at its position.
+    /// The rows of the first inner loop at `position`, if they share one index.
     #[inline(always)]
     pub(super) fn stepped(&self, position: Position) -> StridedUpdates {
         debug_assert!(self.index_step == 0 && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
@@ -151,30 +148,30 @@ impl IndexedJob {
         debug_assert!(at < self.n && self.outer.n > 0, "K3");
         let index = self.index.wrapping_offset(self.index_step.wrapping_mul(at as isize));
         if R::bytes(self.index_bytes) > R::BYTES {
-            // SAFETY: K3: one of the `n` indices of a loop, which have 8 bytes, at any alignment.
+            // SAFETY: K3: one of the `n` indices of a loop, of 8 bytes each, at any alignment.
             return unsafe { index.cast::<u64>().read_unaligned() };
         }
         // SAFETY: K3: one of the `n` indices of a loop, at any alignment.
         unsafe { index.cast::<R::Value>().read_unaligned() }.into()
     }
 
-    /// The position that an index is, if it is neither negative nor out of range.
+    /// The position of an index that is neither negative nor out of range.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn position(&self, index: u64) -> Option<Position> {
         (index < self.dim).then_some(Position(index))
     }
 
-    /// The update of element `at` of the first inner loop, and the row at a position.
+    /// The row of updates of element `at` of the first inner loop, and the row at `position`.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn row(&self, at: usize, position: Position, elements: usize) -> RowPair {
         let Ends { updates, destination } = self.ends(at, position.0);
         debug_assert!(at < self.n && self.outer.n > 0 && position.0 < self.dim, "S1, S2");
-        // SAFETY: S1, S2 and K4 for an element of the job whose position is in range. Functions that take it know how
-        // many elements a row has (S4).
+        // SAFETY: S1, S2 and K4 for an element of the job with a position in range. The caller's function knows the
+        // number of elements per row (S4).
         unsafe { RowPair::new(updates, destination, elements) }
     }
 
-    /// The ends of element `at` of an inner loop, for a position that may be out of range.
+    /// The ends of element `at` of the inner loop; `position` may be out of range.
     #[inline(always)]
     pub(super) fn ends(&self, at: usize, position: u64) -> Ends {
         let along = |step: isize| step.wrapping_mul(at as isize);
@@ -187,7 +184,7 @@ impl IndexedJob {
         }
     }
 
-    /// The updates of the first `n` elements of the inner loop, which are contiguous rows of `elements` values.
+    /// The updates of the first `n` elements of the inner loop: contiguous rows of `elements` values.
     #[inline(always)]
     pub(super) fn updates<T: Copy>(&self, n: usize, elements: usize) -> &[Unaligned<T>] {
         debug_assert!(n <= self.n && self.outer.n > 0, "S1");
@@ -196,10 +193,10 @@ impl IndexedJob {
         unsafe { core::slice::from_raw_parts(self.updates.cast(), n * elements) }
     }
 
-    /// The same elements with other updates: contiguous rows of `elements` values each.
+    /// The same elements with other updates: contiguous rows of `elements` values.
     ///
     /// # Safety
-    /// The updates outlive the job. They are of the type that the function reduces which is given the job.
+    /// The updates outlive the job, and have the type that the job's function reduces.
     #[inline(always)]
     pub(super) unsafe fn with_updates<T>(&self, updates: &[T], elements: usize) -> IndexedJob {
         debug_assert!(self.n * elements <= updates.len(), "S1");

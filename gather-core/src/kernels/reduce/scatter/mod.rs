@@ -1,44 +1,43 @@
-//! Scatters: the loop nest of a gather, run the other way.
+//! Scatters: the loop nest of a gather, with reads and writes exchanged.
 //!
 //! ```text
 //! data[Σ c·data_stride + stride · position(c)]  (op)=  out[Σ c·out_stride]      for each coordinate c, in order
 //! ```
 //!
-//! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
-//! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
-//! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index
-//! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`RowConsumer`], which
+//! A scatter reads the memory that a gather writes: `out` are the updates. It changes the memory that a gather reads:
+//! `data` is the destination. So loops, cursors, resolving and loop nests are shared with the gathers, and the adjoints
+//! of gathers are scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each
+//! index type, rank and level; it does not depend on the width of rows. The body hands rows to a [`RowConsumer`], which
 //!
-//! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
-//!   form that compilers vectorise; single elements by their indices (`by_index`). Where rows are divided or begin
-//!   anew, their updates are counted first (`counts`);
-//! - or reduces them into accumulators beside the destination, by the same functions with records for rows
-//!   (`accumulators`);
-//! - or writes down which goes where (`entries`), to be sorted by destination and reduced group by group;
-//! - or does nothing, where indices are only checked.
+//! - reduces them into the destination in order (`rows`): a function for each reduction, type and level, in a form that
+//!   compilers vectorise. Single elements are reduced by their indices (`by_index`). If rows are divided or begin anew,
+//!   their updates are counted first (`counts`);
+//! - or reduces them into separate accumulators, by the same functions with records in place of rows (`accumulators`);
+//! - or collects entries of updates and targets (`entries`), to be sorted by destination and reduced group by group;
+//! - or ignores them, if only indices are checked.
 //!
-//! Updates whose targets ascend need no kernel: they are reduced run by run, in registers (`runs`). What programs run
-//! most is *hot* and has loops over elements of its own; all else is *cold*, and its rows are written down before they
-//! are reduced (`stepped`).
+//! Updates with ascending targets need no kernel: they are reduced segment by segment, in registers (`runs`). Common
+//! reductions are *hot* and have specialised loops over elements; all others are *cold*, and their rows are buffered
+//! before they are reduced (`stepped`).
 //!
 //! # The contract
 //!
-//! A job shows what holds of its rows: its fields are private, and it is made where that is argued for. What a function
-//! is given of a row are `values`, which it loads and stores safely.
+//! A job proves the properties of its rows: its fields are private, and its constructor states them. Functions access a
+//! row as `values`, whose loads and stores are safe.
 //!
-//! The contract is that of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written,
-//! shares no byte with updates and indices, which are read; updates and indices may lie anywhere else.
+//! The contract is the contract of the kernels, with S1 to S4 in place of K1, K2 and K8. By K4 the destination, which
+//! is written, shares no byte with updates and indices, which are read; updates and indices may overlap each other.
 //!
 //! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.
-//! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's
-//!   threads share: each row that begins at another place shares no byte with it, and the rows that one thread is given
-//!   are given to no other.
-//! - **S3** `params` is a [`RowConsumer`] that outlives the call. The `row` bytes are `elements` elements of the type that it
-//!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
-//!   thread has a sink at a time.
-//! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
-//!   plan has found rows of as many elements as the functions take, and indices of one component, or an inner loop that
-//!   stays at its tuple.
+//! - **S2** Memory that K2 lets a gather read may be written, too. Nothing else reads or writes the memory that the
+//!   threads of this call share. Rows that begin at different addresses share no byte, and the rows of one thread are
+//!   given to no other.
+//! - **S3** `params` is a [`RowConsumer`] that outlives the call. The `row` bytes are `elements` elements of the type
+//!   that it reduces, at any alignment; so are the `row` bytes at the destination, or the type takes any bytes. A
+//!   consumer is used by one thread at a time.
+//! - **S4** If the consumer has functions that take elements by their indices, they are for the plan's types. The plan
+//!   has found rows of the functions' number of elements, and indices of one component, or an inner loop that does not
+//!   move the tuple.
 
 pub(in crate::kernels::reduce) mod accumulators;
 pub(in crate::kernels::reduce) mod by_index;
@@ -69,53 +68,51 @@ use crate::kernels::prefetch::LINE;
 use crate::kernels::reduce::accumulate::Combine;
 use crate::kernels::reduce::scatter::by_index::ChooseFused;
 
-/// The functions of a scatter that reduce elements of a type.
+/// The functions of a scatter for one reduction and type.
 #[derive(Clone, Copy)]
 pub struct ScatterFns {
-    /// Rows one by one, where they lie; `None` where what stands between two updates is no element.
+    /// Reduces rows in place; `None` if intermediate results are not elements.
     pub(crate) rows: Option<RowFns>,
-    /// A line of elements that rows begin with which do not count; `None` where there is no such element.
+    /// A line of initial elements for rows that do not count themselves; `None` if there is no identity.
     pub(crate) identity: Option<fn() -> [u8; LINE]>,
-    /// Divides rows by how many updates they have met, and 1 if they count themselves.
+    /// Divides rows by `updates + include_self`.
     pub(crate) divide: Option<RowsFn>,
-    /// Rows that are reduced beside the destination.
+    /// Reduces rows in separate records.
     pub(crate) beside: Option<SeparateFns>,
-    /// Updates that follow one another and go to one row.
+    /// Reduces segments.
     pub(crate) runs: Option<RunFns>,
-    /// The same reduction for more updates than 32 bits count, where sums take more bits then.
+    /// The reduction for 2^32 updates or more, if its sums take more bits then.
     pub(in crate::kernels::reduce) of_many: Option<&'static ScatterFns>,
-    /// Whether the last update stays: what the destination holds never counts.
+    /// Whether the last update wins: the destination never counts.
     pub(crate) replaces: bool,
 }
 
-/// Reduces rows beside the destination, in records.
+/// Reduces rows in separate records.
 #[derive(Clone, Copy)]
 pub(crate) struct SeparateFns {
-    /// Of rows that count themselves or do not.
+    /// For rows that may count themselves or not.
     pub(in crate::kernels::reduce) noted: AccumulatorFns,
-    /// Of rows that count themselves, where that takes less.
+    /// For rows that count themselves, if cheaper.
     pub(in crate::kernels::reduce) begun: Option<AccumulatorFns>,
 }
 
 impl SeparateFns {
-    /// The functions for rows that count themselves, or do not.
+    /// The functions for rows that count themselves iff `include_self`.
     pub(crate) fn records(&self, include_self: bool) -> &AccumulatorFns {
         self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
     }
 }
 
 impl ScatterFns {
-    /// Whether rows may be reduced where they lie, if need be once their updates are counted.
+    /// Whether rows may be reduced in place, after their updates are counted if need be.
     pub(crate) fn takes_in_place(&self, include_self: bool) -> bool {
         self.rows.is_some() && (self.replaces || include_self || self.identity.is_some())
     }
 
-    /// The functions for more updates than 32 bits count.
     pub(crate) fn of_many(&'static self) -> &'static Self {
         self.of_many.unwrap_or(self)
     }
 
-    /// Nothing.
     pub(in crate::kernels::reduce) const NONE: Self = ScatterFns {
         rows: None,
         identity: None,
@@ -136,24 +133,23 @@ impl ScatterFns {
         ScatterFns { rows, beside: Some(beside), ..Self::NONE }
     }
 
-    /// The same with loops of its own: also for short rows that do not count themselves, into records.
+    /// [`ScatterFns::cold`] with specialised loops, also for short rows that do not count themselves, into records.
     pub(in crate::kernels::reduce) const fn hot<C: Combine>() -> Self {
         let rows = Some(rows::reduce::<C>(by_index::hot::<C, false>));
         let beside = Some(SeparateFns { noted: AccumulatorFns::hot::<C>(), begun: None });
         ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
     }
 
-    /// The same, that histograms are made by.
+    /// [`ScatterFns::hot`] with a loop for histograms.
     pub(in crate::kernels::reduce) const fn counting<C: Combine>() -> Self {
         ScatterFns { rows: Some(rows::reduce::<C>(by_index::hot::<C, true>)), ..Self::hot::<C>() }
     }
 }
 
-/// Reduces rows one by one.
 #[derive(Clone, Copy)]
 pub(crate) struct RowFns {
-    /// Rows whose indices have been resolved.
+    /// Rows with resolved indices.
     pub(crate) resolved: ByLevel<unsafe fn(&ReduceJob<'_>)>,
-    /// A few elements, by their indices: the same for all levels, of which none does better.
+    /// A few elements, by their indices: one function for all levels, since none is faster.
     pub(crate) by_index: ChooseFused,
 }

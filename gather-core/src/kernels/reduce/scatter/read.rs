@@ -1,19 +1,16 @@
 //! Sizes of the indices of single elements.
 //!
-//! They are read as unsigned: a negative one is larger than any axis. For 1 and 2 bytes the plan has made sure of that
-//! (P3).
+//! Indices are read as unsigned: a negative one is larger than any axis. For 1 and 2 bytes the plan ensures it (P3).
 
 #![forbid(unsafe_code)]
 
-/// Indices of a size.
 pub(in crate::kernels::reduce) trait ReadIndex: 'static {
-    /// Bytes of an index.
     const BYTES: usize = size_of::<Self::Value>();
 
     /// An index as an unsigned number.
     type Value: Copy + Into<u64>;
 
-    /// Bytes of an index of a job whose indices have `of_job` bytes.
+    /// Bytes per index, for a job of indices of `of_job` bytes.
     #[inline(always)]
     fn bytes(of_job: usize) -> usize {
         debug_assert_eq!(of_job, Self::BYTES, "K3");
@@ -21,7 +18,7 @@ pub(in crate::kernels::reduce) trait ReadIndex: 'static {
     }
 }
 
-/// Indices of 4 or 8 bytes, as a job says: one loop for both.
+/// Indices of 4 or 8 bytes, according to the job: one loop for both.
 pub(in crate::kernels::reduce) struct FourOrEight;
 
 impl ReadIndex for FourOrEight {

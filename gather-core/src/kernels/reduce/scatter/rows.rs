@@ -1,17 +1,17 @@
-//! Reducing rows one by one, in their order.
+//! Reductions of rows one by one, in order.
 //!
 //! ```text
-//! for some rows at a time, in order:
-//!     prefetch both ends of later rows              (destinations beyond the caches only)
-//!     write down where these come from and go to
-//!     for each row, and each line's worth of its elements:    load both ends, combine, store
+//! for each chunk of rows, in order:
+//!     prefetch both ends of later rows              (only destinations beyond the caches)
+//!     buffer the ends of the chunk
+//!     for each row, and each line of its elements:  load both ends, combine, store
 //! ```
 //!
-//! Only the last of these is compiled for each reduction and level.
+//! Only the last step is compiled for each reduction and level.
 //!
-//! A line's worth of elements (a vector's at the scalar level of x86-64) is combined by value, in a form that compilers
-//! vectorise for each level: no store stands between its loads, so that nothing has to be known about where the other
-//! end lies. Rows that go to the same place follow one another, so that each sees what the one before has left.
+//! A line of elements (a vector at the scalar level of x86-64) is combined by value, in a form that compilers vectorise
+//! for each level: no store separates its loads, so the other end may lie anywhere. Rows of one destination are reduced
+//! in order, so each sees the result of the previous row.
 
 use crate::kernels::by_level::{by_level, level_pointers};
 use crate::kernels::moves::placed::FIRST_BYTES;
@@ -23,23 +23,23 @@ use crate::kernels::reduce::scatter::accumulators::{TakeRows, UNNOTED};
 use crate::kernels::reduce::scatter::by_index::ChooseFused;
 use crate::kernels::reduce::scatter::values::RowPair;
 
-/// A row, for the functions that take rows.
+/// The size of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) elements: usize,
-    /// Bytes of an update's row, and of a row or record that it goes to.
+    /// Bytes of a row of updates, and of its destination row or record.
     pub(crate) bytes: usize,
     pub(crate) destination_bytes: usize,
 }
 
-/// Where a row of updates comes from and goes to: addresses, which alone show nothing.
+/// The addresses of a row of updates and of its destination: without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) updates: *const u8,
     pub(crate) destination: *mut u8,
 }
 
-/// Reduces rows into their destinations, in their order.
+/// Reduces rows into their destinations, in order.
 pub(crate) type ReduceFn = fn(&ReduceJob<'_>);
 level_pointers! { fn(&ReduceJob<'_>); }
 
@@ -51,17 +51,16 @@ pub(crate) struct ReduceJob<'a> {
 }
 
 impl<'a> ReduceJob<'a> {
-    /// Rows that have these ends.
+    /// Rows with these ends.
     ///
     /// # Safety
-    /// S1, S2, S3 and K4 for rows that have the elements and bytes of `row`. The job is given to functions that reduce
-    /// elements of their type alone.
+    /// S1, S2, S3 and K4 for rows of the elements and bytes of `row`. The job is given only to functions that reduce
+    /// elements of their type.
     #[inline(always)]
     pub(crate) unsafe fn new(rows: &'a [Ends], row: Row) -> Self {
         ReduceJob { rows, row }
     }
 
-    /// The size of each row.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn row(&self) -> Row {
         self.row
@@ -71,35 +70,35 @@ impl<'a> ReduceJob<'a> {
     #[inline(always)]
     pub(in crate::kernels::reduce) fn each(&self, row: &impl TakeRow) {
         for ends in self.rows {
-            // SAFETY: S1, S2 and K4 for a row of the job, whose functions are of the type of its elements.
+            // SAFETY: S1, S2 and K4 for a row of the job, whose functions have the type of its elements.
             let pair = unsafe { RowPair::new(ends.updates, ends.destination, self.row.elements) };
             row.take(pair.of_bytes(self.row.bytes));
         }
     }
 }
 
-/// Some of the rows of a job, in their order. Their positions are in range.
+/// A subset of the rows of a job, in order, with positions in range.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'a> {
-    /// Where rows come from (`target`) and go to (`source`): a gather's job, run the other way.
+    /// The rows of a gather's job with reads and writes exchanged: `out` are the updates, `data` the destination.
     rows: &'a ResolvedRows<'a>,
-    /// Which of them; `None` for all.
+    /// The numbers of the chosen rows; `None` for all.
     which: Option<&'a [u16]>,
 }
 
 impl<'a> Chosen<'a> {
-    /// Those of the rows that are listed, or all.
+    /// The rows listed by `which`, or all.
     ///
     /// # Safety
-    /// The contract of a scatter for these rows, with the sink that they are handed to. Their positions have been
-    /// written and are in range. Those listed are rows of the job.
+    /// The contract of a scatter for these rows, with their consumer. Their positions are initialised and in range. The
+    /// listed rows are rows of the job.
     #[inline(always)]
     pub(crate) unsafe fn new(rows: &'a ResolvedRows<'_>, which: Option<&'a [u16]>) -> Self {
         debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));
         Chosen { rows, which }
     }
 
-    /// Calls a function for the places of all, in their order.
+    /// Calls `run` with the ends of each row, in order.
     #[inline(always)]
     pub(super) fn for_each(&self, mut run: impl FnMut(Ends)) {
         let found = FoundRows::of(self.rows);
@@ -109,7 +108,6 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Bytes of a row of updates.
     #[inline(always)]
     pub(super) fn row_bytes(&self) -> usize {
         self.rows.row()
@@ -120,36 +118,35 @@ impl<'a> Chosen<'a> {
         self.which.map_or(self.rows.n(), <[u16]>::len)
     }
 
-    /// The `k`-th of the rows.
+    /// The number of the `k`-th chosen row.
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
         self.which.map_or(k, |which| usize::from(which[k]))
     }
 }
 
-/// The functions of a reduction, with those for elements by their indices.
+/// The functions of a reduction; `by_index` chooses its functions for single elements.
 pub(in crate::kernels::reduce) const fn reduce<C: Combine>(by_index: ChooseFused) -> RowFns {
     RowFns { resolved: by_level!(fn TakeRows<C, UNNOTED, SCALAR_CHUNK>, fn TakeRows<C, UNNOTED, LINE>), by_index }
 }
 
-/// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
+/// Bytes of elements that the scalar level combines at a time: a vector on x86-64, where few machines run it.
 pub(in crate::kernels::reduce) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
-/// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
-/// compiled for no level.
+/// Takes one row. A trait, since a closure called in several places may become a separate function, compiled for no
+/// level.
 pub(in crate::kernels::reduce) trait TakeRow {
-    /// Takes a row of the elements that this takes.
+    /// Takes a row of the elements that `self` is for.
     fn take(&self, row: RowPair);
 }
 
-/// Rows whose ends are written down before they are reduced: so no function of a reduction depends on how rows were
-/// found.
+/// Rows whose ends are buffered before they are reduced: reductions do not depend on how rows were found.
 pub(in crate::kernels::reduce) const ENDS: usize = 16;
-/// Bytes of rows that are prefetched and reduced at a time, unless one row is longer.
+/// Bytes of rows prefetched and reduced at a time, unless a single row is longer.
 const BYTES_AT_ONCE: usize = 1 << 10;
 
-/// Reduces rows whose positions have been resolved, and prefetches later ones: those after them, or others. `reduce` is
-/// the function of their sink.
+/// Reduces rows with resolved positions by `reduce`, the function of their consumer. Prefetches later rows: the rows
+/// after them, or `later`.
 pub(in crate::kernels::reduce) fn reduce_rows(
     reduce: ReduceFn,
     row: Row,
@@ -160,12 +157,12 @@ pub(in crate::kernels::reduce) fn reduce_rows(
     let distance = these.rows.addresses().prefetch_distance;
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
-    let (n, asked) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
-    let at_once = if asked == 0 { ENDS } else { (BYTES_AT_ONCE / row.destination_bytes.max(1)).clamp(1, ENDS) };
+    let (n, prefetched) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
+    let at_once = if prefetched == 0 { ENDS } else { (BYTES_AT_ONCE / row.destination_bytes.max(1)).clamp(1, ENDS) };
     let mut ends = [Ends { updates: core::ptr::null(), destination: core::ptr::null_mut() }; ENDS];
-    for start in (0..n.max(asked)).step_by(at_once) {
-        for k in start..asked.min(start + at_once) {
-            ask_for(later_found.ends(later.row(first + k)), later_found.updates_step, row);
+    for start in (0..n.max(prefetched)).step_by(at_once) {
+        for k in start..prefetched.min(start + at_once) {
+            prefetch_ends(later_found.ends(later.row(first + k)), later_found.updates_step, row);
         }
         let ends = &mut ends[..n.saturating_sub(start).min(at_once)];
         if ends.is_empty() {
@@ -183,14 +180,14 @@ pub(in crate::kernels::reduce) fn reduce_rows(
                 }
             }
         }
-        // SAFETY: S1, S2, S3 and K4 hold for rows that are `Chosen`, and so for the places that these positions name;
-        // `reduce` is the function of the sink that they were chosen for (S3).
+        // SAFETY: S1, S2, S3 and K4 hold for rows that are `Chosen`, and so for the addresses at their positions;
+        // `reduce` is the function of their consumer (S3).
         reduce(&unsafe { ReduceJob::new(ends, row) });
     }
 }
 
-/// Where the rows of a job that are [`Chosen`] have been found. A copy: for all that the compiler knows, a store might
-/// change the job.
+/// The addresses of the rows of a job that are [`Chosen`]. A copy: the compiler must assume that a store may change the
+/// job.
 struct FoundRows {
     updates: *const u8,
     updates_step: isize,
@@ -214,10 +211,10 @@ impl FoundRows {
         }
     }
 
-    /// The ends of row `i`, which has been chosen.
+    /// The ends of row `i`, which is chosen.
     #[inline(always)]
     fn ends(&self, i: usize) -> Ends {
-        // SAFETY: the job has a position for each row, which has been written for those that are chosen.
+        // SAFETY: the job has a position for each row, and the positions of chosen rows are initialised.
         let position = unsafe { self.positions.wrapping_add(i).read() };
         let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
         Ends {
@@ -227,27 +224,27 @@ impl FoundRows {
     }
 }
 
-/// The distance by which updates are prefetched beyond those of the rows that are prefetched, in bytes (workload
+/// Additional prefetch distance of updates, in bytes beyond the prefetched rows (workload
 /// `index_add/512Kx64_into_16K`).
 const UPDATES_AHEAD: usize = 6 << 10;
 
-/// Prefetches the destination of a row; and for updates behind it, whose stream the processor loses sight of between
-/// rows that go anywhere.
+/// Prefetches the destination of a row, and updates after it: between rows at random addresses, the hardware prefetcher
+/// loses their stream.
 #[inline(always)]
-fn ask_for(ends: Ends, updates_step: isize, row: Row) {
+fn prefetch_ends(ends: Ends, updates_step: isize, row: Row) {
     let bytes = row.destination_bytes;
     if bytes <= 8 {
         return prefetch(ends.destination, 1);
     }
-    ask_for_lines(ends.destination, bytes);
+    prefetch_first_lines(ends.destination, bytes);
     if bytes >= LINE && updates_step == bytes as isize {
-        ask_for_lines(ends.updates.wrapping_add(UPDATES_AHEAD), bytes);
+        prefetch_first_lines(ends.updates.wrapping_add(UPDATES_AHEAD), bytes);
     }
 }
 
 /// Prefetches a row, or the first lines of a long one.
 #[inline(always)]
-fn ask_for_lines(row: *const u8, bytes: usize) {
+fn prefetch_first_lines(row: *const u8, bytes: usize) {
     let first = bytes.min(FIRST_BYTES);
     prefetch(row, first);
     prefetch(row.wrapping_add(first - 1), 1);

@@ -1,19 +1,20 @@
-//! Reducing runs: updates that follow one another and go to one row.
+//! Reductions of segments: adjacent updates with the same target.
 //!
 //! ```text
-//! for each run, and each few columns:
+//! for each segment, and each chunk of columns:
 //!     sums = the destination, if it counts; else the first update        (in registers)
 //!     for each other update, in order:    sums (op)= the update
 //!     the destination = sums, rounded or divided
 //! ```
 //!
-//! So neither a record nor the destination is read and written between two updates of a run. Rows of one element are
-//! found and reduced in one loop.
+//! So neither a record nor the destination is accessed between two updates of a segment. Rows of one element are found
+//! and reduced in one loop.
 //!
 //! # The contract
 //!
-//! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as
-//!   in S2. No two runs have the same row. So it is for the runs of equal positions of a [`SinglesJob`], which ascend.
+//! - **A2** Each [`Run`] has at least one row of updates as in S1, `step` bytes apart, and a row of the destination as
+//!   in S2. No two segments have the same row. The same holds for the segments of equal positions of a [`SinglesJob`];
+//!   its positions ascend.
 
 use core::marker::PhantomData;
 
@@ -27,16 +28,16 @@ use crate::kernels::reduce::scatter::rows::{Ends, SCALAR_CHUNK};
 use crate::kernels::reduce::scatter::values::Values;
 use crate::types::element::Unaligned;
 
-/// Updates that follow one another, and the row that they go to: addresses, which alone show nothing.
+/// A segment: adjacent updates and their row of the destination. Addresses only, without a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// The first of the updates, of which there are `n`.
+    /// The first of `n` updates.
     pub(crate) updates: *const u8,
     pub(crate) n: usize,
     pub(crate) destination: *mut u8,
 }
 
-/// Runs to be reduced.
+/// Segments to reduce.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentsJob<'a> {
     runs: &'a [Run],
@@ -46,28 +47,28 @@ pub(crate) struct SegmentsJob<'a> {
 }
 
 impl<'a> SegmentsJob<'a> {
-    /// Runs of updates that are `step` bytes apart, in rows of `elements` elements; and whether what the destination
-    /// holds counts.
+    /// Segments of updates `step` bytes apart, in rows of `elements` elements. `include_self`: whether the destination
+    /// counts.
     ///
     /// # Safety
-    /// A2. The job is given to functions that reduce elements of the type of its rows alone.
+    /// A2. The job is given only to functions that reduce elements of the type of its rows.
     pub(crate) unsafe fn new(runs: &'a [Run], step: isize, elements: usize, include_self: bool) -> Self {
         debug_assert!(runs.iter().all(|run| run.n > 0), "A2");
         SegmentsJob { runs, step, elements, include_self }
     }
 }
 
-// What reduces runs into their destinations.
+// Functions that reduce segments into their destinations.
 level_pointers! { fn(&SegmentsJob<'_>); }
 
-/// Positions that ascend, at any alignment.
+/// Ascending positions, at any alignment.
 #[derive(Clone, Copy)]
 pub(crate) enum SortedIndices<'a> {
     Short(&'a [Unaligned<i32>]),
     Long(&'a [Unaligned<i64>]),
 }
 
-/// Updates of one element, and the positions that they go to.
+/// Updates of one element each, and their positions.
 #[derive(Clone, Copy)]
 pub(crate) struct SinglesJob<'a> {
     positions: SortedIndices<'a>,
@@ -77,26 +78,23 @@ pub(crate) struct SinglesJob<'a> {
 }
 
 impl<'a> SinglesJob<'a> {
-    /// Updates of one element, with the ends of the first at position 0, and the bytes from one update to the next and
-    /// from one position to the next; and whether what the destination holds counts.
+    /// Updates of one element each. `first` are the ends of the first update at position 0, and `steps` the bytes
+    /// between updates and between positions. `include_self`: whether the destination counts.
     ///
     /// # Safety
-    /// A2. The job is given to a function that reduces elements of the type of its rows.
+    /// A2. The job is given only to a function that reduces elements of the type of its rows.
     pub(crate) unsafe fn new(positions: SortedIndices<'a>, first: Ends, steps: [isize; 2], include_self: bool) -> Self {
         SinglesJob { positions, first, steps, include_self }
     }
 }
 
-/// The functions of a reduction.
 #[derive(Clone, Copy)]
 pub(crate) struct RunFns {
-    /// Rows of several elements.
     pub(crate) rows: ByLevel<unsafe fn(&SegmentsJob<'_>)>,
-    /// Rows of one element: the same for all levels, of which none does better.
+    /// Rows of one element: one function for all levels, since none is faster.
     pub(crate) singles: fn(&SinglesJob<'_>),
 }
 
-/// The functions of a reduction.
 pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     RunFns {
         rows: by_level!(
@@ -107,7 +105,6 @@ pub(in crate::kernels::reduce) const fn fns<A: Accumulate>() -> RunFns {
     }
 }
 
-/// Reduces updates of one element into their destinations.
 fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     match job.positions {
         SortedIndices::Short(list) => singles_by::<A, _>(job, list, |position| position.0 as isize),
@@ -115,7 +112,7 @@ fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     }
 }
 
-/// As [`singles`], for the list of the job's positions.
+/// [`singles`] for the list of the job's positions.
 #[inline(always)]
 fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
     let SinglesJob { first: Ends { updates, destination }, steps: [step, stride], include_self, .. } = *job;
@@ -140,7 +137,7 @@ fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position
     }
 }
 
-/// Reduces runs, up to `BYTES` bytes of columns at a time.
+/// Reduces segments, up to `BYTES` bytes of columns at a time.
 struct Runs<A, const BYTES: usize>(PhantomData<A>);
 
 impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
@@ -157,13 +154,13 @@ impl<A: Accumulate, const BYTES: usize> LevelFn for Runs<A, BYTES> {
     }
 }
 
-/// Reduces `N` columns of a run of the job.
+/// Reduces columns `column..column + N` of a segment.
 #[inline(always)]
 fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &SegmentsJob<'_>, run: &Run, column: usize) {
     debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
     let columns = |row: *const u8| {
         let columns = row.cast::<Unaligned<A::Item>>().wrapping_add(column).cast::<[Unaligned<A::Item>; N]>();
-        // SAFETY: A2: a row of the run, of updates or the destination, has these columns, at any alignment.
+        // SAFETY: A2: a row of the segment's updates, or its destination, has these columns, at any alignment.
         A::widen_chunk(level, &unsafe { columns.read() })
     };
     let (mut from, mut left, step) = (run.updates, run.n, job.step);
@@ -181,7 +178,7 @@ fn reduce_run<A: Accumulate, L: Token, const N: usize>(level: L, job: &SegmentsJ
         from = from.wrapping_offset(step);
     }
     let ended = A::end_chunk(level, &sums, run.n + usize::from(job.include_self));
-    // SAFETY: A2: no other run has this row of the destination, whose columns may be written.
+    // SAFETY: A2: no other segment has this row of the destination, whose columns may be written.
     let to = unsafe { Values::new(run.destination, job.elements) };
     to.write_each::<A::Item, N>(column, |k| ended[k].0);
 }

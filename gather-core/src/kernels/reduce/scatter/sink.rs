@@ -1,4 +1,4 @@
-//! Where the rows of a scatter go.
+//! Consumers of the rows of a scatter.
 
 #![forbid(unsafe_code)]
 
@@ -11,27 +11,25 @@ use crate::kernels::reduce::scatter::by_index::FusedScatterFns;
 use crate::kernels::reduce::scatter::entries::Entry;
 use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
 
-/// How a kernel uses the rows that it resolves.
+/// The consumer of the rows that a kernel resolves.
 pub(crate) struct RowConsumer<'a> {
     pub(crate) take: Consume<'a>,
-    /// Elements of a row.
     pub(crate) elements: usize,
 }
 
-/// How rows are taken.
+/// The ways to consume rows.
 pub(crate) enum Consume<'a> {
-    /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan
-    /// says so, by their indices.
+    /// Reduces rows into destinations of this number of bytes each: after resolving or, if the plan says so, by their
+    /// indices.
     Reduce(ReduceFn, usize, Option<&'static FusedScatterFns>),
-    /// They are written down.
     Collect(Collector<'a>),
-    /// Nothing: their indices are checked.
+    /// Ignores rows: only their indices are checked.
     Nothing,
 }
 
-/// Writes entries down.
+/// Collects entries.
 pub(crate) struct Collector<'a> {
-    /// The entries, of which `n` have been written down.
+    /// The entries; the first `n` are initialised.
     entries: Cell<&'a mut [MaybeUninit<Entry>]>,
     n: &'a Cell<usize>,
     to: *const u8,
@@ -39,8 +37,8 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Consume<'a> {
-    /// Writes entries down, counted from the first rows of destination and updates, and their number. There are enough
-    /// for all rows, or the call panics.
+    /// Collects entries, as offsets from the first rows of destination and updates, and their number `n`. If `entries`
+    /// is too short for all rows, the call panics.
     pub(crate) fn collect(
         entries: &'a mut [MaybeUninit<Entry>],
         n: &'a Cell<usize>,
@@ -51,7 +49,7 @@ impl<'a> Consume<'a> {
     }
 }
 
-/// Some of the rows of a block, in their order.
+/// A subset of the rows of a block, in order.
 pub(crate) struct SelectedRows {
     rows: [u16; BLOCK],
     n: usize,
@@ -69,13 +67,13 @@ impl SelectedRows {
         let block = rows.block();
         self.n = 0;
         for (row, &position) in rows.positions().iter().take(BLOCK).enumerate() {
-            // Written in any case, and counted or not: a branch would be mispredicted every other time.
+            // Branch-free: always written, and counted only if in range. A branch would often be mispredicted.
             self.rows[self.n] = row as u16;
             self.n += usize::from(!block.is_bad(position));
         }
     }
 
-    /// The rows that were chosen last.
+    /// The rows of the last `choose`.
     #[inline(always)]
     pub(crate) fn rows(&self) -> &[u16] {
         &self.rows[..self.n]
@@ -83,13 +81,12 @@ impl SelectedRows {
 }
 
 impl RowConsumer<'_> {
-    /// Whether nothing is done with rows but to check their indices.
+    /// Whether rows are ignored, except for checking their indices.
     #[inline(always)]
     pub(crate) fn only_checks(&self) -> bool {
         matches!(self.take, Consume::Nothing)
     }
 
-    /// The functions that reduce elements by their indices.
     #[inline(always)]
     pub(crate) fn by_index(&self) -> Option<&'static FusedScatterFns> {
         match self.take {
@@ -98,7 +95,7 @@ impl RowConsumer<'_> {
         }
     }
 
-    /// Takes rows that were chosen for this sink, and prefetches those that are taken after them.
+    /// Consumes rows that were chosen for this consumer, and prefetches `later` rows.
     #[inline(always)]
     pub(crate) fn take(&self, these: Chosen<'_>, later: Option<Chosen<'_>>) {
         match &self.take {
@@ -113,7 +110,6 @@ impl RowConsumer<'_> {
 }
 
 impl Collector<'_> {
-    /// Writes down rows.
     fn collect(&self, chosen: Chosen<'_>) {
         let (entries, mut n) = (self.entries.take(), self.n.get());
         let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;

@@ -1,14 +1,14 @@
-//! Reducing single elements by indices of any kind: negative ones, those out of range, one for a whole inner loop.
+//! Reductions of single elements by any indices: negative, out of range, or one for a whole inner loop.
 //!
 //! ```text
 //! for each index, in order:
 //!     resolve it                                    (without a branch: random signs would be mispredicted)
-//!     write down where its row comes from and goes to, unless it is out of range
-//!     reduce the rows that are written down, when there are enough of them
+//!     buffer the ends of its row, unless it is out of range
+//!     reduce the buffered rows when the buffer is full
 //! ```
 //!
-//! So no loop over indices here depends on the reduction. Where one index serves the whole inner loop, rows are a step
-//! apart, and nothing is written down.
+//! So no loop over indices in this module depends on the reduction. If one index serves the whole inner loop, rows are
+//! a step apart, and no ends are buffered.
 
 use core::mem::MaybeUninit;
 
@@ -19,7 +19,7 @@ use crate::kernels::reduce::scatter::read::{Exact, ReadIndex};
 use crate::kernels::reduce::scatter::rows::{Ends, ReduceJob, Row};
 use crate::kernels::reduce::scatter::values::RowPair;
 
-/// Rows of updates and of the destination, at steps of bytes at each.
+/// Rows of updates and of the destination, each at a constant step in bytes.
 pub(crate) struct StridedUpdates {
     next: Ends,
     steps: [isize; 2],
@@ -27,10 +27,10 @@ pub(crate) struct StridedUpdates {
 }
 
 impl StridedUpdates {
-    /// `n` rows, from the first ends on.
+    /// `n` rows, from the ends `first` on.
     ///
     /// # Safety
-    /// S1, S2, S3 and K4 for the rows. They are given to functions that reduce such rows alone (S4).
+    /// S1, S2, S3 and K4 for the rows. They are given only to functions that reduce such rows (S4).
     #[inline(always)]
     pub(crate) unsafe fn new(first: Ends, steps: [isize; 2], n: usize) -> Self {
         StridedUpdates { next: first, steps, n }
@@ -50,23 +50,22 @@ impl Iterator for StridedUpdates {
     }
 }
 
-/// Reduces rows one by one.
 pub(crate) type SteppedFn = fn(StridedUpdates, Row);
 
 /// [`SteppedFn`] for rows that `T` takes.
 pub(in crate::kernels::reduce) fn one_by_one<T: TakeFew>(rows: StridedUpdates, row: Row) {
     let take = T::of(row.elements);
     for Ends { updates, destination } in rows {
-        // SAFETY: S1, S2 and K4 for one of the rows, which have the elements that `T` takes (S4).
+        // SAFETY: S1, S2 and K4 for one of the rows, which have the number of elements that `T` takes (S4).
         let pair = unsafe { RowPair::new(updates, destination, row.elements) };
         take.take(pair.of_bytes(row.bytes));
     }
 }
 
-/// Reduces rows, some of which are written down at a time.
+/// Reduces rows by buffers of their ends.
 #[inline(never)]
-pub(in crate::kernels::reduce) fn written_down(fns: &FusedScatterFns, steps: StridedUpdates) {
-    let mut rows = WrittenDownRows::NONE;
+pub(in crate::kernels::reduce) fn buffered(fns: &FusedScatterFns, steps: StridedUpdates) {
+    let mut rows = BufferedRows::NONE;
     for ends in steps {
         rows.ends[rows.n].write(ends);
         rows.n += 1;
@@ -77,33 +76,32 @@ pub(in crate::kernels::reduce) fn written_down(fns: &FusedScatterFns, steps: Str
     rows.reduce(fns);
 }
 
-/// Rows that are written down before they are reduced.
+/// Rows buffered before they are reduced.
 const ROWS: usize = 64;
 
-/// Rows that have been written down: the first `n` of the ends, which are those of [`StridedUpdates`] or of elements whose
-/// positions are in range.
-struct WrittenDownRows {
+/// The buffered rows: `ends[..n]`, from [`StridedUpdates`] or from elements with positions in range.
+struct BufferedRows {
     ends: [MaybeUninit<Ends>; ROWS],
     n: usize,
 }
 
-impl WrittenDownRows {
-    const NONE: Self = WrittenDownRows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
+impl BufferedRows {
+    const NONE: Self = BufferedRows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
 
-    /// Reduces the rows, of which there are none then.
+    /// Reduces and clears the buffered rows.
     #[inline(always)]
     fn reduce(&mut self, fns: &FusedScatterFns) {
         debug_assert!(self.n <= ROWS);
-        // SAFETY: the first `n` have been written.
+        // SAFETY: the first `n` are initialised.
         let rows = unsafe { core::slice::from_raw_parts(self.ends.as_ptr().cast::<Ends>(), self.n) };
-        // SAFETY: S1, S2 and K4 for rows of the destination, which the job reaches; the functions are those of its
-        // rows (S4).
+        // SAFETY: S1, S2 and K4 for rows of the destination, which the job reaches; the functions are for its rows
+        // (S4).
         (fns.rows)(&unsafe { ReduceJob::new(rows, fns.row) });
         self.n = 0;
     }
 }
 
-/// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
+/// Reduces the elements of a plane whose indices are in range, in order; returns whether an index is out of range.
 pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     match job.index_bytes {
         1 => by_size::<Exact<1>>(job, fns),
@@ -113,23 +111,22 @@ pub(in crate::kernels::reduce) fn stepped(job: &IndexedJob, fns: &FusedScatterFn
     }
 }
 
-/// As [`stepped`], for indices of a size.
 fn by_size<R: ReadIndex>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     if job.is_signed && job.policy.from_end { counting::<R, true>(job, fns) } else { counting::<R, false>(job, fns) }
 }
 
-/// As [`by_size`], with indices that may count `FROM_END`, or none that does.
+/// [`by_size`] for indices that may count from the end, or that do not.
 #[inline(always)]
 fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &FusedScatterFns) -> bool {
     let dim = job.dim;
-    // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
+    // The sign bit selects the addend of an index: the size of the axis, or 0.
     let (sign, below) = if FROM_END { (1 << (8 * R::BYTES - 1), dim) } else { (0, 0) };
     let position_of = |unsigned: u64| {
         let signed = (unsigned ^ sign).wrapping_sub(sign);
         let counted = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
         if FROM_END { counted } else { unsigned }
     };
-    let (mut plane, mut out_of_range, mut rows) = (*job, false, WrittenDownRows::NONE);
+    let (mut plane, mut out_of_range, mut rows) = (*job, false, BufferedRows::NONE);
     for _ in 0..job.outer.n {
         if plane.index_step == 0 {
             match plane.position(position_of(plane.index::<R>(0))) {
@@ -141,7 +138,7 @@ fn counting<R: ReadIndex, const FROM_END: bool>(job: &IndexedJob, fns: &FusedSca
             while left.n > 0 {
                 prefetch(left.index.wrapping_add(STREAM_AHEAD), 2 * LINE);
                 prefetch(left.updates.wrapping_add(STREAM_AHEAD), 1);
-                // Counted here: for all that the compiler knows, a row might be written over the count.
+                // A local count: the compiler must assume that a row is written over `rows.n`.
                 let mut written = rows.n;
                 for _ in 0..left.n.min(GROUP).min(ROWS - rows.n) {
                     let position = position_of(left.index::<R>(0));

@@ -1,4 +1,4 @@
-//! `Reduction::None`: rows are stored in their order, so that the last one stays.
+//! `Reduction::None`: rows are stored in order, so the last one wins.
 
 #![forbid(unsafe_code)]
 
@@ -11,14 +11,13 @@ use crate::kernels::reduce::scatter::rows::{ReduceJob, TakeRow};
 use crate::kernels::reduce::scatter::values::RowPair;
 use crate::kernels::reduce::scatter::{RowFns, ScatterFns};
 
-/// The functions that store elements of any type.
 pub(in crate::kernels::reduce) static STORE: ScatterFns = ScatterFns {
     rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }),
     replaces: true,
     ..ScatterFns::NONE
 };
 
-/// The functions that store rows of some bytes by indices of a size.
+/// The functions that store rows by indices of `index` bytes.
 fn choose(row: Elements, index: usize) -> Option<&'static FusedScatterFns> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
@@ -43,7 +42,7 @@ impl<const BYTES: usize> TakeFew for StoredElement<BYTES> {
     }
 }
 
-/// Stores rows, one after another.
+/// Stores rows in order.
 enum StoreRows {}
 
 impl LevelFn for StoreRows {
@@ -65,7 +64,6 @@ impl LevelFn for StoreRows {
     }
 }
 
-/// Stores a row.
 struct StoredAs<C>(C);
 
 impl<C: CopyRow> TakeRow for StoredAs<C> {

@@ -1,64 +1,61 @@
-//! Rows that may be read and written: what a job shows of them, as types.
+//! Rows that may be read and written, as typed proofs of a job.
 //!
-//! The functions of a reduction make no such value: they are given those of a job, whose rows have the elements that
+//! Functions of a reduction do not construct these values. They get them from a job, whose rows have the elements that
 //! they take (S3, S4, A1).
 
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::prefetch::LINE;
 use crate::types::element::Unaligned;
 
-/// A row of the destination, or a record, that may be read and written. Nothing else uses it meanwhile.
+/// A readable and writable row of the destination, or a record. Nothing else uses it meanwhile.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct Values {
     first: *mut u8,
     elements: usize,
 }
 
-/// A row of updates, which may be read, and the values that it is reduced into.
+/// A readable row of updates, and the values that it is reduced into.
 #[derive(Clone, Copy)]
 pub(in crate::kernels::reduce) struct RowPair {
     updates: *const u8,
     into: Values,
-    /// Bytes of the row of updates, where these are known.
+    /// Bytes of the row of updates, if known.
     #[cfg(debug_assertions)]
     bytes: Option<usize>,
 }
 
-/// `N` values from `column` on, at any alignment.
+/// `N` values at `column`, at any alignment.
 #[inline(always)]
 fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *const [Unaligned<T>; N] {
     first.cast::<Unaligned<T>>().wrapping_add(column).cast()
 }
 
 impl Values {
-    /// Values of a row or a record.
+    /// The values of a row or a record.
     ///
     /// # Safety
-    /// There are `elements` values at `first`, at any alignment, that may be read and written, and a note behind those
-    /// of a record that has one. Nothing else uses them while this is used. The code that this is given to takes them
-    /// for values of their type, and reads none of a record before it has begun.
+    /// `elements` values at `first`, at any alignment, may be read and written. So may the note of a record, after its
+    /// sums. Nothing else uses them while this value is used. The code that gets this value reads and writes values of
+    /// their type, and reads no sum of a record before it has begun.
     #[inline(always)]
     pub(in crate::kernels::reduce) unsafe fn new(first: *mut u8, elements: usize) -> Self {
         Values { first, elements }
     }
 
-    /// `N` values from `column` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn read<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.elements, "S2, A1");
-        // SAFETY: the row has these columns, which may be read at any alignment.
+        // SAFETY: the columns are in range, and may be read at any alignment.
         unsafe { at::<T, N>(self.first, column).read() }
     }
 
-    /// Writes `N` values from `column` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write<T: Copy, const N: usize>(self, column: usize, values: [Unaligned<T>; N]) {
         debug_assert!(column + N <= self.elements, "S2, A1");
-        // SAFETY: the row has these columns, which may be written at any alignment.
+        // SAFETY: the columns are in range, and may be written at any alignment.
         unsafe { at::<T, N>(self.first, column).cast_mut().write(values) };
     }
 
-    /// Writes each of `N` values from `column` on.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn write_each<T: Copy, const N: usize>(
         self,
@@ -70,39 +67,37 @@ impl Values {
         }
     }
 
-    /// The note of a record of sums `S`.
     #[inline(always)]
     pub(super) fn note<S: Copy>(self) -> u32 {
-        // SAFETY: a record's note stands behind its sums, at any alignment.
+        // SAFETY: a record's note follows its sums, at any alignment.
         unsafe { at::<S, 0>(self.first, self.elements).cast::<u32>().read_unaligned() }
     }
 
-    /// Writes the note of a record of sums `S`.
     #[inline(always)]
     pub(super) fn set_note<S: Copy>(self, note: u32) {
-        // SAFETY: a record's note stands behind its sums, at any alignment.
+        // SAFETY: a record's note follows its sums, at any alignment.
         unsafe { at::<S, 0>(self.first, self.elements).cast_mut().cast::<u32>().write_unaligned(note) };
     }
 
-    /// Fills the row, which has `bytes` bytes, with the elements of a line.
+    /// Fills the row with repetitions of `line`.
     ///
     /// # Safety
     /// The row has `bytes` bytes, and elements of the line's type.
     pub(super) unsafe fn fill(self, line: &[u8; LINE], bytes: usize) {
         for done in (0..bytes).step_by(LINE) {
-            let some = (bytes - done).min(LINE);
-            // SAFETY: these are bytes of the row, which nothing else uses: neither does the line.
-            unsafe { self.first.wrapping_add(done).copy_from_nonoverlapping(line.as_ptr(), some) };
+            let len = (bytes - done).min(LINE);
+            // SAFETY: these bytes are in the row, which nothing else uses, and `line` is no part of it.
+            unsafe { self.first.wrapping_add(done).copy_from_nonoverlapping(line.as_ptr(), len) };
         }
     }
 }
 
 impl RowPair {
-    /// A row of updates and what it is reduced into.
+    /// A row of updates and the values that it is reduced into.
     ///
     /// # Safety
-    /// [`Values::new`] holds for `elements` values at `into`. There are as many at `updates`, at any alignment, which
-    /// may be read and share no byte with those. The code that this is given to takes them for values of their type.
+    /// [`Values::new`] holds for `elements` values at `into`. `elements` values at `updates`, at any alignment, may be
+    /// read and share no byte with `into`. The code that gets this value reads values of their type.
     #[inline(always)]
     pub(super) unsafe fn new(updates: *const u8, into: *mut u8, elements: usize) -> Self {
         RowPair {
@@ -113,7 +108,7 @@ impl RowPair {
         }
     }
 
-    /// The same, where the row of updates is known to have as many bytes: builds with debug assertions compare them.
+    /// The same pair with the known size of the row of updates, for debug assertions.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), allow(unused_variables, reason = "there is nothing to compare with"))]
     pub(super) fn of_bytes(self, bytes: usize) -> Self {
@@ -124,26 +119,24 @@ impl RowPair {
         }
     }
 
-    /// The values that the row of updates is reduced into.
     #[inline(always)]
     pub(super) fn into(self) -> Values {
         self.into
     }
 
-    /// `N` updates from `column` on.
     #[inline(always)]
     pub(super) fn updates<T: Copy, const N: usize>(self, column: usize) -> [Unaligned<T>; N] {
         debug_assert!(column + N <= self.into.elements, "S1");
         #[cfg(debug_assertions)]
         debug_assert!(self.bytes.is_none_or(|bytes| bytes == self.into.elements * size_of::<T>()), "S1");
-        // SAFETY: the row of updates has these columns, which may be read at any alignment.
+        // SAFETY: the columns are in range, and may be read at any alignment.
         unsafe { at::<T, N>(self.updates, column).read() }
     }
 
-    /// Stores the row of updates.
+    /// Copies the row of updates into the destination.
     #[inline(always)]
     pub(super) fn copy(self, way: impl CopyRow) {
-        // SAFETY: both rows have the bytes that the function which was given them copies (S3), and are apart.
+        // SAFETY: both rows have the bytes that the caller's function copies (S3), and do not overlap.
         unsafe { way.copy(self.updates, self.into.first) }
     }
 }

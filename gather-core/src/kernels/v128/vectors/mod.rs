@@ -1,16 +1,15 @@
 //! The levels whose vectors have 16 bytes: `Neon` on aarch64, `Simd128` on wasm32.
 //!
-//! The compiler knows whether the target has them, so there is nothing to find out at run time, and no function is
-//! compiled for a level of its own: code of the scalar level uses the same registers. What is left to do by hand are
-//! tables in registers, and zips. Rows are moved and indices are resolved as at the scalar level: resolving by hand
-//! took more instructions (`benches/record/changes.md`). There are no instructions that gather, or write by
-//! non-temporal stores.
+//! The compiler knows whether the target has the vectors, so nothing is detected at run time. No function is compiled
+//! separately, since scalar code uses the same registers. Only tables in registers and zips are written by hand. Rows
+//! are moved and indices resolved as at the scalar level: resolving by hand took more instructions
+//! (`benches/record/changes.md`). There are no gather instructions and no non-temporal stores.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `neon`, `simd128` | the operations on a vector; they alone name an architecture |
+//! | `neon`, `simd128` | the operations on a vector; no other module names an architecture |
 //! | `table` | tables in registers |
-//! | `zip` | the vectors that contiguous streams are zipped by |
+//! | `zip` | the vectors that zip contiguous streams |
 
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -33,11 +32,9 @@ use neon::V128;
 #[cfg(target_arch = "wasm32")]
 use simd128::V128;
 
-/// Bytes of a vector.
 const VECTOR: usize = 16;
 
 impl V128 {
-    /// The vector of 16 bytes.
     #[inline(always)]
     fn of_bytes(bytes: [u8; VECTOR]) -> Self {
         V128::of(Scalar, &bytes)

@@ -1,5 +1,4 @@
-//! The operations on vectors of 16 bytes with NEON. Lanes count from the lowest address on, as they do in the memory of
-//! little-endian machines.
+//! The operations on vectors of 16 bytes with NEON. Lanes count from the lowest address, as in little-endian memory.
 
 use core::arch::aarch64::*;
 
@@ -29,15 +28,15 @@ macro_rules! operations {
 operations! {
     fn and(a: V128, b: V128) -> V128 { V128(vandq_u8(a.0, b.0)) }
     fn or(a: V128, b: V128) -> V128 { V128(vorrq_u8(a.0, b.0)) }
-    /// The bits of `yes` where the mask has ones, and those of `no` where it has zeros.
+    /// The bits of `yes` where the mask has ones, and of `no` where it has zeros.
     fn select(mask: V128, yes: V128, no: V128) -> V128 { V128(vbslq_u8(mask.0, yes.0, no.0)) }
 
     fn add8(a: V128, b: V128) -> V128 { V128(vaddq_u8(a.0, b.0)) }
-    /// All ones in bytes that are equal.
+    /// All ones in equal bytes.
     fn eq8(a: V128, b: V128) -> V128 { V128(vceqq_u8(a.0, b.0)) }
-    /// The lesser bytes, without signs.
+    /// The lesser bytes, unsigned.
     fn min8(a: V128, b: V128) -> V128 { V128(vminq_u8(a.0, b.0)) }
-    /// All ones in bytes that are negative.
+    /// All ones in negative bytes.
     fn sign8(a: V128) -> V128 { V128(vreinterpretq_u8_s8(vshrq_n_s8::<7>(vreinterpretq_s8_u8(a.0)))) }
     /// Whether no byte is zero.
     fn all_set8(a: V128) -> bool { vminvq_u8(a.0) != 0 }
@@ -45,9 +44,9 @@ operations! {
     fn add32(a: V128, b: V128) -> V128 { of32(vaddq_u32(as32(a), as32(b))) }
     fn mul32(a: V128, b: V128) -> V128 { of32(vmulq_u32(as32(a), as32(b))) }
 
-    /// The even bytes of both: the low ones of each pair.
+    /// The even bytes of both vectors.
     fn even8(a: V128, b: V128) -> V128 { V128(vuzp1q_u8(a.0, b.0)) }
-    /// The even lanes of 16 bits of both.
+    /// The even lanes of 16 bits of both vectors.
     fn even16(a: V128, b: V128) -> V128 { of16(vuzp1q_u16(as16(a), as16(b))) }
 
     /// The bytes of two vectors, alternating.
@@ -59,15 +58,15 @@ operations! {
     /// The lanes of 64 bits of two vectors, alternating.
     fn zip64(a: V128, b: V128) -> [V128; 2] { [of64(vzip1q_u64(as64(a), as64(b))), of64(vzip2q_u64(as64(a), as64(b)))] }
 
-    /// The bytes of a table of 16 at the numbers in `at`, and 0 where a number is greater.
+    /// The bytes of a table of 16 at the numbers in `at`; 0 for numbers past the table.
     fn look_up_16(table: V128, at: V128) -> V128 { V128(vqtbl1q_u8(table.0, at.0)) }
-    /// The bytes of a table of 64 at the numbers in `at`, and 0 where a number is greater.
+    /// The bytes of a table of 64 at the numbers in `at`; 0 for numbers past the table.
     fn look_up_64(table: [V128; 4], at: V128) -> V128 {
         V128(vqtbl4q_u8(uint8x16x4_t(table[0].0, table[1].0, table[2].0, table[3].0), at.0))
     }
 }
 
-/// A vector as lanes of other widths, and back.
+/// Reinterprets a vector as lanes of another width, and back.
 macro_rules! lanes {
     ($($name:ident: $from:ty => $to:ty, $instruction:expr;)*) => {$(
         #[inline]

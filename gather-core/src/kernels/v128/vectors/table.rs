@@ -1,4 +1,4 @@
-//! Register tables: an axis so short that all of data fits in vector registers is looked up by shuffles.
+//! Register tables: if all of data fits in vector registers, elements are looked up by shuffles.
 //!
 //! ```text
 //! 1 byte,  <= 16 entries   one register
@@ -8,12 +8,10 @@
 //! 8 bytes, <= 8 entries    the same with 8i to 8i + 7
 //! ```
 //!
-//! A lookup yields 0 where a number is greater than the table. So with `x` the number of a byte, table `k` of 64 is
-//! looked up by `x - 64k`, which wraps around where `x` belongs to a table before it, and all results are put together
-//! by `or`.
-//!
-//! Indices of one byte are looked up straight, checked 16 at a time; others are resolved to positions first. No read
-//! goes past the end of data: the table is copied to the stack first.
+//! A lookup returns 0 for numbers past the table. So table `k` of 64 is looked up by `x - 64k`, for byte number `x`. It
+//! wraps around if `x` belongs to an earlier table. All results are combined by `or`. One-byte indices are looked up
+//! directly, checked 16 at a time; others are resolved to positions first. No read passes the end of data: the table is
+//! copied to the stack first.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +24,7 @@ use crate::kernels::nest::rows::MoveJob;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
-/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with vectors: as many elements as make whole steps.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with vectors, for whole steps of elements.
 #[inline(always)]
 pub(super) fn look_up<const BYTES: usize>(job: &MoveJob<'_>) -> usize {
     let entries = job.table_entries;
@@ -54,18 +52,17 @@ pub(super) fn look_up_bytes<I: Index>(strip: &Strip<'_>) -> usize {
     }
 }
 
-/// A table of bytes in `N` registers: in one, or in four at a time.
+/// A table of bytes in `N` registers: one register, or groups of four.
 #[derive(Clone, Copy)]
 struct ByteTable<const N: usize>([V128; N]);
 
 impl<const N: usize> ByteTable<N> {
-    /// The first `16 N` of some entries.
+    /// The first `16 * N` entries.
     #[inline(always)]
     fn new(entries: &[u8; 256]) -> Self {
         ByteTable(core::array::from_fn(|part| V128::of_bytes(entries.as_chunks().0[part])))
     }
 
-    /// The table of a job of elements of `size` bytes.
     #[inline(always)]
     fn of(job: &MoveJob<'_>, size: usize) -> Self {
         ByteTable::new(&contiguous::Table::of(job, size).padded())
@@ -86,21 +83,21 @@ impl<const N: usize> ByteTable<N> {
     }
 }
 
-/// Elements of one byte.
+/// Looks up elements of one byte.
 #[inline(always)]
 fn bytes<const N: usize>(job: &MoveJob<'_>) -> usize {
     let (table, positions, places) = (ByteTable::<N>::of(job, 1), Numbers::positions(job), Places::<1>::of(job));
     places.each_step(VECTOR, |at| places.store(at, table.at(narrow(positions, at))))
 }
 
-/// 16 positions below 256, from number `at` on, as bytes.
+/// Positions `at..at + 16`, all below 256, as bytes.
 #[inline(always)]
 fn narrow(positions: Numbers<'_, i32>, at: usize) -> V128 {
     let [a, b, c, d] = [0, 4, 8, 12].map(|four| positions.load(Scalar, at + four));
     V128::even8(V128::even16(a, b), V128::even16(c, d))
 }
 
-/// Elements of 2 bytes.
+/// Looks up elements of 2 bytes.
 #[inline(always)]
 fn halves(job: &MoveJob<'_>) -> usize {
     let (table, positions, places) = (ByteTable::<4>::of(job, 2), Numbers::positions(job), Places::<2>::of(job));
@@ -114,7 +111,7 @@ fn halves(job: &MoveJob<'_>) -> usize {
     })
 }
 
-/// Elements of 4 bytes.
+/// Looks up elements of 4 bytes.
 #[inline(always)]
 fn words(job: &MoveJob<'_>) -> usize {
     let (table, positions, places) = (ByteTable::<4>::of(job, 4), Numbers::positions(job), Places::<4>::of(job));
@@ -125,7 +122,7 @@ fn words(job: &MoveJob<'_>) -> usize {
     })
 }
 
-/// Elements of 8 bytes.
+/// Looks up elements of 8 bytes.
 #[inline(always)]
 fn pairs(job: &MoveJob<'_>) -> usize {
     let (table, positions, places) = (ByteTable::<4>::of(job, 8), Numbers::positions(job), Places::<8>::of(job));
@@ -139,7 +136,7 @@ fn pairs(job: &MoveJob<'_>) -> usize {
     })
 }
 
-/// Bytes by indices of one byte.
+/// Looks up bytes by one-byte indices.
 #[inline(always)]
 fn straight<I: Index, const N: usize>(strip: &Strip<'_>) -> usize {
     let (table, places) =
@@ -152,7 +149,7 @@ fn straight<I: Index, const N: usize>(strip: &Strip<'_>) -> usize {
         let negative = if bounds.signed { V128::sign8(x) } else { V128::zero() };
         let x = V128::add8(x, V128::and(negative, add));
         let inside = V128::eq8(V128::min8(x, last), x);
-        // Without counting from the end a negative index is out of range, whatever its bits.
+        // Unless negative indices count from the end, they are out of range, whatever their bits.
         let refused = if bounds.from_end { V128::zero() } else { negative };
         if !V128::all_set8(V128::select(refused, V128::zero(), inside)) {
             return at;

@@ -1,4 +1,4 @@
-//! Streams are zipped by vectors of 16 bytes.
+//! Zipping streams by vectors of 16 bytes.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use crate::kernels::level_fn::{Scalar, Token};
 use crate::kernels::space::zip::{LooksUp, ZipsTwo};
 use crate::kernels::vector::Vector;
 
-/// Every kernel of the target may use them.
+/// Every kernel of the target may use the vectors.
 impl Vector for V128 {
     type Level = Scalar;
 
