@@ -80,7 +80,6 @@ fn time(bench: &Bench, name: &str, table: &[u64], columns: usize, count: usize) 
     let cell =
         |method| plans.iter().position(|&(of, _)| of == method).map_or("-".into(), |at| format!("{:.1}", own[at]));
     let cells = METHODS.map(cell).join(" | ");
-    let method = METHODS.iter().map(|method| format!("{method:?}")).find(|name| text.contains(name.as_str()));
-    let method = method.unwrap_or_else(|| "other".into());
+    let method = METHODS.iter().map(|method| method.name()).find(|name| text.contains(name)).unwrap_or("other");
     println!("| {name} | {method} {by_plan:.1} | {by_loop:.1} | {cells} | {:.2} |", best / by_plan);
 }

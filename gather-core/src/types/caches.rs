@@ -13,10 +13,12 @@ pub(crate) struct Caches {
     pub(crate) second: usize,
     /// The last-level cache, shared by cores unless it is the second level.
     pub(crate) last: usize,
+    /// Whether they are listed in AMD's leaf: the class of processors whose non-temporal stores of short rows are slow.
+    pub(crate) is_amd: bool,
 }
 
 impl Caches {
-    const DEFAULT: Caches = Caches { second: 1 << 20, last: 32 << 20 };
+    const DEFAULT: Caches = Caches { second: 1 << 20, last: 32 << 20, is_amd: false };
     /// Maximum bytes of a second-level cache per core: a larger one is shared.
     #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
     const MAX_SECOND: usize = 3 << 20;
@@ -28,11 +30,14 @@ impl Caches {
             /// Bytes; 0 before detection. Each number is useful without the other, so relaxed ordering suffices.
             static SECOND: AtomicUsize = AtomicUsize::new(0);
             static LAST: AtomicUsize = AtomicUsize::new(0);
-            let known = Caches { second: SECOND.load(Ordering::Relaxed), last: LAST.load(Ordering::Relaxed) };
+            static IS_AMD: AtomicUsize = AtomicUsize::new(0);
+            let [second, last, is_amd] = [&SECOND, &LAST, &IS_AMD].map(|known| known.load(Ordering::Relaxed));
+            let known = Caches { second, last, is_amd: is_amd != 0 };
             if known.second != 0 && known.last != 0 {
                 return known;
             }
             let found = cpuid::caches();
+            IS_AMD.store(found.is_amd.into(), Ordering::Relaxed);
             SECOND.store(found.second, Ordering::Relaxed);
             LAST.store(found.last, Ordering::Relaxed);
             found
@@ -55,7 +60,7 @@ impl Caches {
         let known = |bytes: usize, default| if bytes == 0 { default } else { bytes };
         let second = known(second, Self::DEFAULT.second);
         let last = known(last, Self::DEFAULT.last).max(second);
-        Caches { second: second.min(Self::MAX_SECOND), last }
+        Caches { second: second.min(Self::MAX_SECOND), last, is_amd: false }
     }
 }
 
@@ -73,8 +78,9 @@ mod cpuid {
 
     pub(super) fn caches() -> Caches {
         let leaf = LISTS.iter().find(|&&(all, leaf)| query(all, 0).eax >= leaf && !is_end(query(leaf, 0)));
+        let is_amd = leaf == Some(&LISTS[1]);
         let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MAX_ENTRIES).map(move |n| query(leaf, n)));
-        Caches::of(list.take_while(|&entry| !is_end(entry)).filter_map(data_cache))
+        Caches { is_amd, ..Caches::of(list.take_while(|&entry| !is_end(entry)).filter_map(data_cache)) }
     }
 
     #[allow(unused_unsafe, reason = "it has become a safe function")]
@@ -123,10 +129,10 @@ mod tests {
     #[test]
     fn caches_are_found_in_lists() {
         let listed = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
-        assert_eq!(Caches::of(listed.into_iter()), Caches { second: 2 << 20, last: 480 << 20 });
+        assert_eq!(Caches::of(listed.into_iter()), Caches { second: 2 << 20, last: 480 << 20, is_amd: false });
         assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::DEFAULT);
         // No third level.
-        assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 3 << 20, last: 64 << 20 });
+        assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 3 << 20, last: 64 << 20, is_amd: false });
     }
 
     #[test]
