@@ -1,5 +1,5 @@
-//! The words of comments and documentation: titles that name the thing. CONTRIBUTING.md has the two rules, which a
-//! reader checks.
+//! The words of comments and documentation: titles that name the thing, and phrases that hide a number or a name.
+//! CONTRIBUTING.md has the rules, which a reader checks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,8 +76,8 @@ const QUOTED: [&str; 1] = ["CONTRIBUTING.md"];
 const MOST_PHRASES: f64 = 1.0;
 
 /// The comment of a line of code, or a line of a document.
-fn prose<'a>(line: &'a str, is_code: bool) -> &'a str {
-    let comment = line.find("//").filter(|&at| line[..at].matches('"').count() % 2 == 0);
+fn prose(line: &str, is_code: bool) -> &str {
+    let comment = line.find("//").filter(|&at| line[..at].matches('"').count().is_multiple_of(2));
     match (is_code, comment) {
         (false, _) => line,
         (true, Some(at)) => &line[at + 2..],

@@ -13,8 +13,8 @@ START = rust("kernels/nest/args.rs", """
 """)
 
 NEW = rust("exec/cuts.rs", """
-    let alone = lengths.clone().position(|n| n >= pieces);
-    let mut left = pieces;
+    let alone = lengths.clone().position(|n| n >= chunks);
+    let mut left = chunks;
     let parts = lengths.enumerate().map(|(d, n)| {
         let parts = if alone.is_none_or(|alone| alone == d) { left.min(n) } else { 1 };
         left = left.div_ceil(parts);
@@ -29,9 +29,9 @@ LONGEST = rust("exec/cuts.rs", """
 """)
 
 RANGE = rust("exec/cuts.rs", """
-    pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
+    pub(super) fn range(&self, chunk: usize, d: usize, n: usize) -> Range<usize> {
         let inner: usize = self.0[d + 1..].iter().product();
-        let (part, parts) = (piece / inner % self.0[d], self.0[d]);
+        let (part, parts) = (chunk / inner % self.0[d], self.0[d]);
         start_of_part(n, part, parts)..start_of_part(n, part + 1, parts)
     }
 """)
