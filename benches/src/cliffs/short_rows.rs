@@ -9,7 +9,7 @@ use gather_core::{
 };
 
 use super::rows::{decoded, wholes};
-use super::{Case, Row};
+use super::{Case, Row, Writes};
 use crate::random::Random;
 
 row_kernels! {
@@ -250,7 +250,7 @@ fn dot(decode: Decode, columns: usize, n: usize, wanted: f64) -> Case {
         let shape = [ROWS, columns];
         let (theirs, their_query, their_ids) =
             ((table.clone(), fused.clone(), codes.clone()), query.clone(), ids.clone());
-        let ours: Box<dyn FnMut(&mut [f32])> = match decode {
+        let ours: Writes<f32> = match decode {
             Decode::Plain | Decode::PerIndex => {
                 let plan = op.plan(&Spec::<f32>::new(&shape).expect("a table").rows(&function), &ids[..]);
                 let plan = plan.expect("a plan");

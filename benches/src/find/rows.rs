@@ -250,14 +250,16 @@ fn chain<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     let (table, given) = (quantized(draw, format, shape), Rc::new(draw.numbers::<f32>(columns)));
     let ((ids, order), face) = (shape.ids::<I, P>(draw), draw.pick(&Face::ALL));
     let op = operator::<P>(draw);
-    let plan = op.plan(&fused_view(&table, format, shape).to().rows(&PLUS, (Given::All(&given[..]),)), &id_view(&ids));
-    let plan = plan.expect("a valid call");
+    let fused = fused_view(&table, format, shape);
+    let numbers = fused.to();
+    let plan = op.plan(&numbers.rows(&PLUS, (Given::All(&given[..]),)), &id_view(&ids)).expect("a valid call");
     let name = format!("Fused {format:?} rows {}, {:?}", shape.name(order), P::RULES.out_of_bounds);
     let facts = (name, plan.explain().to_string(), table.len() + size_of_val(&given[..]) + size_of_val(&ids[..]));
     let (theirs, their_given, their_ids) = (table.clone(), given.clone(), ids.clone());
     let ours = move |out: &mut [f32], first: &mut bool| {
-        let (table, ids) = (fused_view(&table, format, shape).to(), id_view(&ids));
-        let source = table.rows(&PLUS, (Given::All(&given[..]),));
+        let (fused, ids) = (fused_view(&table, format, shape), id_view(&ids));
+        let numbers = fused.to();
+        let source = numbers.rows(&PLUS, (Given::All(&given[..]),));
         if face == Face::Fresh {
             let fresh = op.run(&source, &ids).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);
