@@ -176,11 +176,15 @@ impl<'a> Operands<'a> {
     }
 
     /// The error of an incomplete run of a plan on these operands.
+    ///
+    /// # Safety
+    /// X1: the plan was made for the layout and the type of the indices.
     #[inline(always)]
-    pub(super) fn first_bad_index(self, plan: &IndexPlan) -> Error {
+    pub(super) unsafe fn first_bad_index(self, plan: &IndexPlan) -> Error {
         let ids = self.inputs.ids;
-        debug_assert_eq!(plan.index(), ids.of);
-        first_bad_index_of(plan, ids)
+        debug_assert_eq!(plan.index(), ids.of, "X1");
+        // SAFETY: the caller's promise.
+        unsafe { first_bad_index_of(plan, ids) }
     }
 
     /// The layout of the indices with `count` as the size of its first dimension, which exists.
@@ -304,7 +308,8 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<Wr
     debug_assert!(plan.is_whole());
     // SAFETY: X1: the chunk is the whole loop nest of a plan for these operands.
     let outcome = unsafe { IndexPart::new(plan, plan.loops(), operands) }.call();
-    Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
+    // SAFETY: X1: the plan has just run on these operands.
+    Written::by(outcome, operands.out).ok_or_else(|| unsafe { operands.first_bad_index(plan) })
 }
 
 /// Moves a few rows.
@@ -346,9 +351,12 @@ pub(crate) unsafe fn run_few_rows(
 
 /// The error of an incomplete run: [`Error::IndexOutOfRange`] for the first index out of range. It takes indices of
 /// the plan's type rather than operands, which the public functions would have to store.
+///
+/// # Safety
+/// X1: the plan was made for the layout and the type of these indices.
 #[cold]
-fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
-    // SAFETY: V1: there are indices of this type along the layout.
+unsafe fn first_bad_index_of(plan: &IndexPlan, ids: Ids<'_>) -> Error {
+    // SAFETY: V1: there are indices of the plan's type (X1) along the layout.
     unsafe { first_bad_index::find(&index_check(plan), ids.start, ids.layout) }
 }
 
@@ -401,7 +409,8 @@ pub(super) unsafe fn run_in_parts(
         let part = unsafe { IndexPart::new(plan, loops, operands) };
         if tasks == 1 { part.run_in(scratch.as_ref(), 0) } else { part.run_shared(tasks, scratch.as_ref()) }
     };
-    Written::by(outcome, operands.out).ok_or_else(|| operands.first_bad_index(plan))
+    // SAFETY: X1: the plan has just run on these operands.
+    Written::by(outcome, operands.out).ok_or_else(|| unsafe { operands.first_bad_index(plan) })
 }
 
 /// A chunk of a plan's loop nest: the same kernel over fewer iterations. It carries the kernel contract.

@@ -173,7 +173,8 @@ impl DynamicCount {
         // SAFETY: V1: the tensor of indices has `count` along the first dimension.
         let operands = unsafe { operands.with_layout(&indices) };
         if one_call {
-            return Err(operands.first_bad_index(plan));
+            // SAFETY: X1: the plan has just run on these operands.
+            return Err(unsafe { operands.first_bad_index(plan) });
         }
         // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
         unsafe { run_in_parts(plan, loops, work, operands) }

@@ -17,9 +17,9 @@ use crate::types::policy::NegativeIndex;
 
 /// Takes elements or slices of data by index tuples: `out[b.., j.., s..] = data[b.., indices[b.., j.., :].., s..]`.
 ///
-/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `j` runs over the other dimensions
-/// of indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. The
-/// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
+/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `K = indices.shape[-1]` is the length
+/// of a tuple; `j` runs over `indices.shape[batch_dims..-1]`, `s` over `data.shape[batch_dims + K..]`. The result has
+/// the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
 /// [`plan`](IndexOperator::plan) does shape-dependent work once. [`Source`](crate::Source) lists the operands.

@@ -116,7 +116,7 @@ pub(crate) fn count(loops: &[Loop]) -> usize {
 /// Preferred iterations of a cut inner loop: their lines of data stay in the caches until the next index revisits them
 /// (bench `matrix`).
 const CUT: usize = 32;
-/// Minimum step in bytes at which every row reads its own line, which the hardware does not predict.
+/// Step of data in bytes from which the hardware prefetcher is assumed not to follow rows.
 const FAR: usize = 256;
 
 /// Minimum bytes of an output whose lines leave the caches before another loop revisits them.

@@ -99,10 +99,10 @@ pub(super) const STREAMED_FROM: usize = 24 << 20;
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 /// Minimum bytes of a row for non-temporal stores.
 const STREAMED_ROW: usize = 1 << 10;
-/// The same on AMD, where shorter rows take 1.1 to 3 times as long by them as in blocks (bench `methods`).
-const STREAMED_ROW_OF_AMD: usize = 2 << 10;
-/// The same for rows of data beyond the caches, elsewhere.
+/// The same for rows of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
+/// The same for such rows by one index each, on AMD.
+const STREAMED_FAR_ROW_OF_AMD: usize = 2 << 10;
 /// The same for rows of a map or a row function, which may write a row more than once (bench `cliffs`).
 const STREAMED_MADE_ROW: usize = 512;
 
@@ -184,13 +184,14 @@ impl Nest<'_> {
         if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
             return Method::Panels;
         }
-        // There rows of several lines take 1.1 to 1.3 times as long a round ahead as in blocks (bench `methods`).
-        let is_amd = self.is_far_away() && Caches::get().is_amd;
-        let in_blocks = is_amd && self.row > LINE && self.components.len() == 1;
-        let prefetches = self.is_far_away() && n >= PREFETCHED_FROM && self.takes(Method::Prefetched) && !in_blocks;
+        let is_far_list = self.is_far_away() && n >= PREFETCHED_FROM;
+        // Rows of several lines, by one index each, on AMD: a round ahead they take 1.1 to 1.3 times as long as in
+        // blocks, by non-temporal stores 1.1 to 3 times (bench `methods`).
+        let in_blocks = is_far_list && self.row > LINE && self.components.len() == 1 && Caches::get().is_amd;
+        let prefetches = is_far_list && self.takes(Method::Prefetched) && !in_blocks;
         let is_stream = self.inner().out == self.row as isize && !self.reused;
         let far_rows = prefetches && self.reach > FAR_AWAY && is_stream && self.row >= STREAMED_FAR_ROW;
-        let least = if is_amd { STREAMED_ROW_OF_AMD } else { STREAMED_ROW };
+        let least = if in_blocks { STREAMED_FAR_ROW_OF_AMD } else { STREAMED_ROW };
         let streams = leaves_the_caches(self.bytes) && (self.row >= least || far_rows) && self.takes(Method::Streamed);
         let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);
         let elements = self.are_elements();
@@ -199,6 +200,7 @@ impl Nest<'_> {
             () if streams => Method::Streamed,
             () if self.reused && (n >= FEW || !(self.has_one_pass() || vectors)) => Method::Blocks,
             () if prefetches => Method::Prefetched,
+            () if in_blocks => Method::Blocks,
             () if n <= FEW && (self.has_one_pass() || !vectors) => Method::Direct,
             () if self.fills && self.has_one_pass() && !gathers => Method::Direct,
             () if gathers => Method::Gathered,

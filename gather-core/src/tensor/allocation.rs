@@ -34,7 +34,7 @@ impl Allocation {
         Allocation { start, memory }
     }
 
-    /// Shrinks the memory to the next lower multiple of `size` bytes.
+    /// Shrinks the memory to `bytes() / size * size` bytes.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -99,7 +99,7 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if self.memory.size() != 0 {
-            // SAFETY: allocated in `new` with this layout, and owned.
+            // SAFETY: owned, and allocated with the layout `memory` (`new`, `of_vec`, `of_whole`).
             unsafe { dealloc(self.start.as_ptr(), self.memory) };
         }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Caches {
     pub(crate) second: usize,
     /// The last-level cache, shared by cores unless it is the second level.
     pub(crate) last: usize,
-    /// Whether they are listed in AMD's leaf: the class of processors whose non-temporal stores of short rows are slow.
+    /// Whether they are listed in AMD's leaf alone: processors whose non-temporal stores of short rows are slow.
     pub(crate) is_amd: bool,
 }
 
@@ -27,7 +27,8 @@ impl Caches {
     pub(crate) fn get() -> Self {
         #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
         {
-            /// Bytes; 0 before detection. Each number is useful without the other, so relaxed ordering suffices.
+            /// Bytes; 0 before detection. Each number is useful without the others, and a stale `IS_AMD` costs only
+            /// speed, so relaxed ordering suffices.
             static SECOND: AtomicUsize = AtomicUsize::new(0);
             static LAST: AtomicUsize = AtomicUsize::new(0);
             static IS_AMD: AtomicUsize = AtomicUsize::new(0);

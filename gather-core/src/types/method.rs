@@ -26,7 +26,7 @@ pub enum Method {
     /// indices of 4 and 8 bytes also rows of 12 bytes.
     Gathered = "gathered",
     /// As `Blocks`, and the rows of the next indices are prefetched. Takes rows of up to 256 bytes, in a scatter of
-    /// any length. Chosen for data beyond the caches.
+    /// any length. Chosen for data beyond the caches; on AMD for rows of a cache line or less.
     Prefetched = "prefetched",
     /// Data is held in registers and looked up by shuffles. Takes indices that reach at most 256 contiguous elements
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of
@@ -42,7 +42,8 @@ pub enum Method {
     StridedCopy = "strided_copy",
     /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written by
     /// non-temporal stores. Takes rows of a cache line or more, on x86-64; converted rows if they are contiguous, of
-    /// elements of up to 4 KiB whose alignment is at most a cache line. Chosen for outputs beyond the caches.
+    /// elements of up to 4 KiB whose alignment is at most a cache line. Chosen for outputs beyond the caches; on AMD, if data is
+    /// beyond them too, for rows of 2 KiB or more.
     Streamed = "streamed",
     /// The updates of a scatter are stably sorted by their target row, so that each row is read, reduced and written
     /// once. Takes any scatter. Chosen like `Accumulated`, if updates are few and the destination is large. Allocates

@@ -58,7 +58,7 @@ closed_set! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Argument {
-    /// The tensor that is read.
+    /// Data: the table that a gather or a bag reads, or that a scatter updates.
     Data = "data",
     /// The tensor of indices.
     Indices = "indices",
@@ -80,7 +80,7 @@ pub enum Argument {
     PadsBegin = "pads_begin",
     /// `pads_end` of SpaceToBatch.
     PadsEnd = "pads_end",
-    /// The offsets of EmbeddingBag: the beginnings of bags.
+    /// The offsets of EmbeddingBag: bag `b` is `indices[offsets[b]..offsets[b + 1]]`.
     Offsets = "offsets",
     /// The weights of EmbeddingBag.
     Weights = "weights",

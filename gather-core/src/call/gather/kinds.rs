@@ -195,7 +195,8 @@ pub(super) fn run_plan<K: Gathered>(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     if K::IS_PLAIN {
-        return plan.planned.run(operands);
+        // SAFETY: plans of plain kinds convert nothing.
+        return unsafe { plan.planned.run(operands) };
     }
     if let (Format::Mapped(map, Some(args)), None) = (reader.format, reader.function) {
         return converted::run_map(plan, (map, args), operands);

@@ -186,9 +186,13 @@ impl PlanInner {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    ///
+    /// # Safety
+    /// The plan converts nothing (K8): its kind is plain.
     #[inline(never)]
-    pub(super) fn run(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
-        // SAFETY: no map converts.
+    pub(super) unsafe fn run(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
+        debug_assert!(self.plan().spec().conversion.is_none(), "K8: the plan of a kind that converts");
+        // SAFETY: nothing converts: the caller's promise.
         unsafe { self.run_given(operands, |_| Ok(core::ptr::null())) }
     }
 

@@ -96,8 +96,8 @@ impl<A> IndexOperator<A> {
     /// Updates have the shape of the gather's result. [`run_on`](ScatterOperator::run_on) writes in place;
     /// [`run`](ScatterOperator::run) writes to a copy of data. If an index is out of range, nothing is written, unless
     /// the gather has another [`OutOfBounds`](crate::OutOfBounds) policy: `Zero` drops its row. With
-    /// [`skip_negative`](ScatterOperator::skip_negative) the row of index -1 is dropped and any other index out of
-    /// range is an error, as a cache of slots needs. Equals [`Self::adjoint`] with [`Reduction::None`].
+    /// [`skip_negative`](ScatterOperator::skip_negative) rows of negative indices are dropped, and an index beyond the
+    /// axis is still an error, as a cache of slots needs. Equals [`Self::adjoint`] with [`Reduction::None`].
     ///
     /// # Example
     /// ```

@@ -77,7 +77,7 @@ impl<'a> ScatterCallRequest<'a> {
         }
     }
 
-    /// Checks that an output has the shape of data, after the checks of attributes and shapes.
+    /// Checks `data.shape() == out.shape()`. If they differ, errors of attributes and shapes come first.
     ///
     /// # Errors
     /// Errors of the operator, then [`Error::ShapeMismatch`].

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! for each block of columns whose rows fit in the L1 cache:
-//!     for each row:
-//!     prefetch a later row, and its params
+//!     for each row: prefetch a later row, and its params
 //!     convert the rows into the scratch, by the map    (`kernels/convert`; short rows `AT_ONCE` at a time)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```

@@ -48,7 +48,7 @@ fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
     fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
-/// Runs a plan. A single chunk writes nothing if it is incomplete.
+/// Runs a plan. With one chunk, an index out of range leaves the destination unchanged.
 pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
     let tasks = scratch.tasks;
     // Offsets of all chunks count from coordinate 0 of the whole.
@@ -62,15 +62,16 @@ pub(super) fn run(whole: &ScatterPart<'_>, scratch: Scratch) -> Outcome {
         }
         let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(CHUNKS_PER_THREAD) };
         parallel_for(tasks, parts, |part, worker| {
-            // No two slices have rows of one destination.
-            run.reduce(part_of(sorted, part, parts), worker);
+            // SAFETY: X2 and R1: `part_of` never splits the entries of one destination; the worker's number is its own.
+            unsafe { run.reduce(part_of(sorted, part, parts), worker) };
         });
         return outcome;
     }
     whole.share(&scratch.cut, tasks, |part, worker| {
         // SAFETY: R1: no other thread has the worker's number, and its previous rows have been reduced.
         let (entries, outcome) = unsafe { run.sort(part, worker) };
-        run.reduce(entries, worker);
+        // SAFETY: X2: chunks have destinations of their own. R1 as above.
+        unsafe { run.reduce(entries, worker) };
         outcome
     })
 }
@@ -105,8 +106,11 @@ impl GroupRun<'_> {
         (sort(list, spare), outcome)
     }
 
-    /// Reduces listed rows into their destinations. No other thread has these destinations, or the number `worker`.
-    fn reduce(&self, entries: &[Entry], worker: usize) {
+    /// Reduces listed rows into their destinations.
+    ///
+    /// # Safety
+    /// X2: no other thread reduces into a destination of `entries`. R1: no other thread uses `worker`.
+    unsafe fn reduce(&self, entries: &[Entry], worker: usize) {
         let &GroupRun { plan, destination, updates, scratch } = self;
         let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.include_self);
         let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer;

@@ -46,7 +46,7 @@ pub(super) fn store_eight<const BYTES: usize>(places: Places<'_, BYTES>, at: usi
     }
 }
 
-/// Four elements of `BYTES` bytes: four in each vector, or two in each if `BYTES == 8`.
+/// Four elements in two vectors: `[abcd, abcd]` if `BYTES == 4`, `[ab, cd]` if `BYTES == 8`.
 #[inline(always)]
 fn four<const BYTES: usize>([a, b, c, d]: [DataRow<BYTES>; 4]) -> [__m128i; 2] {
     debug_assert!(matches!(BYTES, 4 | 8), "no other elements");

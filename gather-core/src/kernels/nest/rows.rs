@@ -242,7 +242,8 @@ impl<'p> ResolvedRows<'p> {
         self.0.each_position()
     }
 
-    /// The addresses of the rows, including rows that must not be read, for functions that tell them apart.
+    /// The addresses of the rows, including rows out of range: the one [`MoveJob`] whose rows may not all be read. For
+    /// functions that compare positions with [`Block::is_bad`].
     #[inline(always)]
     pub(in crate::kernels) fn addresses(&self) -> &MoveJob<'p> {
         &self.0

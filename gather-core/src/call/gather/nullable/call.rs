@@ -56,7 +56,7 @@ pub(super) enum Runs<'a> {
     /// Makes plans during the call.
     Once(ErasedGather<'a>, OnceFns),
     /// By plans for the layouts of its inputs.
-    PlanInner(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
+    Planned(&'a NullablePlanned, fn(&GatherPlan, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>),
 }
 
 type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Result<(), Error>;
@@ -151,7 +151,7 @@ impl Call<'_> {
                 }
                 (&*lowered, sizes, is_empty)
             }
-            Runs::PlanInner(plan, _) => {
+            Runs::Planned(plan, _) => {
                 let free = plan.check(data, indices, out)?;
                 let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
                 let mut planned = plan.lowered(self.has_bits_of_rows(data, &sizes)?);
@@ -199,7 +199,7 @@ impl Call<'_> {
     fn run_without_nulls(&self, operands: Operands<'_, Target<'_>>) -> Result<(), Error> {
         match &self.runs {
             Runs::Once(op, fns) => (fns.by[0])(op, self.reader, operands),
-            Runs::PlanInner(plan, run) => run(&plan.plan, self.reader, operands),
+            Runs::Planned(plan, run) => run(&plan.plan, self.reader, operands),
         }
     }
 
@@ -251,7 +251,7 @@ impl Call<'_> {
                 let places = unsafe { Ids::new(start, &layout, P::TYPE) };
                 run(&by_position.call(*op, missing), self.reader, operands.by(places))?;
             }
-            Runs::PlanInner(plan, run) => {
+            Runs::Planned(plan, run) => {
                 let first = numbers.shape().first().filter(|_| plan.is_dynamic());
                 let resized = first.and_then(|&first| plan.positions().resized(first)).transpose()?;
                 let layout = resized.as_ref().unwrap_or(plan.positions());

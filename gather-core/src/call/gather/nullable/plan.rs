@@ -199,7 +199,7 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
         K::Out::check(plan.dtype, data.dtype())?;
         I::Out::check(plan.index.dtype(), indices.dtype())?;
         with_operands(data, indices, out, |reader, operands| {
-            let runs = Runs::PlanInner(&self.planned, kinds::run_plan::<K>);
+            let runs = Runs::Planned(&self.planned, kinds::run_plan::<K>);
             run(&Call { facts, nulls, reader, runs }, operands)
         })
     }

@@ -25,7 +25,7 @@ pub(crate) struct DecodedRowParams<'a> {
     pub(crate) decoder: ErasedParams<'a>,
 }
 
-/// Maximum bytes of rows decoded at a time, a part of the first-level cache; and maximum rows.
+/// Rows decoded at a time: `(DECODED / stride).clamp(1, MOST_DECODED)`, so that short rows stay in L1.
 const DECODED: usize = 4 << 10;
 const MOST_DECODED: usize = 16;
 
@@ -34,8 +34,9 @@ const MOST_DECODED: usize = 16;
 pub(crate) struct DecodedRows {
     /// Numbers per row.
     pub(crate) numbers: usize,
-    /// Maximum rows decoded at a time, and bytes from one to the next: whole lines.
+    /// Maximum rows decoded at a time.
     pub(crate) rows: usize,
+    /// Bytes between rows of the scratch, a multiple of `LINE`.
     pub(crate) stride: usize,
 }
 

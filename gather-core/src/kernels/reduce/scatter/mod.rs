@@ -81,7 +81,7 @@ pub struct ScatterFns {
     pub(crate) beside: Option<SeparateFns>,
     /// Reduces segments.
     pub(crate) runs: Option<RunFns>,
-    /// The reduction for 2^32 updates or more, if its sums take more bits then.
+    /// The reduction if `updates + 1 >= 2^32`; `None` if it is this one.
     pub(in crate::kernels::reduce) of_many: Option<&'static ScatterFns>,
     /// Whether the last update wins: the destination never counts.
     pub(crate) replaces: bool,
