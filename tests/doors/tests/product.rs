@@ -262,7 +262,7 @@ where
 fn scatters_of_every_kind() {
     let add = Reduction::Add;
     each_scatter(&[ScatterElements::new(0).reduction(add)], &[ScatterNd::new().reduction(add)]);
-    each_scatter(&[Gather::new(0).adjoint(), Gather::new(0).writer()], &[GatherNd::new().adjoint()]);
+    each_scatter(&[Gather::new(0).adjoint()], &[GatherNd::new().adjoint()]);
     each_scatter::<AdjointOf<_>, AdjointOf<_>>(&[GatherElements::new(0).adjoint()], &[GatherNd::new().adjoint()]);
 }
 

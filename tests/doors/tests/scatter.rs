@@ -250,6 +250,29 @@ fn reductions_of_ones_own() {
 }
 
 #[test]
+fn writers() {
+    let (table, rows) = ([7, 8, 9, 10], View::new(&NEW, &[3]).unwrap());
+    let (ids, tuples) = (View::new(&IDS, &[3]).unwrap(), View::new(&IDS, &[3, 1]).unwrap());
+    // The last of equal ids wins.
+    let mut written = table;
+    IDS.iter().zip(NEW).for_each(|(&id, new)| written[id.rem_euclid(4) as usize] = new);
+    let data = View::new(&table, &[4]).unwrap();
+    assert_eq!(Gather::new(0).writer().run(&data, &ids, &rows).unwrap().as_slice(), written);
+    assert_eq!(GatherElements::new(0).writer().run(&data, &ids, &rows).unwrap().as_slice(), written);
+    assert_eq!(GatherNd::new().writer().run(&data, &tuples, &rows).unwrap().as_slice(), written);
+    let (plan, mut place) = (Gather::new(0).writer().plan(&data, &ids, &rows).unwrap(), table);
+    plan.run_on(&mut ViewMut::new(&mut place, &[4]).unwrap(), &ids, &rows).unwrap();
+    assert_eq!(place, written);
+    // Negative ids are dropped; others out of range are errors, and nothing is written.
+    let store = Gather::new(0).writer().skip_negative(true);
+    let mut place = table;
+    store.run_on(&mut ViewMut::new(&mut place, &[4]).unwrap(), &[-1i64, 2, -7], &rows).unwrap();
+    assert_eq!(place, [7, 8, NEW[1], 10]);
+    store.run_on(&mut ViewMut::new(&mut place, &[4]).unwrap(), &[-1i64, 2, 4], &rows).unwrap_err();
+    assert_eq!(place, [7, 8, NEW[1], 10]);
+}
+
+#[test]
 fn adjoints() {
     let (ids, gradient) = (View::new(&IDS, &[3]).unwrap(), View::new(&NEW, &[3]).unwrap());
     let sums = [2, 0, 0, 5];
