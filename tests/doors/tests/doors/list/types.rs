@@ -158,8 +158,6 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("depth_to_space", Test("inverses::depth_presets")),
     ("DynView::dtype", Test("tensors::views_of_bytes")),
     ("DynViewMut::dtype", Test("tensors::views_of_bytes")),
-    ("dyn_methods!::layout", Test("tensors::views_of_bytes")),
-    ("dyn_methods!::shape", Test("tensors::views_of_bytes")),
     ("gather", Test("index::functions_without_settings")),
     ("gather_elements", Test("index::functions_without_settings")),
     ("gather_nd", Test("index::functions_without_settings")),
