@@ -67,14 +67,15 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
-    let [empty, _] = check(&lowered, (policy, false), options, indices)?;
+    // SAFETY: lowered for these indices, just now.
+    let [empty, _] = unsafe { check(&lowered, (policy, false), options, indices) }?;
     let mut values = reserve::<T>(&lowered.output)?;
     if empty {
         return Tensor::new(values, &lowered.output);
     }
     let fill = (policy.fills()).then(fill);
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
-    each_row(&lowered, &out, policy, indices, |row, _, from| match (from, fill.as_ref().map(F::borrow)) {
+    let visit = |row, _, from| match (from, fill.as_ref().map(F::borrow)) {
         (Some(from), _) => {
             // SAFETY: V1: the coordinate's components are in range, and the row's elements are contiguous.
             let row = unsafe { slice::from_raw_parts(data.origin().wrapping_offset(from), row) };
@@ -82,7 +83,9 @@ pub(crate) fn index<T: Clone, F: Borrow<T>>(
         }
         (None, Some(fill)) => (0..row).for_each(|_| values.extend_from_slice(slice::from_ref(fill))),
         (None, None) => unreachable!("indices out of range have been refused, or there is a fill"),
-    });
+    };
+    // SAFETY: as above.
+    unsafe { each_row(&lowered, &out, policy, indices, visit) };
     Tensor::new(values, &lowered.output)
 }
 
@@ -93,7 +96,10 @@ pub(crate) fn default<T: Default>() -> Box<T> {
 }
 
 /// Runs a scatter without a reduction, lowered for a row-major destination.
-pub(crate) fn scatter<T: Clone>(
+///
+/// # Safety
+/// P1: `lowered` is for the shape of data and the layouts of indices and updates.
+pub(crate) unsafe fn scatter<T: Clone>(
     lowered: &IndexLowered,
     (policy, skips_negative): (KernelPolicy, bool),
     options: Options,
@@ -101,7 +107,8 @@ pub(crate) fn scatter<T: Clone>(
     indices: Ids<'_>,
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
-    let [empty, axis_empty] = check(lowered, (policy, skips_negative), options, indices)?;
+    // SAFETY: the caller's promise.
+    let [empty, axis_empty] = unsafe { check(lowered, (policy, skips_negative), options, indices) }?;
     let mut values = reserve::<T>(&data.shape().into())?;
     if !data.is_empty() {
         let dims = data.shape().iter().zip(data.strides());
@@ -114,13 +121,15 @@ pub(crate) fn scatter<T: Clone>(
     if empty || axis_empty {
         return Tensor::new(values, data.shape());
     }
-    each_row(lowered, updates.strides(), policy, indices, |row, from, to| {
+    let visit = |row, from, to: Option<isize>| {
         if let Some(to) = to {
             // SAFETY: V1: the row is contiguous elements of updates.
             let row = unsafe { slice::from_raw_parts(updates.origin().wrapping_offset(from), row) };
             values[to as usize..][..row.len()].clone_from_slice(row);
         }
-    });
+    };
+    // SAFETY: the caller's promise.
+    unsafe { each_row(lowered, updates.strides(), policy, indices, visit) };
     Tensor::new(values, data.shape())
 }
 
@@ -128,7 +137,10 @@ pub(crate) fn scatter<T: Clone>(
 ///
 /// # Errors
 /// The errors of [`check_options`], then [`Error::IndexOutOfRange`].
-fn check(
+///
+/// # Safety
+/// P1: `lowered` is for the layout of `indices`.
+unsafe fn check(
     lowered: &IndexLowered,
     (policy, skips_negative): (KernelPolicy, bool),
     options: Options,
@@ -146,8 +158,11 @@ fn check(
 
 /// Calls `visit(row, dense, indexed)` for each row, in the order of the dense tensor, whose strides are `dense`. `row`
 /// is the row's number of elements; the other two are its offsets in the dense and the indexed tensor. `indexed` is
-/// `None` if a component is out of range. `lowered` is for the layout of `indices`.
-fn each_row(
+/// `None` if a component is out of range.
+///
+/// # Safety
+/// P1: `lowered` is for the layout of `indices`.
+unsafe fn each_row(
     lowered: &IndexLowered,
     dense: &[isize],
     policy: KernelPolicy,

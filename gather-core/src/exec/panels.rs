@@ -93,7 +93,7 @@ impl Panelled<'_> {
     /// # Safety
     /// The contract of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops.
     /// The panels and the kernel for the loops of a panel are the plan's; the scratch was made for them.
-    pub(super) unsafe fn run(&self) -> Outcome {
+    pub(super) unsafe fn run(self) -> Outcome {
         share(self.scratch.tasks, self.scratch.items, |item, worker| {
             // SAFETY: X2: the caller's promise, for a panel that only this thread has taken. Workers have distinct
             // numbers below the number of scratches.

@@ -323,7 +323,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
             let out = Layout::contiguous(data.shape())?;
             let lowered = lower(self.attributes(), &out, ids.layout(), updates.layout())?;
             let policies = (self.policy(), self.skip_negative);
-            cloned::scatter(&lowered, policies, self.options, &data, ids, &updates)
+            // SAFETY: lowered for these layouts, just now.
+            unsafe { cloned::scatter(&lowered, policies, self.options, &data, ids, &updates) }
         })
     }
 }

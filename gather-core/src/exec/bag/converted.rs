@@ -53,7 +53,7 @@ impl<'a> Converted<'a> {
     pub(super) fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
         let rows = rows.args();
         let (plan, conversion) = (self.plan, self.conversion);
-        debug_assert!(count <= conversion.rows, "more rows than there is room for");
+        assert!(count <= conversion.rows, "R1: more rows than the scratch has");
         for (at, (slot, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
             *slot = if position < 0 { position } else { at as i64 };
         }

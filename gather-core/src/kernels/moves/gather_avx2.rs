@@ -42,7 +42,8 @@ impl<const BYTES: usize, I: Index> LevelFn for Rest<BYTES, I> {
 
     #[inline(always)]
     fn call<Here: Token>(here: Here, (strips, mut first): Self::Args<'_>) -> bool {
-        let (Some(level), Some(strip)) = (here.avx2(), strips.peek()) else { return false };
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        let Some(strip) = strips.peek() else { return false };
         let inner = Inner::<BYTES>::new(level, strip.args());
         for strip in strips {
             fetch_later::<BYTES, I>(&strip);
@@ -247,7 +248,8 @@ impl<const BYTES: usize, I: Index> LevelFn for FillingElements<BYTES, I> {
 
     #[inline(always)]
     fn call<Here: Token>(here: Here, (strips, mut first): Self::Args<'_>) {
-        let (Some(level), Some(strip)) = (here.avx2(), strips.peek()) else { return };
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        let Some(strip) = strips.peek() else { return };
         let (inner, spec, mut fill) = (Inner::<BYTES>::new(level, strip.args()), strip.spec(), FillRow::new());
         // SAFETY: the fill has the bytes of a row, and does not overlap the output.
         let one = unsafe { DataRow::new(fill.row(spec).as_ptr()) };

@@ -40,9 +40,13 @@ const FOUR: usize = 4;
 /// Offsets of elements in bytes.
 type PanelOffsets = [MaybeUninit<i32>; MOST];
 
-/// The offsets of positions in range, row after row.
+/// Strips of `n` iterations, and the offsets of their positions, all in range, row after row.
 #[derive(Clone, Copy)]
-struct ResolvedPositions<'a>(&'a [i32]);
+struct ResolvedPositions<'a> {
+    rows: Strips<'a>,
+    n: usize,
+    offsets: &'a [i32],
+}
 
 /// Gathers a plane of a panel's columns. `rest` continues from the first rows with a negative or out-of-range index. It
 /// gathers all rows if there is only one, or if they do not have `EIGHT..=MOST` elements.
@@ -54,7 +58,8 @@ impl<const BYTES: usize, I: Index> LevelFn for GatherPanel<BYTES, I> {
 
     #[inline(always)]
     fn call<Here: Token>(here: Here, (mut strips, rest): Self::Args<'_>) -> bool {
-        let (Some(level), Some(&strip)) = (here.avx2(), strips.peek()) else { return false };
+        let Some(level) = here.avx2() else { unreachable!("the function of AVX2") };
+        let Some(&strip) = strips.peek() else { return false };
         debug_assert!(strip.spec().offsets_first, "K9");
         let panel = GatheredPanel::<BYTES>::new(level, strip.args());
         let mut offsets = [const { MaybeUninit::uninit() }; MOST];
@@ -64,7 +69,7 @@ impl<const BYTES: usize, I: Index> LevelFn for GatherPanel<BYTES, I> {
             let rows = strips.first(most.min(strips.n()));
             let resolved = if takes { panel.resolve::<I>(rows, strip.n(), &mut offsets) } else { None };
             let Some(resolved) = resolved else { return rest((strips, 0)) };
-            level.run::<LoadElements<BYTES>>((rows, strip.n(), resolved));
+            level.run::<LoadElements<BYTES>>(resolved);
             strips = strips.from(rows.n());
         }
         false
@@ -94,7 +99,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
     #[inline(always)]
     fn resolve<'a, I: Index>(
         self,
-        rows: Strips<'_>,
+        rows: Strips<'a>,
         n: usize,
         to: &'a mut PanelOffsets,
     ) -> Option<ResolvedPositions<'a>> {
@@ -102,7 +107,7 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
         assert!(n >= EIGHT && count * n <= MOST, "{count} rows of {n}");
         let mut are_positions = Eight::lanes(self.stride, true);
         for (row, strip) in rows.enumerate() {
-            debug_assert_eq!(strip.n(), n);
+            assert_eq!(strip.n(), n);
             let (indices, ahead) = (Numbers::<I>::indices(&strip), strip.spec().outer_prefetch_distance);
             let later = indices.later(0).wrapping_offset(strip.args().outer().index.wrapping_mul(ahead as isize));
             prefetch_near(strip.at().out, n * BYTES);
@@ -130,19 +135,20 @@ impl<const BYTES: usize> GatheredPanel<BYTES> {
             return None;
         }
         // SAFETY: the offsets of `count` rows of `n` elements have just been written.
-        Some(ResolvedPositions(unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) }))
+        let offsets = unsafe { core::slice::from_raw_parts(to.as_ptr().cast(), count * n) };
+        Some(ResolvedPositions { rows, n, offsets })
     }
 }
 
-/// Moves the elements of strips of `n` iterations.
+/// Moves the elements of resolved strips.
 struct LoadElements<const BYTES: usize>;
 
 impl<const BYTES: usize> LevelFn for LoadElements<BYTES> {
-    type Args<'a> = (Strips<'a>, usize, ResolvedPositions<'a>);
+    type Args<'a> = ResolvedPositions<'a>;
     type Output = ();
 
     #[inline(always)]
-    fn call<Here: Token>(_: Here, (rows, n, ResolvedPositions(offsets)): Self::Args<'_>) {
+    fn call<Here: Token>(_: Here, ResolvedPositions { rows, n, offsets }: Self::Args<'_>) {
         for (row, strip) in offsets.chunks_exact(n).zip(rows) {
             let (places, data) = (Places::<BYTES>::along(&strip), strip.at().data);
             for first in (0..n).step_by(FOUR) {

@@ -388,7 +388,7 @@ impl<S: InVector<V>, T: Stored<V>, V: SumVector, const WEIGHTED: bool, const N: 
     #[inline(always)]
     fn new(level: V::Level, columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel::with_lanes(level, columns, columns - ENDING * V::N, Full)
+        Panel::with_lanes(level, columns, columns.saturating_sub(ENDING * V::N), Full)
     }
 }
 
@@ -414,9 +414,17 @@ impl<
         if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N }
     }
 
-    /// Reduces `columns` of all bags; their number is the panel's.
+    /// Reduces `columns` of all bags.
+    ///
+    /// # Panics
+    /// If `columns.len() != self.columns`, or a vector reaches beyond them.
     #[inline(always)]
     fn reduce(mut self, bag: &BagRows<'_>, columns: &Range<usize>) {
+        let lanes = <L as Lanes<T, V>>::n(self.lanes).max(<L as Lanes<V::Item, V>>::n(self.lanes));
+        // Of the first vectors the last one reaches farthest, and of the last `ENDING` the last.
+        let first = const { if N == ENDING { N } else { N - ENDING } } - 1;
+        let end = self.column(N - 1).max(self.column(first)) + lanes;
+        assert!(columns.len() == self.columns && end <= self.columns, "columns of the panel");
         let columns = bag.columns(columns, size_of::<T>(), size_of::<V::Item>());
         self.divides = columns.divides();
         columns.reduce(&mut self);

@@ -169,7 +169,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
             let (from, more) = runs.at(index, first);
             let (now, rest) = left.split_at_mut(more.min(left.len()));
             first += now.len();
-            // SAFETY: K3: indices from `first` on: at most the remainder of their run, and at most `n` in all.
+            // SAFETY: K3: values of `I` (`BagIndices::new`) from `first` on, within their run, and at most `n` in all.
             let from = unsafe { Indices::new(from, runs.step, now.len()) };
             bad |= resolve_run::<I>(rule, from, now);
             left = rest;
@@ -181,7 +181,7 @@ impl<I: Index> LevelFn for ResolveRuns<I> {
 /// Resolves each index by `position`; returns whether an index was out of range.
 #[inline(always)]
 fn resolve_each<I: Index>(indices: Indices, out: &mut [MaybeUninit<i64>], position: impl Fn(I) -> (i64, bool)) -> bool {
-    debug_assert!(indices.n() == out.len(), "a position for each index");
+    assert_eq!(indices.n(), out.len(), "a position for each index");
     // The flag is 64-bit like positions, so that vectors of both have the same number of lanes.
     let mut missed = 0;
     for (i, out) in out.iter_mut().enumerate() {
