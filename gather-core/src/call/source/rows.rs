@@ -186,7 +186,7 @@ chains! {
         /// a row is 256 times the number of blocks. A row out of range is not converted.
         ///
         /// Cost: as [`View::rows`], plus converting each row into a buffer in the first-level cache. A call allocates
-        /// a buffer of one row per thread.
+        /// a buffer per thread: at most 4 KiB, or a longer row.
         ///
         /// # Errors
         /// The errors of [`View::rows`], with errors of the map's parameters before errors of the function's. A plan
@@ -223,7 +223,7 @@ chains! {
         /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
-        /// buffer of one row per thread.
+        /// buffer per thread: at most 4 KiB, or a longer row.
         ///
         /// # Errors
         /// The errors of [`View::rows`], with [`Error::QuantizedAxis`] for axis 1 before them. A plan runs on tables
@@ -252,7 +252,7 @@ chains! {
         /// range is not decoded.
         ///
         /// Cost: as [`View::rows`], plus decoding each row into a buffer in the first-level cache. A call allocates a
-        /// buffer of one row per thread.
+        /// buffer per thread: at most 4 KiB, or a longer row.
         ///
         /// # Errors
         /// The errors of [`View::rows`] and of [`View::blocks`]: block sizes before errors of attributes and shapes;
