@@ -165,7 +165,7 @@ impl<'a> DynView<'a> {
     /// use gather_core::{DynView, Gather, Given, View, maps};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
-    /// From a file, say.
+    ///     // From a file, say.
     ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
     ///     let table = DynView::from(&codes);
     ///     let params = (Given::All(0.5), Given::All(128));
