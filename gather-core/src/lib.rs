@@ -205,11 +205,14 @@ pub use crate::call::scatter::reduces::Reduces;
 #[cfg(feature = "scatter")]
 pub use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
+pub use crate::call::source::chunks::{ChunksSpec, ChunksView, chunks};
 pub use crate::call::source::clones::CloneSource;
 #[cfg(feature = "scatter")]
 pub use crate::call::source::destination::Destination;
 pub use crate::call::source::fused::{FusedDynView, FusedView};
-pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
+pub use crate::call::source::kind::{
+    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted,
+};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;

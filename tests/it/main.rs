@@ -3,6 +3,7 @@
 mod audit;
 mod bags_sources;
 mod chains;
+mod chunks;
 mod cloned;
 mod concurrency;
 mod conformance;

@@ -169,7 +169,7 @@ pub(crate) use nest::args::{
 };
 pub(crate) use nest::plane::{Indices, OutputRows};
 pub(crate) use nest::positions::{BLOCK, Positions};
-pub(crate) use prefetch::{LINE, prefetch, prefetch_row};
+pub(crate) use prefetch::{LINE, prefetch};
 pub(crate) use resolve::{CompiledResolveFn, ResolveJob, Resolvers, WideJob};
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};

@@ -129,8 +129,8 @@ impl<'a> FusedRows<'a> {
         pub fn rows() -> usize => self.data.shape()[0];
     }
 
-    pub(crate) fn row(&self) -> FusedRow {
-        self.row
+    pub(crate) fn row(&self) -> &FusedRow {
+        &self.row
     }
 
     /// The shape `[rows, columns]`, with the row stride in bytes.

@@ -38,7 +38,7 @@ macro_rules! fused {
             ) -> Result<Request<'a>, Error> {
                 let Format::Fused(table) = data.format else { unreachable!("a source of fused rows") };
                 let ($dtype, positions) = (data.dtype, positions::<I>(data.dtype, one(bags).index)?);
-                Ok(Request::Rows(BagRequest::fused(op, table.row(), ($dtype, $output), positions)?))
+                Ok(Request::Rows(BagRequest::fused(op, *table.row(), ($dtype, $output), positions)?))
             }
         }
 

@@ -142,7 +142,10 @@ pub(super) fn run<K: Bagged>(
 ) -> Result<(), Error> {
     match (request, reader.format) {
         (Request::Rows(request), _) if K::IS_PLAIN => request.run(tensors),
-        (Request::Rows(request), Format::Mapped(map, Some(args))) => maps::run(&request, (map, args), tensors),
+        (Request::Rows(request), format) if reader.chunks.is_some() || matches!(format, Format::Mapped(..)) => {
+            maps::run(&request, reader, tensors)
+        }
+        (Request::Rows(request), Format::Plain) => request.run(tensors),
         (Request::Rows(request), Format::Fused(table)) => {
             tensors.out().layout().map_or(Ok(()), check_rows)?;
             // B7: the request is for these rows.
@@ -160,7 +163,10 @@ pub(super) fn run<K: Bagged>(
 #[inline(always)]
 pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags<'_>]) -> Result<PlannedBags, Error> {
     let (request, reads, layout) = match (request, reader.format) {
-        (Request::Rows(request), Format::Mapped(map, _)) => (request, Reads::Mapped(map.params), reader.layout),
+        (Request::Rows(request), format) if reader.chunks.is_some() || matches!(format, Format::Mapped(..)) => {
+            let names = if let Format::Mapped(map, _) = format { map.params } else { &[] };
+            (request, Reads::Converted(names, reader.chunks.map_or(1, |chunks| chunks.count)), reader.layout)
+        }
         (Request::Rows(request), Format::Fused(table)) => (request, Reads::Fused(table.format()), table.layout()),
         (Request::Rows(request), _) => (request, Reads::Elements, reader.layout),
         (Request::Tables(request), Format::Tables(tables)) => {
@@ -181,9 +187,14 @@ pub(super) fn run_plan<K: Bagged>(
 ) -> Result<(), Error> {
     match (plan, reader.format) {
         (PlannedBags::Rows(planned, _), _) if K::IS_PLAIN => planned.run(tensors),
-        (PlannedBags::Rows(planned, Reads::Mapped(params)), Format::Mapped(map, Some(args))) => {
-            maps::run_plan((planned, params), (map, args), tensors)
+        (PlannedBags::Rows(_, reads), _) if (reads.chunks() == 1) != reader.chunks.is_none() => {
+            let (op, expected) = (Op::EmbeddingBag, reads.chunks());
+            Err(Error::PlanChunksMismatch { op, expected, got: reader.chunks.map_or(1, |chunks| chunks.count) })
         }
+        (PlannedBags::Rows(planned, Reads::Converted(names, _)), _) => {
+            maps::run_plan((planned, names), reader, tensors)
+        }
+        (PlannedBags::Rows(planned, Reads::Elements), Format::Plain) => planned.run(tensors),
         (PlannedBags::Rows(planned, Reads::Fused(format)), Format::Fused(table)) => {
             check_format(*format, table)?;
             // B7: the format has just been checked, and the layout, which the plan compares, has these columns.

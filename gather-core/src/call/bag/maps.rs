@@ -1,4 +1,4 @@
-//! Bags of rows that a map converts.
+//! Bags of rows that a map converts, or that lie in chunks.
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
@@ -6,15 +6,14 @@ use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::{self, check_names};
 use crate::call::gather::planned::Params;
-use crate::call::source::kind::{IndexKind, Mapped};
-use crate::call::source::map::MapArgs;
+use crate::call::source::kind::{ChunkKind, Chunks, IndexKind, Mapped};
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::BagMap;
-use crate::kernels::convert::map::Erased as Map;
+use crate::kernels::convert::chunks::{CHUNKED, ChunkedParams};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
 use crate::plan::{Axis, BagConverting, BagKernels, BagPlan, BagRequest, PreparedBags};
-use crate::tensor::layout::Layout;
+use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -46,53 +45,103 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
     }
 }
 
-/// Runs a request on tensors of its types, with a map and its arguments.
+impl<K: ChunkBag> Bagged for Chunks<K> {
+    type Weight = K::Weight;
+
+    #[inline(always)]
+    fn weight(dtype: DType) -> DType {
+        K::weight(dtype)
+    }
+}
+
+impl<K: ChunkBag> BaggedBy<Reduction> for Chunks<K> {
+    #[inline(always)]
+    fn request<'a, I: IndexKind>(
+        op: &'a BagOperator<Reduction>,
+        reader: &Reader<'_>,
+        bags: &[ErasedBags<'_>],
+    ) -> Result<Request<'a>, Error> {
+        let request = K::request::<I>(op, reader, bags)?;
+        Ok(match request {
+            Request::Rows(request) if reader.chunks.is_some() => {
+                let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
+                Request::Rows(BagRequest {
+                    converting: Some(BagConverting { decode_fns: CHUNKED, size_in }),
+                    ..request
+                })
+            }
+            request => request,
+        })
+    }
+}
+
+/// A kind whose chunks bags reduce: elements, or what a map makes of them.
+pub trait ChunkBag: ChunkKind + BaggedBy<Reduction> {}
+
+impl<T: Element> ChunkBag for T {}
+impl ChunkBag for Any {}
+impl<T: Element, U: Reducible> ChunkBag for Mapped<T, U> {}
+
+/// Runs a request on tensors of its types, with the map or the chunks of a reader.
 ///
 /// # Errors
 /// As for [`BagRequest::plan`], then for [`given`], [`Error::AllocationFailed`], then errors of the run.
 #[inline(never)]
-pub(super) fn run(
-    request: &BagRequest<'_>,
-    map: (&Map, &dyn MapArgs),
-    tensors: BagTensors<'_, '_>,
-) -> Result<(), Error> {
-    let data = tensors.data();
-    request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
-        let map = given(plan, &bags, map, data.layout)?;
-        // SAFETY: X1: the plan was made for these tensors' layouts; the map's params have just been checked (K8).
+pub(super) fn run(request: &BagRequest<'_>, reader: &Reader<'_>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
+    request.plan(reader.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
+        let chunks = chunked(plan, reader);
+        let map = given(plan, &bags, reader, chunks.as_ref())?;
+        // SAFETY: X1: the plan was made for these tensors' layouts; the params of the map have just been checked, and
+        // those of chunks when the chunks were made (K8).
         unsafe { erased::run((plan, &bags), Some(&map), fresh, tensors) }
     })
 }
 
-/// Runs a plan on tensors of its types, with a map and its arguments.
+/// Runs a plan on tensors of its types, with the map or the chunks of a reader.
 ///
 /// # Errors
 /// [`Error::PlanParametersMismatch`], then as for [`PlannedBag::check`], [`given`] and [`PlannedBag::run_checked`].
 #[inline(never)]
 pub(super) fn run_plan(
     (planned, expected): (&PlannedBag, Params),
-    map: (&Map, &dyn MapArgs),
+    reader: &Reader<'_>,
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
-    check_names(Op::EmbeddingBag, (map.0.name, map.0.params), expected)?;
+    if let Format::Mapped(map, _) = reader.format {
+        check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
+    }
     let mut read = None;
     let bags = planned.check(&tensors, &mut read)?;
-    let map = given(&planned.plan, bags, map, tensors.data().layout)?;
+    let chunks = chunked(&planned.plan, reader);
+    let map = given(&planned.plan, bags, reader, chunks.as_ref())?;
     // SAFETY: `check` returned these bags for the tensors. The map has the plan's types and checked params (K8).
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 
-/// A map with checked arguments, each with a value for every row, or for every element.
+/// The params of the chunks of a call, if there are several.
+fn chunked<'a>(plan: &BagPlan, reader: &Reader<'a>) -> Option<ChunkedParams<'a>> {
+    let table = reader.chunks?.table?;
+    Some(ChunkedParams { table, level: plan.level })
+}
+
+/// A map with checked arguments, each with a value for every row, or for every element; or chunks.
 ///
 /// # Errors
 /// As for [`maps::given`].
 fn given<'a>(
     plan: &BagPlan,
     bags: &PreparedBags,
-    (map, args): (&Map, &'a dyn MapArgs),
-    data: &Layout,
+    reader: &Reader<'a>,
+    chunks: Option<&'a ChunkedParams<'_>>,
 ) -> Result<BagMap<'a>, Error> {
-    let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
-    let params = maps::given(Op::EmbeddingBag, (map, args), &[axis], data)?;
-    Ok(BagMap { conversion: plan.conversion(&bags.bounds, *map.decode_fns.each.get(*plan.level)), params })
+    let data = reader.layout;
+    let (fns, params) = match (chunks, reader.format) {
+        (Some(chunks), _) => (&CHUNKED, chunks.erased()),
+        (None, Format::Mapped(map, Some(args))) => {
+            let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
+            (&map.decode_fns, maps::given(Op::EmbeddingBag, (map, args), &[axis], data)?)
+        }
+        _ => unreachable!("a source that converts nothing"),
+    };
+    Ok(BagMap { conversion: plan.conversion(&bags.bounds, *fns.each.get(*plan.level)), params })
 }

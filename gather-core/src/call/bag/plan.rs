@@ -65,8 +65,15 @@ pub(super) enum PlannedBags {
 pub(super) enum Reads {
     Elements,
     /// Elements by a map with parameters of these names.
-    Mapped(&'static [&'static str]),
+    Converted(&'static [&'static str], usize),
     Fused(FusedFormat),
+}
+
+impl Reads {
+    /// The number of chunks with rows; 1 for rows that are not divided.
+    pub(super) fn chunks(self) -> usize {
+        if let Reads::Converted(_, chunks) = self { chunks } else { 1 }
+    }
 }
 
 impl PlannedBags {

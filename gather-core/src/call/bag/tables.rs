@@ -108,7 +108,7 @@ impl Plans {
         for (number, (table, bags)) in tables.iter().zip(bags).enumerate() {
             let found = positions(bags.index).ok_or_else(not_compiled(Op::EmbeddingBag, dtype, bags.index));
             let request =
-                found.and_then(|positions| of_table(op, table.row(), (dtype, output), (bags.index, positions)));
+                found.and_then(|positions| of_table(op, *table.row(), (dtype, output), (bags.index, positions)));
             let plan = request.and_then(|request| {
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
                 BagPlan::new(&request, request.rows(table.layout())?, table.layout(), &out)

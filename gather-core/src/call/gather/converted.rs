@@ -17,12 +17,13 @@ use crate::call::gather::kinds::Outputs;
 use crate::call::gather::plan::GatherPlan;
 use crate::call::gather::planned::{Params, PlanInner};
 use crate::call::gather::rows::{RowShape, WholeRow, elements};
-use crate::call::gather::{fused, maps};
+use crate::call::gather::{chunks, fused, maps};
 use crate::call::source::block_shapes::{BlockShapes, with_last};
 use crate::call::source::map::MapArgs;
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::chunks::ChunkedParams;
 use crate::kernels::convert::map::Erased as Map;
 use crate::kernels::convert::row::{DecodedRowParams, DecodedRows, Function, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
@@ -64,6 +65,8 @@ pub(super) type ConvertingFns = (
 pub(super) struct Reads {
     format: PlannedFormat,
     rows: Option<RowShape>,
+    /// The number of chunks with rows; 1 for data that is not divided.
+    chunks: usize,
 }
 
 /// Facts to compare arguments with: operator, indexed axes, level of the functions that read them, shapes.
@@ -80,7 +83,7 @@ enum PlannedFormat {
 
 impl Reads {
     /// Elements that are moved unchanged.
-    pub(super) const PLAIN: Self = Reads { format: PlannedFormat::Plain, rows: None };
+    pub(super) const PLAIN: Self = Reads { format: PlannedFormat::Plain, rows: None, chunks: 1 };
 
     /// The format and the whole rows of converted data, checked against a fixed output.
     ///
@@ -96,14 +99,16 @@ impl Reads {
         let layout = converter.reader.layout;
         let format = match converter.reader.format {
             Format::Mapped(map, _) => PlannedFormat::Mapped(map.params),
-            Format::Fused(table) => PlannedFormat::Fused(table.row()),
+            Format::Fused(table) => PlannedFormat::Fused(*table.row()),
             Format::Blocks(format, _) => {
                 let bytes = converter.writes_arrays().then(|| &plan.output()[..]);
-                PlannedFormat::Blocks(Box::new(BlockShapes::new(plan, layout, format, bytes)?))
+                let of = (plan.op(), plan.axes());
+                PlannedFormat::Blocks(Box::new(BlockShapes::new(of, layout, format, bytes)?))
             }
             Format::Plain | Format::Tables(_) => PlannedFormat::Plain,
         };
-        let mut reads = Reads { format, rows };
+        let chunks = converter.reader.chunks.map_or(1, |chunks| chunks.count);
+        let mut reads = Reads { format, rows, chunks };
         if let (Some(blocks), Some(out)) = (reads.blocks(), out) {
             check_values(plan.op(), &blocks.output, out)?;
         }
@@ -116,6 +121,16 @@ impl Reads {
     /// The blocks, if their values are the output, which is planned in arrays.
     pub(super) fn blocks(&self) -> Option<&BlockShapes> {
         if let (PlannedFormat::Blocks(blocks), None) = (&self.format, &self.rows) { Some(blocks) } else { None }
+    }
+
+    /// Checks that a reader has one chunk if the plan is for one, and several if it is for several.
+    ///
+    /// # Errors
+    /// [`Error::PlanChunksMismatch`].
+    #[inline(always)]
+    pub(super) fn check_chunks(&self, reader: &Reader<'_>, op: Op) -> Result<(), Error> {
+        let (expected, got) = (self.chunks, reader.chunks.map_or(1, |chunks| chunks.count));
+        if (expected == 1) == (got == 1) { Ok(()) } else { Err(Error::PlanChunksMismatch { op, expected, got }) }
     }
 
     /// Checks that a reader has the planned format.
@@ -131,7 +146,7 @@ impl Reads {
                 maps::check_names(op, (map.name, map.params), expected)
             }
             (PlannedFormat::Fused(expected), Format::Fused(table)) => {
-                fused::check_same(expected, table.row(), reader.layout)
+                fused::check_same(expected, *table.row(), reader.layout)
             }
             (PlannedFormat::Blocks(blocks), Format::Blocks(format, _)) => blocks.check_format(op, format),
             _ => unreachable!("a plan of another kind"),
@@ -174,18 +189,18 @@ impl<'a> Converter<'a> {
 
     /// Whether rows are taken whole, as one element each.
     pub(super) fn takes_rows(&self) -> bool {
-        self.reader.function.is_some() || matches!(self.reader.format, Format::Fused(_))
+        self.reader.function.is_some() || self.reader.chunks.is_some() || matches!(self.reader.format, Format::Fused(_))
     }
 
     /// Whether results are written in arrays: the values of one byte each.
     fn writes_arrays(&self) -> bool {
-        self.reader.function.is_none() && matches!(self.reader.format, Format::Blocks(..))
+        !self.takes_rows() && matches!(self.reader.format, Format::Blocks(..))
     }
 
     /// The number of numbers in a row of `elements`.
     fn numbers(&self, elements: usize) -> usize {
         match (self.reader.format, &self.decoder) {
-            (Format::Fused(table), _) => table.row().columns(),
+            (Format::Fused(table), _) => table.columns(),
             (_, Some(decoder)) => elements.saturating_mul(decoder.numbers),
             (_, None) => elements,
         }
@@ -194,12 +209,25 @@ impl<'a> Converter<'a> {
     /// The number of results of a row of `elements`.
     pub(super) fn results(&self, elements: usize) -> usize {
         let numbers = self.numbers(elements);
-        self.function().map_or(numbers, |function| function.results(numbers))
+        let per_result = self.decoder.map_or(1, |decoder| self.made.size() / decoder.size);
+        self.function().map_or(numbers / per_result.max(1), |function| function.results(numbers))
     }
 
     /// Whether a row becomes one value.
     pub(super) fn makes_one(&self) -> bool {
         self.function().is_some_and(|function| function.erased.one)
+    }
+
+    /// The dimensions of the results of a row of dimensions `row`. Chunks keep them, but for the last one.
+    pub(super) fn row_of_results(&self, row: &[usize]) -> Shape {
+        match row {
+            _ if self.makes_one() => Shape::default(),
+            [lead @ .., last] if self.function().is_none() && self.reader.chunks.is_some() => {
+                lead.iter().copied().chain([self.results(*last)]).collect()
+            }
+            [] if self.function().is_none() => Shape::default(),
+            _ => [self.results(elements(row))].into(),
+        }
     }
 
     /// The decoding of rows of `elements` before a row function.
@@ -214,8 +242,7 @@ impl<'a> Converter<'a> {
             return Some(lead.iter().copied().chain([self.results(*last)]).collect());
         }
         let lead = output[..output.len() - row.len()].iter().copied();
-        let last = (!self.makes_one()).then(|| self.results(elements(row)));
-        self.takes_rows().then(|| lead.chain(last).collect())
+        self.takes_rows().then(|| lead.chain(self.row_of_results(row).iter().copied()).collect())
     }
 
     /// Calls `run` with the request for elements or whole rows, and with the shapes of whole rows.
@@ -259,16 +286,19 @@ impl<'a> Converter<'a> {
         operands: Operands<'_, Target<'_>>,
         run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let (op, axes, _, reads) = prepared;
+        let (op, axes, level, reads) = prepared;
         let (start, layout) = (self.reader.start.addr(), self.reader.layout);
         let mut operands = Some(operands);
         let mut compute = |decoder: ErasedParams<'_>| {
             let Some(operands) = operands.take() else { unreachable!("called once") };
             self.compute(prepared, output, operands, decoder, run)
         };
+        if let Some(table) = self.reader.chunks.and_then(|chunks| chunks.table) {
+            return compute(ChunkedParams { table, level }.erased());
+        }
         match (self.reader.format, &reads.format) {
             (Format::Mapped(map, Some(args)), _) => compute(maps::given(op, (map, args), axes, layout)?),
-            (Format::Fused(table), _) => compute(decode_fused::erased(&table.row())),
+            (Format::Fused(table), _) => compute(decode_fused::erased(table.row())),
             (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
                 args.with(blocks, op, (start, layout.shape()), &mut compute)
             }
@@ -325,6 +355,7 @@ pub(super) fn check_data(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(
 #[inline(always)]
 pub(super) fn check_axis(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     match reader.format {
+        _ if reader.chunks.is_some() => chunks::check_axis(op.attributes.dims_before_row(reader.layout)?),
         Format::Fused(_) => fused::check_axis(op, reader.layout),
         _ => check_data(op, reader),
     }
@@ -353,7 +384,7 @@ pub(super) fn run(
             let output = leading.output_shape(request.data, request.indices);
             let len = Shape::checked_len(&output)?;
             let axes = few.axes(request.data.shape());
-            let reads = Reads { format: PlannedFormat::Mapped(map.params), rows: None };
+            let reads = Reads { format: PlannedFormat::Mapped(map.params), ..Reads::PLAIN };
             let prepared = (op.op(), &axes[..], few.level, &reads);
             return converter.write(prepared, (&output, len), operands, &|operands| {
                 // SAFETY: X1: the rows were found in the layouts of the operands; the output is row-major and has the

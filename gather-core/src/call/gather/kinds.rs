@@ -3,13 +3,16 @@
 use core::borrow::Borrow;
 
 use crate::call::attributes::IndexAttributes;
+use crate::call::gather::chunks;
 use crate::call::gather::converted::{self, Converter, Decoder, Reads};
 use crate::call::gather::erased::{self, Request};
 use crate::call::gather::plan::GatherPlan;
 use crate::call::gather::planned::PlanInner;
 use crate::call::gather::{ErasedGather, IndexOperator};
 use crate::call::source::Source;
-use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Unconverted, not_compiled};
+use crate::call::source::kind::{
+    Blocks, ByRow, ChunkKind, Chunks, Fused, IndexKind, Kind, Mapped, ReadByRow, Unconverted, not_compiled,
+};
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::Operands;
 use crate::kernels::convert::{fused as decode_fused, quantized};
@@ -26,6 +29,10 @@ use crate::types::index::{Index, IndexType};
 
 /// A kind of data that gathers read. Sealed.
 pub trait Gathered: Kind {
+    /// The kind of one chunk; this kind, unless it is [`Chunks`].
+    #[doc(hidden)]
+    type Chunk: Gathered;
+
     /// The kernels that move elements of a data type, or resolve indices for maps, formats and row functions.
     ///
     /// # Errors
@@ -130,6 +137,12 @@ where
     run(&data, operands)
 }
 
+/// Whether elements are moved unchanged, from one place: a plain kind, or one chunk of a plain kind.
+#[inline(always)]
+fn is_moved<K: Gathered>(reader: &Reader<'_>) -> bool {
+    K::IS_PLAIN || K::Chunk::IS_PLAIN && reader.chunks.is_none()
+}
+
 /// The request for elements that are moved unchanged.
 ///
 /// # Errors
@@ -153,8 +166,8 @@ pub(super) fn run<K: Gathered, I: IndexKind>(
     reader: &Reader<'_>,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    if K::IS_PLAIN {
-        let planned = request::<K, I>(op, reader.dtype, operands.indices().1)?;
+    if is_moved::<K>(reader) {
+        let planned = request::<K::Chunk, I>(op, reader.dtype, operands.indices().1)?;
         return erased::run(op.attributes, &planned, operands);
     }
     converted::check_axis(op, reader)?;
@@ -174,8 +187,8 @@ pub(super) fn plan<K: Gathered, I: IndexKind>(
     outputs: Outputs<'_>,
 ) -> Result<GatherPlan, Error> {
     let dtype = reader.dtype;
-    if K::IS_PLAIN {
-        let planned = request::<K, I>(op, dtype, index)?;
+    if is_moved::<K>(reader) {
+        let planned = request::<K::Chunk, I>(op, dtype, index)?;
         let request = Request { attributes: op.attributes, planned: &planned, data: reader.layout, indices };
         return Ok(GatherPlan { planned: PlanInner::new(&request, outputs)?, dtype, index, reads: Reads::PLAIN });
     }
@@ -194,11 +207,14 @@ pub(super) fn run_plan<K: Gathered>(
     reader: &Reader<'_>,
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
-    if K::IS_PLAIN {
-        // SAFETY: plans of plain kinds convert nothing.
+    if !K::IS_PLAIN {
+        plan.reads.check_chunks(reader, plan.planned.plan().op())?;
+    }
+    if is_moved::<K>(reader) {
+        // SAFETY: plans of plain kinds convert nothing, and neither do plans for one chunk of such a kind.
         return unsafe { plan.planned.run(operands) };
     }
-    if let (Format::Mapped(map, Some(args)), None) = (reader.format, reader.function) {
+    if let (Format::Mapped(map, Some(args)), None, None) = (reader.format, reader.function, reader.chunks) {
         return converted::run_map(plan, (map, args), operands);
     }
     converted::run_plan(plan, &Converter::new(reader, K::decoder(reader)?), operands)
@@ -210,8 +226,8 @@ pub(super) fn run_plan<K: Gathered>(
 /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::BlockSizeOutOfRange`].
 #[inline(always)]
 pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>) -> Result<(), Error> {
-    if K::IS_PLAIN {
-        return K::kernels::<i32>(op, reader.dtype, i32::TYPE).map(drop);
+    if is_moved::<K>(reader) {
+        return K::Chunk::kernels::<i32>(op, reader.dtype, i32::TYPE).map(drop);
     }
     converted::check_data(op, reader)
 }
@@ -219,7 +235,7 @@ pub(super) fn check_data<K: Gathered>(op: &ErasedGather<'_>, reader: &Reader<'_>
 /// As [`Converter::shape_of_results`]; `None` for elements that are moved unchanged.
 #[inline]
 pub(super) fn results<K: Gathered>(reader: &Reader<'_>, output: &[usize], row: &[usize]) -> Option<Shape> {
-    if K::IS_PLAIN {
+    if is_moved::<K>(reader) {
         return None;
     }
     Converter::new(reader, K::decoder(reader).ok()?).shape_of_results(output, row)
@@ -230,6 +246,8 @@ macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> Gathered for $Kind {
+            type Chunk = Self;
+
             #[inline(always)]
             fn kernels<I: IndexKind>(op: &ErasedGather<'_>, dtype: DType, index: IndexType) -> Result<Kernels, Error> {
                 let found = |registry: &'static Registry, op, dtype| registry.index_kernels(op, dtype, index);
@@ -249,8 +267,10 @@ plain! {
 
 /// Implements [`Gathered`] for converted kinds, by the decoder of a reader.
 macro_rules! decoded {
-    ($([$($generics:tt)*] $Kind:ty: |$reader:ident| $decoder:expr;)*) => {$(
+    ($([$($generics:tt)*] $Kind:ty, $Chunk:ty: |$reader:ident| $decoder:expr;)*) => {$(
         impl<$($generics)*> Gathered for $Kind {
+            type Chunk = $Chunk;
+
             // Compiled in its caller: for types known at run time it references the decoders of all formats.
             #[inline]
             fn decoder($reader: &Reader<'_>) -> Result<Option<Decoder>, Error> {
@@ -260,18 +280,18 @@ macro_rules! decoded {
     )*};
 }
 decoded! {
-    [T: Element, U: Element] Mapped<T, U>: |reader| {
+    [T: Element, U: Element] Mapped<T, U>, Self: |reader| {
         let Format::Mapped(map, _) = reader.format else { unreachable!("a source of a map") };
         let size = size_of::<U::Number>();
         let (size_in, numbers) = (size_of::<T>(), size_of::<U>() / size);
         Ok(Some(Decoder { fns: &map.decode_fns, size_in, size, numbers, made: U::DTYPE }))
     };
-    [U: Float] Fused<U>: |reader| Ok(Some(of_fused::<U>(reader)));
-    [] Fused<Any>: |reader| by_scale!(
+    [U: Float] Fused<U>, Self: |reader| Ok(Some(of_fused::<U>(reader)));
+    [] Fused<Any>, Self: |reader| by_scale!(
         reader.dtype, U => Ok(Some(of_fused::<U>(reader))),
         Err(Error::DTypeMismatch { expected: f32::DTYPE, got: reader.dtype })
     );
-    [U: Float] Blocks<U>: |reader| {
+    [U: Float] Blocks<U>, Self: |reader| {
         let Format::Blocks(format, _) = reader.format else { unreachable!("a source of blocks") };
         let numbers = format.codes.per_byte();
         let made = match numbers {
@@ -282,7 +302,10 @@ decoded! {
         let fns = quantized::decode_fns::<U>(format.codes);
         Ok(Some(Decoder { fns, size_in: 1, size: size_of::<U>(), numbers, made }))
     };
-    [K: Gathered + ReadByRow, U: Element] ByRow<K, U>: |reader| K::decoder(reader);
+    [K: Gathered + ReadByRow, U: Element] ByRow<K, U>, Self: |reader| K::decoder(reader);
+    [K: ChunkKind + Gathered] Chunks<K>, K: |reader| {
+        Ok(chunks::decoder(<K as Gathered>::decoder(reader)?, reader))
+    };
 }
 
 #[inline]

@@ -7,6 +7,7 @@
 //! ```
 
 pub(crate) mod blocks;
+pub(crate) mod chunks;
 pub(crate) mod converted;
 pub(crate) mod erased;
 pub(crate) mod fused;

@@ -39,8 +39,9 @@ pub(super) struct RowShape {
     /// The numbers that the function reads, if rows are decoded first.
     pub(super) decoding: Option<DecodedRows>,
     pub(super) params: Params,
-    /// Whether a row becomes one value, without a dimension in the result.
-    one: bool,
+    /// Number of dimensions of the results of a row, 0 for one value, and the size of the last one.
+    dims: usize,
+    last: usize,
     /// Whether the row function has a fill.
     pub(super) filled: bool,
     /// Bytes from each row of the output to the next in row-major order; `None` if rows are not evenly spaced.
@@ -66,7 +67,7 @@ impl IndexAttributes for WholeRow<'_> {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        let RowShape { lead, rows, one, .. } = self.shape;
+        let RowShape { lead, rows, dims, last, .. } = self.shape;
         // Every row is one element. Empty rows have stride 0.
         let row = data.rank() - lead;
         let step = |&step: &isize| if rows.elements == 0 { 0 } else { step };
@@ -75,8 +76,9 @@ impl IndexAttributes for WholeRow<'_> {
         self.attributes.lower(&Layout::strided(&shape, &strides)?, indices, lowered)?;
         lowered.dims.truncate(lowered.dims.len() - row);
         lowered.output = lowered.output[..lowered.output.len() - row].into();
-        if !one {
-            lowered.output.push(rows.results);
+        if dims > 0 {
+            lowered.output.extend(&data.shape()[lead..][..dims - 1]);
+            lowered.output.push(last);
         }
         Ok(())
     }
@@ -102,7 +104,9 @@ impl RowShape {
         let rows = WholeRows { elements, results: converter.results(elements) };
         let params = converter.function().map_or(&[][..], |function| function.erased.params);
         let filled = converter.function().is_some_and(|function| function.fill.is_some());
-        Ok(Some(RowShape { lead, rows, decoding, params, one: converter.makes_one(), filled, spacing: None }))
+        let row = converter.row_of_results(&data.shape()[lead..]);
+        let (dims, last) = (row.len(), row.last().copied().unwrap_or(1));
+        Ok(Some(RowShape { lead, rows, decoding, params, dims, last, filled, spacing: None }))
     }
 
     /// The number of numbers that the function reads per row.
@@ -116,10 +120,10 @@ impl RowShape {
     /// [`Error::PlanMismatch`].
     pub(super) fn check_results(&self, converter: &Converter<'_>, output: &[usize]) -> Result<(), Error> {
         let (results, one) = (converter.results(self.rows.elements), converter.makes_one());
-        if one == self.one && results == self.rows.results {
+        if one == (self.dims == 0) && results == self.rows.results {
             return Ok(());
         }
-        let lead = &output[..output.len() - usize::from(!self.one)];
+        let lead = &output[..output.len() - self.dims];
         let got: Shape = lead.iter().copied().chain((!one).then_some(results)).collect();
         Err(mismatch(Argument::Output, output, &got))
     }
@@ -154,8 +158,8 @@ impl RowShape {
             return Err(refused(Argument::Data));
         }
         let Some(out) = out.filter(|out| !out.is_empty()) else { return Ok(Some((self.rows.results as isize).max(1))) };
-        let lead = out.rank() - usize::from(!self.one);
-        if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
+        let lead = out.rank() - self.dims;
+        if !Layout::strided(&out.shape()[lead..], &out.strides()[lead..])?.is_contiguous() {
             return Err(refused(Argument::Output));
         }
         // The stride of the last dimension of size other than 1, if the dimensions before it continue it.
@@ -185,7 +189,7 @@ impl RowShape {
         args: &dyn RowArgs,
         mut run: impl FnMut(Placed, &mut PlaceRows<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let lead = &output[..output.len() - usize::from(!self.one)];
+        let lead = &output[..output.len() - self.dims];
         let dim = axes.first().map_or(0, |axis| axis.dim);
         let shapes = RowShapes { row: self.numbers(), dim, lead };
         let ran = args.with(&shapes, &mut |by_index, place| {

@@ -2,7 +2,7 @@
 
 use crate::call::source::blocks::{BlockFormat, BlockParams};
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
-use crate::plan::IndexPlan;
+use crate::plan::Axis;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::View;
 use crate::types::codes::Float;
@@ -22,22 +22,22 @@ pub(in crate::call) struct BlockShapes {
 }
 
 impl BlockShapes {
-    /// Checks data of a plan and an output of bytes that become values; finds the shapes of scales and zero points.
+    /// Checks data of an operator along axes, and an output of bytes that become values; finds the shapes of scales and zero points.
     ///
     /// # Errors
     /// [`Error::QuantizedAxis`], [`Error::RankOutOfRange`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`],
     /// [`Error::TooManyElements`].
     pub(in crate::call) fn new(
-        plan: &IndexPlan,
+        (op, axes): (Op, &[Axis]),
         data: &Layout,
         format: BlockFormat,
         bytes: Option<&[usize]>,
     ) -> Result<Self, Error> {
         let BlockFormat { codes, block_size } = format;
-        let (op, per_byte) = (plan.op(), codes.per_byte());
+        let per_byte = codes.per_byte();
         let whole_rows = codes.is_float() && block_size == 0;
         let last = data.rank().saturating_sub(1);
-        if let Some(axis) = plan.axes().iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
+        if let Some(axis) = axes.iter().find(|axis| axis.is_of_data() && axis.axis >= last) {
             return Err(Error::QuantizedAxis { op, axis: axis.axis });
         }
         if data.rank() == 0 {

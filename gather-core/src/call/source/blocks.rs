@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use alloc::boxed::Box;
 use core::marker::PhantomData;
 
 use crate::call::source::block_shapes::BlockShapes;
 use crate::call::source::spec::Spec;
 use crate::kernels::convert::ErasedParams;
+use crate::kernels::convert::chunks::OwnedParams;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Float};
 use crate::types::error::Error;
@@ -57,6 +59,17 @@ pub(in crate::call) trait BlockArgs {
         data: (usize, &[usize]),
         run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
     ) -> Result<(), Error>;
+
+    /// As [`BlockArgs::with`]; returns the arguments.
+    ///
+    /// # Errors
+    /// As for [`BlockArgs::with`].
+    fn owned<'s>(
+        &'s self,
+        blocks: &BlockShapes,
+        op: Op,
+        data: (usize, &[usize]),
+    ) -> Result<Box<dyn OwnedParams + 's>, Error>;
 }
 
 #[derive(Debug)]
@@ -82,6 +95,15 @@ impl<U: Float> BlockArgs for BlockParams<'_, U> {
         run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         run(blocks.quantized(op, data, *self)?.erased())
+    }
+
+    fn owned<'s>(
+        &'s self,
+        blocks: &BlockShapes,
+        op: Op,
+        data: (usize, &[usize]),
+    ) -> Result<Box<dyn OwnedParams + 's>, Error> {
+        Ok(Box::new(blocks.quantized(op, data, *self)?))
     }
 }
 

@@ -4,7 +4,9 @@
 
 use core::marker::PhantomData;
 
+use crate::call::source::reader::Reader;
 use crate::kernels::convert;
+use crate::kernels::convert::chunks::ChunkDecoder;
 #[cfg(feature = "scatter")]
 use crate::kernels::reduce::Reductions;
 #[cfg(feature = "bags")]
@@ -31,7 +33,7 @@ use sealed::Sealed;
 /// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
-    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks` and `Tables`"
+    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks`, `Chunks` and `Tables`"
 )]
 pub trait Kind: Sealed + Sized + 'static {
     /// The elements of a result: an [`Element`], or [`Any`] for types known at run time.
@@ -74,6 +76,20 @@ pub trait Unconverted: Kind {
 pub trait ReadByRow: Kind {
     /// The elements that a row function reads; arrays are read element by element.
     type Number: Element;
+}
+
+/// A kind that [`chunks`](crate::chunks()) takes: elements, [`Any`], mapped elements, fused rows or blocks. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not divided into chunks",
+    note = "chunks are views, maps, fused rows and blocks; a row function follows: `chunks(&parts)?.rows(..)`"
+)]
+pub trait ChunkKind: Kind {
+    /// The decoder of a chunk, checked against the first one, whose data type and row shape it has.
+    ///
+    /// # Errors
+    /// Errors of the format, [`Error::RowsNotContiguous`], then errors of params.
+    #[doc(hidden)]
+    fn decoder<'a>(first: &Reader<'a>, chunk: &Reader<'a>) -> Result<ChunkDecoder<'a>, Error>;
 }
 
 /// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
@@ -141,6 +157,8 @@ kinds! {
     Fused<U>;
     /// The kind of block-quantised data read as floats `U`, by [`View::blocks`](crate::View::blocks).
     Blocks<U>;
+    /// The kind of a table divided into chunks of kind `K`, by [`chunks`](crate::chunks()).
+    Chunks<K>;
     /// The kind of several tables of [`FusedRows`](crate::FusedRows) that bags reduce to floats `U`, or to [`Any`], by
     /// [`tables`](crate::tables()).
     Tables<U>;
@@ -181,6 +199,11 @@ results! {
     [U: Float] Tables<U>: U;
     [] Tables<Any>: Any;
     [U: Float] Blocks<U>: U, rows of U;
+    [K: ChunkKind] Chunks<K>: K::Out;
+}
+
+impl<K: ChunkKind + ReadByRow> ReadByRow for Chunks<K> {
+    type Number = K::Number;
 }
 
 #[diagnostic::do_not_recommend]

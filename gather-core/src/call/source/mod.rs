@@ -6,6 +6,7 @@
 //! view.rows(&FUNCTION, params)         each row computed           (`rows.rs`)
 //! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
 //! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
+//! chunks(&[a, b])?                     row ranges as one table     (`chunks.rs`)
 //! tables::<U>([&a, &b])?               several tables at once      (`tables.rs`)
 //! view.map(..).rows(..), ..            rows decoded, then computed (`rows.rs`)
 //! ```
@@ -14,6 +15,7 @@
 
 pub(crate) mod block_shapes;
 pub(crate) mod blocks;
+pub(crate) mod chunks;
 pub(crate) mod clones;
 #[cfg(feature = "scatter")]
 pub(crate) mod destination;
@@ -34,10 +36,13 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use crate::call::source::blocks::{BlocksSpec, BlocksView};
+#[cfg(doc)]
+use crate::call::source::chunks::chunks;
+use crate::call::source::chunks::{ChunksSpec, ChunksView};
 use crate::call::source::fused::{FusedDynView, FusedView};
 #[cfg(feature = "bags")]
 use crate::call::source::kind::Tables;
-use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped, ReadByRow, Unconverted};
+use crate::call::source::kind::{Blocks, ByRow, ChunkKind, Chunks, Fused, Kind, Mapped, ReadByRow, Unconverted};
 use crate::call::source::map::{MappedSpec, MappedView};
 use crate::call::source::reader::{Format, Reader};
 use crate::call::source::rows::{RowsSpec, RowsView};
@@ -78,9 +83,10 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// | [`DynView`], [`DynTensor`] | [`Any`] | elements of a type known at run time |
 /// | [`view.map(&MAP, params)`](View::map) | [`Mapped<T, U>`](Mapped) | elements `U` |
 /// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
-/// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows) | [`ByRow<K, U>`](ByRow), `K` their kind | elements `U` |
+/// | `.rows(&FUNCTION, params)` of [a map](MappedView::rows), [fused rows](FusedView::rows), [blocks](BlocksView::rows), [chunks](ChunksView::rows) | [`ByRow<K, U>`](ByRow), `K` their kind | elements `U` |
 /// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
 /// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
+/// | [`chunks(&[a, b])?`](chunks()) of one of these kinds `K`, but for row functions | [`Chunks<K>`](Chunks) | as of `K` |
 /// | [`tables::<U>([&a, &b])?`](tables()), [`tables_dyn(dtype, [&a, &b])?`](tables_dyn), for bags | [`Tables<U>`](Tables) | floats `U` |
 ///
 /// References, `Box` and `Arc` of sources are sources too. Indices are sources of an [`IndexKind`](crate::IndexKind).
@@ -99,8 +105,8 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// ```
 ///
 /// # Safety
-/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3). They are
-/// of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
+/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3), unless its
+/// reader has chunks. They are of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
 /// that it is given, the source's data type and the format of the kind. Its arguments are of the parameters of its
 /// map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
@@ -194,7 +200,7 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own,
+        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables and chunks have no elements of their own,
         // and all coordinates of zeros are one element. Arguments are of the parameters of the map, blocks or row
         // function, as the type of the source says.
         unsafe impl<$($generics)*> Source for $Source {
@@ -260,6 +266,8 @@ sources! {
     [U: Float] BlocksView<'_, U> => Blocks<U>: &'s Layout, |this, layout|
         this.data.layout(), this.data.origin(), U::DTYPE,
         Reader::new(this, layout, Format::Blocks(this.format, Some(&this.params)));
+    [K: ChunkKind] ChunksView<'_, K> => Chunks<K>: &'s Layout, |this, layout|
+        &this.layout, this.start(), this.one.dtype, this.reader(layout);
 }
 #[cfg(feature = "bags")]
 sources! {
@@ -315,6 +323,8 @@ specs! {
         &this.data.layout, U::DTYPE, Reader::from_layout(layout, U::DTYPE, map::format(this.map, None));
     [U: Float] BlocksSpec<U> => Blocks<U>: &'s Layout, where [], |this, layout|
         &this.data.layout, U::DTYPE, Reader::from_layout(layout, U::DTYPE, Format::Blocks(this.format, None));
+    [D: Describe] ChunksSpec<D> => Chunks<D::Kind>: D::Held<'s>, where [D::Kind: ChunkKind], |this, layout|
+        this.data.held(), this.data.dtype(), this.reader(layout);
     [D: Describe, T: Element, U: Element, P: RowParams] RowsSpec<D, T, U, P>
         => ByRow<D::Kind, U>: D::Held<'s>, where [D::Kind: ReadByRow<Number = T>], |this, layout|
         this.data.held(), U::DTYPE, this.data.reader(layout).with_function(U::DTYPE, this.function.erased(), None);

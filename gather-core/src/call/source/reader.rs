@@ -8,6 +8,7 @@
 
 use crate::call::source::Source;
 use crate::call::source::blocks::{BlockArgs, BlockFormat};
+use crate::call::source::chunks::Chunked;
 use crate::call::source::map::MapArgs;
 use crate::call::source::rows::RowArgs;
 use crate::kernels::convert::map::Erased as Map;
@@ -20,12 +21,16 @@ use crate::types::element::DType;
 /// [`Source::reader`] makes one for a call, [`Describe::reader`](super::Describe::reader) one for a plan.
 #[derive(Clone, Copy)]
 pub struct Reader<'s> {
-    /// The address of the element at coordinate 0; null for a [`Spec`](crate::Spec), which has no elements.
+    /// The address of the element at coordinate 0; null for a [`Spec`](crate::Spec), which has no elements, and for
+    /// several chunks, which have addresses of their own.
     pub(in crate::call) start: *const u8,
     pub(in crate::call) layout: &'s Layout,
     /// The data type of results.
     pub(in crate::call) dtype: DType,
+    /// The format of elements; of chunks, the format of the first one.
     pub(in crate::call) format: Format<'s>,
+    /// The chunks of a table with two or more.
+    pub(in crate::call) chunks: Option<Chunked<'s>>,
     /// The row function, with its arguments in a call.
     pub(in crate::call) function: Option<(Function<'s>, Option<&'s dyn RowArgs>)>,
 }
@@ -54,7 +59,7 @@ impl<'s> Reader<'s> {
     /// The reader of a layout without elements, to plan ahead.
     #[inline(always)]
     pub(super) fn from_layout(layout: &'s Layout, dtype: DType, format: Format<'s>) -> Self {
-        Reader { start: core::ptr::null(), layout, dtype, format, function: None }
+        Reader { start: core::ptr::null(), layout, dtype, format, chunks: None, function: None }
     }
 
     /// The same data with a row function, which makes elements of a data type.
@@ -70,6 +75,6 @@ impl<'s> Reader<'s> {
 
     /// Whether rows are read whole: a bitmap then has a bit for each row.
     pub(in crate::call) fn reads_rows(&self) -> bool {
-        self.function.is_some() || !matches!(self.format, Format::Plain | Format::Mapped(..))
+        self.function.is_some() || self.chunks.is_some() || !matches!(self.format, Format::Plain | Format::Mapped(..))
     }
 }

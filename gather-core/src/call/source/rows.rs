@@ -98,6 +98,15 @@ pub struct RowsSpec<D, T, U, P> {
     pub(super) function: RowFunction<T, U, P>,
 }
 
+impl<'p, S, T: Element, U, P: RowParams> RowsView<'p, S, T, U, P> {
+    pub(super) fn new<F>(data: S, function: &F, params: P::Given<'p>) -> Self
+    where
+        F: RowFunctionOf<T, Out = U, Params = P>,
+    {
+        RowsView { data, function: function.function(), params: RowsParams(params) }
+    }
+}
+
 impl<T: Element> View<'_, T> {
     /// Computes a [`RowFunction`] of each row that [`Gather`](crate::Gather) names: each index yields one value, or
     /// one row of another length. Rows are read in place, and no gathered rows are written.
@@ -144,7 +153,7 @@ impl<T: Element> View<'_, T> {
         function: &F,
         params: <F::Params as RowParams>::Given<'p>,
     ) -> RowsView<'p, &'a Self, T, F::Out, F::Params> {
-        RowsView { data: self, function: function.function(), params: RowsParams(params) }
+        RowsView::new(self, function, params)
     }
 }
 
@@ -162,7 +171,7 @@ macro_rules! chains {
                 function: &F,
                 params: <F::Params as RowParams>::Given<'r>,
             ) -> RowsView<'r, Self, $Number, F::Out, F::Params> {
-                RowsView { data: self, function: function.function(), params: RowsParams(params) }
+                RowsView::new(self, function, params)
             }
         }
 

@@ -4,8 +4,14 @@
 
 use core::marker::PhantomData;
 
+use crate::call::source::blocks::BlocksSpec;
+use crate::call::source::chunks::ChunksSpec;
+use crate::call::source::kind::{ChunkKind, Unconverted};
+use crate::call::source::map::MappedSpec;
+use crate::kernels::convert::map::Params;
 use crate::tensor::layout::Layout;
 use crate::tensor::typing::Any;
+use crate::types::codes::Float;
 use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -51,6 +57,36 @@ impl<T: Element> Spec<T> {
     pub fn of(layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype: T::DTYPE, kind: PhantomData }
     }
+}
+
+/// Implements `chunks` for specs.
+macro_rules! divided {
+    ($([$($generics:tt)*] $Spec:ty;)*) => {$(
+        impl<$($generics)*> $Spec {
+            /// The spec of a table of these rows that is divided into `count` chunks with rows, as
+            /// [`chunks`](crate::chunks()) divides it: to plan ahead.
+            ///
+            /// ```
+            /// use gather_core::{Gather, Spec, View, chunks};
+            ///
+            /// fn main() -> Result<(), gather_core::Error> {
+            ///     let plan = Gather::new(0).plan(&Spec::<f32>::new(&[3, 1])?.chunks(2), &Spec::<u32>::new(&[2])?)?;
+            ///     let shards = [View::new(&[1.0f32, 2.0], &[2, 1])?, View::new(&[3.0], &[1, 1])?];
+            ///     assert_eq!(plan.run(&chunks(&shards)?, &[2, 0])?.as_slice(), [3.0, 1.0]);
+            ///     Ok(())
+            /// }
+            /// ```
+            #[must_use]
+            pub fn chunks(self, count: usize) -> ChunksSpec<Self> {
+                ChunksSpec::new(self, count)
+            }
+        }
+    )*};
+}
+divided! {
+    [K: ChunkKind + Unconverted] Spec<K>;
+    [T: Element, U: Element, P: Params] MappedSpec<T, U, P>;
+    [U: Float] BlocksSpec<U>;
 }
 
 impl Spec<Any> {

@@ -12,7 +12,6 @@
 use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
-use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, PartialBag, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
@@ -96,7 +95,7 @@ impl<'a> Converted<'a> {
         for (number, &position) in rows.positions[..count].iter().enumerate() {
             if rows.distance > 0 {
                 let next = rows.positions[rows.distance + number];
-                self.prefetch(at(next), next, elements);
+                self.params.prefetch(at(next), size_in, next as usize, elements);
             }
             if position >= 0 {
                 short[n] = EncodedRow { from: at(position), to, row: position as usize };
@@ -109,15 +108,6 @@ impl<'a> Converted<'a> {
                 unsafe { self.decode(&short[..n], elements) };
                 n = 0;
             }
-        }
-    }
-
-    /// Prefetches elements of a row, and their params.
-    #[inline(always)]
-    fn prefetch(&self, from: *const u8, position: i64, elements: usize) {
-        prefetch_row(from, elements * self.plan.size_in);
-        if let Some(ahead) = self.params.ahead {
-            ahead.prefetch(position as usize, self.params.element(from, self.plan.size_in), elements);
         }
     }
 

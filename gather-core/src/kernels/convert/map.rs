@@ -191,7 +191,7 @@ impl<'a, P: Params> BoundParams<'a, P> {
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         let BoundParams { data, by_element, .. } = *self;
         let given = (&raw const *self).cast();
-        ErasedParams { given, data, by_element, ahead: if P::COUNT == 0 { None } else { Some(self) } }
+        ErasedParams { given, data, by_element, locates: false, ahead: if P::COUNT == 0 { None } else { Some(self) } }
     }
 }
 

@@ -22,6 +22,7 @@
 //! Rows out of range are filled without conversion. But elements of up to 8 bytes are converted as if they were at
 //! position 0, which every axis has, before the fill overwrites them.
 
+pub(crate) mod chunks;
 pub(crate) mod decode;
 pub(crate) mod fused;
 pub(crate) mod given;

@@ -18,6 +18,7 @@ use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
+use crate::kernels::convert::chunks::OwnedParams;
 use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
@@ -86,6 +87,12 @@ impl ScaleRows {
     }
 }
 
+impl<T> OwnedParams for Quantized<'_, T> {
+    fn erased(&self) -> ErasedParams<'_> {
+        Quantized::erased(self)
+    }
+}
+
 impl<T> Quantized<'_, T> {
     #[inline(always)]
     fn blocks(&self) -> usize {
@@ -96,7 +103,8 @@ impl<T> Quantized<'_, T> {
     /// The params without the type of scales.
     #[inline(always)]
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
-        ErasedParams { given: (&raw const *self).cast(), data: self.data, by_element: true, ahead: Some(self) }
+        let given = (&raw const *self).cast();
+        ErasedParams { given, data: self.data, by_element: true, locates: false, ahead: Some(self) }
     }
 }
 

@@ -569,6 +569,27 @@ errors! {
         /// The format given.
         got: FusedFormat,
     } => "the rows have the format {got:?}; the plan was made for {expected:?}",
+    /// A list of chunks is empty.
+    NoChunks => "chunks: there are 0 chunks; a table has 1 or more",
+    /// An error of one chunk of a table.
+    InChunk {
+        /// The number of the chunk, from 0 on.
+        chunk: usize,
+        /// The error.
+        error: Box<Error>,
+    } => "chunk {chunk}: {error}",
+    /// The gathered axis of chunks is not axis 0, which chunks divide.
+    ChunkedAxis { op,
+        /// The axis.
+        axis: usize,
+    } => "{op}: the axis of chunks is {axis}; chunks are gathered along axis 0",
+    /// A plan for one chunk with rows runs on several, or a plan for several on one.
+    PlanChunksMismatch { op,
+        /// The number of chunks with rows planned for.
+        expected: usize,
+        /// The number of chunks with rows given.
+        got: usize,
+    } => "{op}: {got} chunks have rows; the plan was made for {expected}",
     /// An error of one table in a call over several.
     InTable {
         /// The number of the table, from 0 on.

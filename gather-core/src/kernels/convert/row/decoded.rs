@@ -11,11 +11,10 @@
 //! The row function is the same as for rows that are not decoded: only its job has the addresses of rows.
 
 use crate::kernels::convert::decode::ErasedParams;
-use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::convert::{ConversionArgs, conversion, conversion_args};
 use crate::kernels::nest::args::{Conversion, DecodeFn, EncodedRow, IndexArgs};
 use crate::kernels::nest::rows::MoveJob;
-use crate::kernels::prefetch::{LINE, prefetch};
+use crate::kernels::prefetch::LINE;
 
 /// The row function of a run and the decoder of its rows, at the plan's level, with the params of both.
 #[derive(Clone, Copy)]
@@ -97,11 +96,7 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
         for (i, encoded) in encoded[..chunk.n].iter_mut().enumerate() {
             let later = first + i + job.prefetch_distance;
             if later > first + i && later < job.n {
-                let from = job.source(later);
-                prefetch(from, elements.saturating_mul(size_in).min(MOST_AHEAD));
-                if let Some(ahead) = decoder.ahead {
-                    ahead.prefetch(job.row_of_data(later), decoder.element(from, size_in), elements);
-                }
+                decoder.prefetch(job.source(later), size_in, job.row_of_data(later), elements.max(1));
             }
             *encoded =
                 EncodedRow { from: chunk.source(i), to: scratch.wrapping_add(i * stride), row: chunk.row_of_data(i) };

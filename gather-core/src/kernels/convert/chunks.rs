@@ -1,0 +1,302 @@
+//! Chunks: row ranges of several sources as one table. A row is decoded from the chunk that holds it.
+//!
+//! ```text
+//! gathers:                                       for each group of rows of a job:
+//!     locate the rows of the next group          `guide[row >> shift]`, then the ends of a few chunks
+//!     prefetch them and their params
+//!     decode the rows of this group              one call for adjacent rows of one chunk
+//! row functions, bags:                           a `DecodeFn`, which locates each row
+//! ```
+//!
+//! The positions of a job are rows of the whole table. Its data has no address: `job.data` is null.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use smallvec::SmallVec;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::decode::{COPY_FNS, DecodeFns, ErasedParams, PrefetchGiven};
+use crate::kernels::convert::{conversion, conversion_args};
+use crate::kernels::nest::args::{DecodeFn, EncodedRow, IndexArgs};
+use crate::kernels::nest::rows::MoveJob;
+use crate::kernels::prefetch::prefetch_row;
+use crate::types::level::Available;
+
+/// The functions that decode rows of a [`ChunkTable`]. Their params are [`ChunkedParams`].
+pub(crate) static CHUNKED: DecodeFns = DecodeFns {
+    // SAFETY: E1: a safe function, for all levels.
+    rows: unsafe { by_level!(decode_job, decode_job) },
+    // SAFETY: E1: a `DecodeFn` is not a `LevelPointer`.
+    each: unsafe { by_level!(decode_each, decode_each) },
+};
+
+/// Params that own the values of a chunk.
+pub(crate) trait OwnedParams {
+    fn erased(&self) -> ErasedParams<'_>;
+}
+
+/// The decoder of a chunk and its params.
+pub struct ChunkDecoder<'a> {
+    pub(crate) fns: ByLevel<DecodeFn>,
+    /// Bytes of an element of data.
+    pub(crate) size_in: usize,
+    pub(crate) params: ChunkParams<'a>,
+}
+
+pub(crate) enum ChunkParams<'a> {
+    Lent(ErasedParams<'a>),
+    Owned(Box<dyn OwnedParams + 'a>),
+}
+
+impl ChunkParams<'_> {
+    #[inline(always)]
+    fn erased(&self) -> ErasedParams<'_> {
+        match self {
+            ChunkParams::Lent(params) => *params,
+            ChunkParams::Owned(params) => params.erased(),
+        }
+    }
+}
+
+/// The decoder of elements of `size` bytes that are moved unchanged.
+pub(crate) fn copying(size: usize) -> ChunkDecoder<'static> {
+    let given = core::ptr::without_provenance(size);
+    let params = ChunkParams::Lent(ErasedParams { given, ..ErasedParams::NONE });
+    ChunkDecoder { fns: COPY_FNS, size_in: size, params }
+}
+
+struct Chunk<'a> {
+    /// The address of row 0 of the chunk, and bytes to the next row.
+    start: *const u8,
+    stride: isize,
+    /// The row of the table that is row 0 of the chunk.
+    first: usize,
+    decoder: ChunkDecoder<'a>,
+}
+
+/// The chunks of a table that have rows, in the order of their rows.
+///
+/// Invariant: for each row `first <= row < end` of a chunk, a row of elements may be read at
+/// `start + (row - first) * stride` during `'a`, aligned for the chunk's decoder, whose params fit it (K8).
+pub(crate) struct ChunkTable<'a> {
+    chunks: Vec<Chunk<'a>>,
+    /// `ends[c]` is `first` of chunk `c + 1`. The last entry is the number of rows.
+    ends: Vec<usize>,
+    /// `guide[g]` is the chunk of row `g << shift`, or the last chunk.
+    guide: Vec<usize>,
+    shift: u32,
+    /// Bytes of a row in the layout of the whole table.
+    row_bytes: usize,
+    /// Whether one decoder with its params decodes rows of every chunk.
+    pub(crate) is_uniform: bool,
+}
+
+// SAFETY: the rows and their params are only read, and both may be shared between threads: elements are `Sync`, and so
+// are the values of params (K8).
+unsafe impl Send for ChunkTable<'_> {}
+
+// SAFETY: as above.
+unsafe impl Sync for ChunkTable<'_> {}
+
+/// Chunks that `guide` has entries for, per chunk: most entries then lead to the chunk itself or to the next.
+const GUIDED: usize = 4;
+
+impl<'a> ChunkTable<'a> {
+    /// A table without chunks, of rows of `elements` elements.
+    pub(crate) fn new(is_uniform: bool) -> Self {
+        let (chunks, ends, guide) = (Vec::new(), Vec::new(), Vec::new());
+        ChunkTable { chunks, ends, guide, shift: 0, row_bytes: 0, is_uniform }
+    }
+
+    /// Appends a chunk of `rows` rows, at least one.
+    ///
+    /// # Safety
+    /// The invariant of the type for the chunk's rows: at `start + row * stride` for `row < rows`.
+    pub(crate) unsafe fn push(&mut self, start: *const u8, stride: isize, rows: usize, decoder: ChunkDecoder<'a>) {
+        let first = self.rows();
+        self.chunks.push(Chunk { start, stride, first, decoder });
+        self.ends.push(first + rows);
+    }
+
+    /// Completes the table, for rows of `row_bytes` bytes in its layout.
+    pub(crate) fn finish(&mut self, row_bytes: usize) {
+        self.row_bytes = row_bytes;
+        let (rows, most) = (self.rows(), self.chunks.len().saturating_mul(GUIDED));
+        self.shift = (0..usize::BITS - 1).find(|&shift| rows >> shift <= most).unwrap_or(usize::BITS - 1);
+        let last = self.chunks.len().saturating_sub(1);
+        let mut chunk = 0;
+        self.guide.extend((0..(rows >> self.shift) + 2).map(|entry| {
+            while chunk < last && self.ends[chunk] <= entry << self.shift {
+                chunk += 1;
+            }
+            chunk
+        }));
+    }
+
+    /// The number of chunks with rows.
+    pub(crate) fn count(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The number of the chunk that holds a row, `row < self.rows()`.
+    #[inline(always)]
+    fn chunk_of(&self, row: usize) -> usize {
+        let entry = row >> self.shift;
+        let (first, last) = (self.guide[entry], self.guide[entry + 1]);
+        match last - first {
+            0 => first,
+            1 => first + usize::from(self.ends[first] <= row),
+            _ => first + self.ends[first..last].partition_point(|&end| end <= row),
+        }
+    }
+
+    /// The number of the chunk that holds a row, and the row in it, `offset` bytes from its first byte.
+    #[inline(always)]
+    fn locate(&self, row: usize, offset: usize, to: *mut u8) -> (usize, EncodedRow) {
+        let number = self.chunk_of(row);
+        let Chunk { start, stride, first, .. } = self.chunks[number];
+        let row = row - first;
+        (
+            number,
+            EncodedRow { from: start.wrapping_offset(stride.wrapping_mul(row as isize)).wrapping_add(offset), to, row },
+        )
+    }
+
+    /// Prefetches `elements` elements of a located row, and their params.
+    #[inline(always)]
+    fn prefetch(&self, (chunk, row): (usize, EncodedRow), elements: usize) {
+        let decoder = &self.chunks[chunk].decoder;
+        let bytes = elements.saturating_mul(decoder.size_in);
+        prefetch_row(row.from, bytes.max(1));
+        let params = decoder.params.erased();
+        if let Some(ahead) = params.ahead {
+            ahead.prefetch(row.row, params.element(row.from, decoder.size_in), elements);
+        }
+    }
+}
+
+/// A table of a call, and the plan's level.
+#[derive(Clone, Copy)]
+pub(crate) struct ChunkedParams<'a> {
+    pub(crate) table: &'a ChunkTable<'a>,
+    pub(crate) level: Available,
+}
+
+impl ChunkedParams<'_> {
+    /// The params of [`CHUNKED`]. The element of a row at `from` is `from / size`: the layout begins at address 0.
+    pub(crate) fn erased(&self) -> ErasedParams<'_> {
+        ErasedParams { given: (&raw const *self).cast(), data: 0, by_element: true, locates: true, ahead: Some(self) }
+    }
+}
+
+impl PrefetchGiven for ChunkedParams<'_> {
+    fn prefetch(&self, row: usize, element: usize, elements: usize) {
+        let table = self.table;
+        if let (true, Some(first)) = (row < table.rows(), table.chunks.first()) {
+            let offset = element.wrapping_mul(first.decoder.size_in).wrapping_sub(row.wrapping_mul(table.row_bytes));
+            table.prefetch(table.locate(row, offset, core::ptr::null_mut()), elements);
+        }
+    }
+}
+
+/// Maximum rows of a group.
+const GROUP: usize = 32;
+
+/// Located rows.
+#[derive(Default)]
+struct Group {
+    rows: SmallVec<[EncodedRow; GROUP]>,
+    /// The chunk of each row.
+    chunks: SmallVec<[usize; GROUP]>,
+}
+
+impl Group {
+    #[inline(always)]
+    fn push(&mut self, (chunk, row): (usize, EncodedRow)) {
+        self.rows.push(row);
+        self.chunks.push(chunk);
+    }
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.chunks.clear();
+    }
+
+    /// Decodes `elements` elements of each row.
+    ///
+    /// # Safety
+    /// As for [`DecodeFn`], for the located rows and their results.
+    #[inline(always)]
+    unsafe fn decode(&self, ChunkedParams { table, level }: &ChunkedParams<'_>, elements: usize) {
+        let mut rows = &self.rows[..];
+        let mut decode = |chunk: usize, n: usize| {
+            let (these, rest) = rows.split_at(n);
+            let ChunkDecoder { fns, params, .. } = &table.chunks[chunk].decoder;
+            // SAFETY: the invariant of the table for rows of this chunk, with its params; the caller's promise for
+            // their results. K7: the plan's level.
+            unsafe { (fns.get(**level))(these, elements, params.erased().given) };
+            rows = rest;
+        };
+        if table.is_uniform {
+            return self.chunks.first().map_or((), |&chunk| decode(chunk, self.chunks.len()));
+        }
+        self.chunks.chunk_by(|a, b| a == b).for_each(|same| decode(same[0], same.len()));
+    }
+}
+
+/// Decodes the rows of a job, a group at a time. The next group is located and prefetched before a group is decoded.
+fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
+    // SAFETY: K8: the params of `CHUNKED`.
+    let params = unsafe { &*conversion_args(args).given.cast::<ChunkedParams<'_>>() };
+    let (table, elements) = (params.table, conversion(args).elements);
+    let (far, most) = match job.prefetch_distance {
+        0 => (false, GROUP),
+        distance => (true, distance.clamp(4, GROUP)),
+    };
+    let [mut group, mut next] = [Group::default(), Group::default()];
+    let mut done = 0;
+    loop {
+        let end = job.n.min(done + most);
+        for i in done..end {
+            let row = table.locate(job.row_of_data(i), 0, job.target(i));
+            if far {
+                table.prefetch(row, elements);
+            }
+            next.push(row);
+        }
+        // SAFETY: K1, K2, K4: every position of the job is a row of the table, and row `i` of the output may be written.
+        unsafe { group.decode(params, elements) };
+        if done == end {
+            return;
+        }
+        done = end;
+        core::mem::swap(&mut group, &mut next);
+        next.clear();
+    }
+}
+
+/// The [`DecodeFn`] of chunks. `from` of a row counts from address 0, in the layout of the whole table.
+///
+/// # Safety
+/// As for [`DecodeFn`], with [`ChunkedParams`] as params. The rows are rows of the table.
+unsafe fn decode_each(rows: &[EncodedRow], elements: usize, params: *const ()) {
+    // SAFETY: the caller's promise.
+    let params = unsafe { &*params.cast::<ChunkedParams<'_>>() };
+    let mut group = Group::default();
+    for rows in rows.chunks(GROUP) {
+        group.clear();
+        for &EncodedRow { from, to, row } in rows {
+            let offset = from.addr().wrapping_sub(row.wrapping_mul(params.table.row_bytes));
+            group.push(params.table.locate(row, offset, to));
+        }
+        // SAFETY: the caller's promise: rows of the table, from `offset` on, and their results.
+        unsafe { group.decode(params, elements) };
+    }
+}
