@@ -246,9 +246,9 @@ pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
+pub use crate::tensor::needed_pages::{Residency, WillNeed};
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
-pub use crate::tensor::pages::WillNeed;
 #[cfg(feature = "std")]
 pub use crate::tensor::pages::{Promoted, promote};
 #[cfg(feature = "std")]

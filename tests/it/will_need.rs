@@ -1,6 +1,13 @@
 //! Pages that are asked for: what is counted, and that nothing else changes.
 
-use gather_core::{DynView, Gather, GatherElements, GatherNd, Given, OutOfBounds, View, WillNeed, maps};
+use std::collections::BTreeSet;
+
+use gather_core::{
+    Bags, Codes, DynView, EmbeddingBag, FusedFormat, FusedRows, Gather, GatherElements, GatherNd, Given, OutOfBounds,
+    Reduction, Residency, Spec, View, WillNeed, chunks, maps, tables,
+};
+
+use crate::support::mixed;
 
 #[test]
 fn needed_pages_are_counted_and_the_call_goes_on() {
@@ -33,4 +40,193 @@ fn needed_pages_are_counted_and_the_call_goes_on() {
     let square = View::new(&[1u8; 640], &[64, 10]).unwrap();
     let told = GatherElements::new(1).will_need(&table, &square);
     assert!(told.rows == 640 || !cfg!(unix), "{told:?}");
+}
+
+/// The pages of elements of a list, and of others: as addresses, and the number of ranges of adjacent pages.
+#[derive(Default)]
+struct Pages(BTreeSet<usize>);
+
+impl Pages {
+    const BYTES: usize = 4096;
+
+    fn add<T>(&mut self, values: &[T]) {
+        let (start, bytes) = (values.as_ptr().addr(), size_of_val(values));
+        self.0.extend(start / Self::BYTES..=(start + bytes - 1) / Self::BYTES);
+    }
+
+    /// Compares the pages with what was requested.
+    fn check(&self, told: WillNeed, rows: usize) {
+        if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+            return;
+        }
+        let ranges = self.0.iter().filter(|&&page| page == 0 || !self.0.contains(&(page - 1))).count();
+        assert_eq!((told.rows, told.bytes, told.ranges), (rows, self.0.len() * Self::BYTES, ranges));
+    }
+}
+
+const ROWS: usize = 3000;
+
+fn ids(count: usize) -> Vec<u32> {
+    (0..count).map(|at| (mixed(9, at) % ROWS as u64) as u32).collect()
+}
+
+#[test]
+fn every_list_that_a_call_reads_is_requested_once() {
+    const ROW: usize = 160;
+    let codes: Vec<u8> = (0..ROWS * ROW).map(|at| at as u8 & 0x77).collect();
+    let scales = vec![0.5f32; ROWS];
+    let lengths = [700, 0, 1300, 1000];
+    let mut first = 0;
+    let parts: Vec<_> = lengths
+        .iter()
+        .map(|&n| {
+            let at = first..first + n;
+            first += n;
+            let scales = View::new(&scales[at.clone()], &[n, 1]).unwrap();
+            (View::new(&codes[at.start * ROW..at.end * ROW], &[n, ROW]).unwrap(), scales)
+        })
+        .collect();
+    let blocks: Vec<_> = parts.iter().map(|(codes, scales)| codes.blocks(Codes::E4M3, 0, scales)).collect();
+    let divided = chunks(&blocks).unwrap();
+    let whole = (View::new(&codes, &[ROWS, ROW]).unwrap(), View::new(&scales, &[ROWS, 1]).unwrap());
+    let whole = whole.0.blocks(Codes::E4M3, 0, &whole.1);
+    let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    let spec = Spec::<u32>::new(&[64]).unwrap();
+    let (any, any_of_whole) =
+        (gather.plan_any_count(&divided, &spec).unwrap(), gather.plan_any_count(&whole, &spec).unwrap());
+    for count in [1, 2, 40, 5000, 40_000] {
+        let mut ids = ids(count);
+        let mut pages = Pages::default();
+        for &id in &ids {
+            pages.add(&codes[id as usize * ROW..][..ROW]);
+            pages.add(&scales[id as usize..][..1]);
+        }
+        ids.push(4_000_000);
+        for told in [
+            gather.will_need(&divided, &ids),
+            gather.will_need(&whole, &ids),
+            gather.plan(&divided, &ids).unwrap().will_need(&divided, &ids),
+            any.will_need(&divided, &ids),
+            any_of_whole.will_need(&whole, &ids),
+        ] {
+            pages.check(told, count);
+        }
+        let mut residency = Residency::new(&codes);
+        pages.check(any.will_need_in(&divided, &ids, &mut residency), count);
+        let again = any.will_need_in(&divided, &ids, &mut residency);
+        assert_eq!((again.ranges, again.bytes), (0, 0));
+        assert_eq!(gather.will_need_in(&whole, &ids[..1], &mut residency).bytes, 0);
+        residency.forget();
+        pages.check(any.will_need_in(&divided, &ids, &mut residency), count);
+    }
+}
+
+#[test]
+fn values_per_row_and_per_element_of_a_map() {
+    const ROW: usize = 100;
+    let codes: Vec<u8> = (0..ROWS * ROW).map(|at| at as u8).collect();
+    let (of_rows, of_elements) = (vec![0.5f32; ROWS], vec![0.25f32; ROWS * ROW]);
+    let view = View::new(&codes, &[ROWS, ROW]).unwrap();
+    let ids = ids(50);
+    let (mut by_rows, mut by_elements) = (Pages::default(), Pages::default());
+    for &id in &ids {
+        let id = id as usize;
+        for pages in [&mut by_rows, &mut by_elements] {
+            pages.add(&codes[id * ROW..][..ROW]);
+        }
+        by_rows.add(&of_rows[id..][..1]);
+        by_elements.add(&of_elements[id * ROW..][..ROW]);
+    }
+    let map = maps::dequantize::<u8>();
+    let numbers = view.map(&map, (Given::PerRow(&of_rows), Given::All(1)));
+    by_rows.check(Gather::new(0).will_need(&numbers, &ids), ids.len());
+    let sum = EmbeddingBag::new(Reduction::Add);
+    let bags = Bags::new(&ids, &[0u32, 7, 7, 30]);
+    by_rows.check(sum.will_need(&numbers, &bags), ids.len());
+    by_rows.check(sum.plan(&numbers, &bags).unwrap().will_need(&numbers, &bags), ids.len());
+    let numbers = view.map(&map, (Given::PerElement(&of_elements), Given::All(1)));
+    by_elements.check(Gather::new(0).will_need(&numbers, &ids), ids.len());
+    // Values of another length, which a call refuses.
+    let numbers = view.map(&map, (Given::PerRow(&of_rows[1..]), Given::All(1)));
+    assert_eq!(Gather::new(0).will_need(&numbers, &ids), WillNeed::default());
+    assert_eq!(sum.will_need(&numbers, &bags), WillNeed::default());
+}
+
+#[test]
+fn bags_of_rows_of_chunks_and_of_tables() {
+    let values: Vec<f32> = (0..ROWS * 40).map(|at| at as f32).collect();
+    let view = View::new(&values, &[ROWS, 40]).unwrap();
+    let ids: Vec<i64> = ids(300).iter().map(|&id| i64::from(id)).chain([-1, -1]).collect();
+    let mut pages = Pages::default();
+    for &id in &ids[..300] {
+        pages.add(&values[id as usize * 40..][..40]);
+    }
+    let bags = Bags::new(&ids, &[0i64, 100, 290]);
+    let sum = EmbeddingBag::new(Reduction::Add).skip_negative(true);
+    pages.check(sum.will_need(&view, &bags), 300);
+    let parts = [900, 2100].map(|n| n * 40);
+    let parts =
+        [View::new(&values[..parts[0]], &[900, 40]).unwrap(), View::new(&values[parts[0]..], &[2100, 40]).unwrap()];
+    let divided = chunks(&parts).unwrap();
+    pages.check(sum.will_need(&divided, &bags), 300);
+    let plan = sum.plan(&divided, &bags).unwrap();
+    let mut residency = Residency::new(&values);
+    pages.check(plan.will_need_in(&divided, &bags, &mut residency), 300);
+    assert_eq!(sum.will_need_in(&divided, &bags, &mut residency).bytes, 0);
+    pages.check(sum.will_need(&DynView::from(&view), &bags), 300);
+
+    let plain = FusedRows::plain(view).unwrap();
+    let quantized = FusedRows::quantize(FusedFormat::Torch8, &View::new(&values, &[ROWS, 40]).unwrap()).unwrap();
+    let of_codes = FusedRows::new(quantized.view(), FusedFormat::Torch8, 40).unwrap();
+    pages.check(sum.will_need(&plain.to::<f32>(), &bags), 300);
+    for &id in &ids[..300] {
+        pages.add(&quantized.as_slice()[id as usize * 48..][..48]);
+    }
+    let both = tables::<f32>([&plain, &of_codes]).unwrap();
+    let of_both = [bags, Bags::new(&ids, &[0i64, 100, 290])];
+    pages.check(sum.will_need(&both, &of_both), 600);
+    pages.check(sum.plan(&both, &of_both).unwrap().will_need(&both, &of_both), 600);
+    assert_eq!(sum.will_need(&both, &of_both[..1]), WillNeed::default());
+}
+
+/// Pages of a file that were dropped from memory come back if they are requested, and no others.
+#[test]
+#[cfg(target_os = "linux")]
+fn pages_of_a_file_come_into_memory() {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    use memmap2::{Advice, Mmap};
+
+    const ROW: usize = 256;
+    let path = std::env::temp_dir().join(format!("gather-will-need-{}", std::process::id()));
+    let mut file = std::fs::File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    file.write_all(&vec![7u8; ROWS * ROW]).unwrap();
+    file.sync_all().unwrap();
+    // SAFETY: the file has no name, and this process alone has it open.
+    let map = unsafe { Mmap::map(&file) }.unwrap();
+    map.advise(Advice::Random).unwrap();
+    let resident = || {
+        let mut pages = vec![0u8; map.len().div_ceil(Pages::BYTES)];
+        // SAFETY: the mapping has the length; there is a byte for each of its pages.
+        let status = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
+        assert_eq!(status, 0);
+        (0..pages.len()).filter(|&page| pages[page] & 1 == 1).collect::<BTreeSet<usize>>()
+    };
+    // SAFETY: the advice drops clean pages of the file.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    if !resident().is_empty() {
+        return crate::support::skipped("will_need: pages of files that stay in memory");
+    }
+    let table = View::new(&map[..], &[ROWS, ROW]).unwrap();
+    let ids = ids(40);
+    let needed: BTreeSet<usize> = ids.iter().map(|&id| id as usize * ROW / Pages::BYTES).collect();
+    let told = Gather::new(0).will_need(&table, &ids);
+    assert_eq!(told.bytes, needed.len() * Pages::BYTES);
+    let begun = std::time::Instant::now();
+    while resident() != needed && begun.elapsed().as_secs() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(resident(), needed);
 }

@@ -38,7 +38,7 @@ mod sync;
 mod threads;
 
 #[cfg(feature = "bags")]
-pub(crate) use bag::{BagCall, BagMap, run as run_bags, run_all as run_all_bags};
+pub(crate) use bag::{BagCall, BagMap, each_row, run as run_bags, run_all as run_all_bags};
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
 pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
 pub(crate) use prepared::Prepared;

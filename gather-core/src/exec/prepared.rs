@@ -78,6 +78,17 @@ impl Prepared {
         self.dynamic.is_none() && self.plan.is_whole()
     }
 
+    /// The plan that runs `count` along the free dimension, and its loops; `count` is unused if the plan is not dynamic.
+    pub(crate) fn loops(&self, count: usize) -> (&IndexPlan, SmallVec<[Loop; 6]>) {
+        let Some(dynamic) = &self.dynamic else { return (&self.plan, SmallVec::from_slice(self.plan.loops())) };
+        let FreePlan { plan, free, times, .. } = &dynamic.plans[usize::from(count > FEW)];
+        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(plan.loops());
+        if let Some(along) = loops.get_mut(*free) {
+            along.n = times * count;
+        }
+        (plan, loops)
+    }
+
     /// Runs the plan, for `count` along the free dimension if the plan is dynamic.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ pub(crate) mod layout;
 pub(crate) mod memory;
 #[cfg(feature = "ndarray_0_17")]
 mod ndarray_0_17;
+pub(crate) mod needed_pages;
 pub(crate) mod output;
 pub(crate) mod owned;
 pub(crate) mod pages;

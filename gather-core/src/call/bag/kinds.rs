@@ -10,7 +10,6 @@ use crate::call::bag::maps;
 use crate::call::bag::plan::{PlannedBags, Reads};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::{self, PlannedTables, TablesRequest};
-use crate::call::gather::fused::check_format;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind, not_compiled};
 use crate::call::source::reader::{Format, Reader};
@@ -187,18 +186,14 @@ pub(super) fn run_plan<K: Bagged>(
 ) -> Result<(), Error> {
     match (plan, reader.format) {
         (PlannedBags::Rows(planned, _), _) if K::IS_PLAIN => planned.run(tensors),
-        (PlannedBags::Rows(_, reads), _) if (reads.chunks() == 1) != reader.chunks.is_none() => {
-            let (op, expected) = (Op::EmbeddingBag, reads.chunks());
-            Err(Error::PlanChunksMismatch { op, expected, got: reader.chunks.map_or(1, |chunks| chunks.count) })
-        }
-        (PlannedBags::Rows(planned, Reads::Converted(names, _)), _) => {
-            maps::run_plan((planned, names), reader, tensors)
-        }
-        (PlannedBags::Rows(planned, Reads::Elements), Format::Plain) => planned.run(tensors),
-        (PlannedBags::Rows(planned, Reads::Fused(format)), Format::Fused(table)) => {
-            check_format(*format, table)?;
-            // B7: the format has just been checked, and the layout, which the plan compares, has these columns.
-            planned.run(tensors.of_table(table))
+        (PlannedBags::Rows(planned, reads), format) => {
+            reads.check(reader)?;
+            match (reads, format) {
+                (Reads::Converted(..), _) => maps::run_plan(planned, reader, tensors),
+                // B7: the format has just been checked, and the layout, which the plan compares, has these columns.
+                (_, Format::Fused(table)) => planned.run(tensors.of_table(table)),
+                _ => planned.run(tensors),
+            }
         }
         (PlannedBags::Tables(planned), Format::Tables(tables)) => planned.run(tables, tensors),
         _ => unreachable!("a plan of another kind"),

@@ -4,11 +4,11 @@ use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
 use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
-use crate::call::gather::maps::{self, check_names};
-use crate::call::gather::planned::Params;
+use crate::call::gather::maps;
 use crate::call::source::kind::{ChunkKind, Chunks, IndexKind, Mapped};
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::BagMap;
+use crate::kernels::convert::ErasedParams;
 use crate::kernels::convert::chunks::{CHUNKED, ChunkedParams};
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
@@ -97,25 +97,34 @@ pub(super) fn run(request: &BagRequest<'_>, reader: &Reader<'_>, tensors: BagTen
     })
 }
 
-/// Runs a plan on tensors of its types, with the map or the chunks of a reader.
+/// Runs a plan on tensors of its types, with the map or the chunks of a reader of the planned format.
 ///
 /// # Errors
-/// [`Error::PlanParametersMismatch`], then as for [`PlannedBag::check`], [`given`] and [`PlannedBag::run_checked`].
+/// As for [`PlannedBag::check`], [`given`] and [`PlannedBag::run_checked`].
 #[inline(never)]
-pub(super) fn run_plan(
-    (planned, expected): (&PlannedBag, Params),
-    reader: &Reader<'_>,
-    tensors: BagTensors<'_, '_>,
-) -> Result<(), Error> {
-    if let Format::Mapped(map, _) = reader.format {
-        check_names(Op::EmbeddingBag, (map.name, map.params), expected)?;
-    }
+pub(super) fn run_plan(planned: &PlannedBag, reader: &Reader<'_>, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
     let mut read = None;
-    let bags = planned.check(&tensors, &mut read)?;
+    let bags = planned.check(tensors.data().layout, one(tensors.bags()), &mut read)?;
     let chunks = chunked(&planned.plan, reader);
     let map = given(&planned.plan, bags, reader, chunks.as_ref())?;
     // SAFETY: `check` returned these bags for the tensors. The map has the plan's types and checked params (K8).
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
+}
+
+/// Calls `run` with the params of a reader of the planned format; none for elements and fused rows.
+///
+/// # Errors
+/// As for [`given`].
+pub(super) fn with_params(
+    plan: &BagPlan,
+    bags: &PreparedBags,
+    reader: &Reader<'_>,
+    run: &mut dyn FnMut(ErasedParams<'_>),
+) -> Result<(), Error> {
+    let chunks = chunked(plan, reader);
+    let converts = chunks.is_some() || matches!(reader.format, Format::Mapped(..));
+    run(if converts { given(plan, bags, reader, chunks.as_ref())?.params } else { ErasedParams::NONE });
+    Ok(())
 }
 
 /// The params of the chunks of a call, if there are several.

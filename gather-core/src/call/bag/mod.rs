@@ -15,6 +15,7 @@ mod plan;
 mod planned;
 mod settings;
 mod tables;
+mod will_need;
 
 pub use plan::BagPlan;
 

@@ -10,8 +10,11 @@ use crate::call::bag::bags::{BagsOf, PlanBags};
 use crate::call::bag::kinds::{self, Bagged, BaggedBy, with_tensors};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::PlannedTables;
+use crate::call::gather::fused::check_format;
+use crate::call::gather::maps::check_names;
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
+use crate::call::source::reader::{Format, Reader};
 use crate::call::source::{Describe, Source};
 use crate::plan::Explain;
 use crate::tensor::output::{Output, written};
@@ -20,6 +23,7 @@ use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::fused::FusedFormat;
 use crate::types::index::IndexType;
+use crate::types::op::Op;
 
 /// The part of an [`EmbeddingBag`](crate::EmbeddingBag) call that depends on shapes, types and the bounds of its bags:
 /// made once, run many times, from any thread.
@@ -70,6 +74,22 @@ pub(super) enum Reads {
 }
 
 impl Reads {
+    /// Checks that a reader has the planned format, and one chunk or several as planned.
+    ///
+    /// # Errors
+    /// [`Error::PlanChunksMismatch`], [`Error::PlanParametersMismatch`], [`Error::FusedFormatMismatch`].
+    pub(super) fn check(self, reader: &Reader<'_>) -> Result<(), Error> {
+        let (op, expected, got) = (Op::EmbeddingBag, self.chunks(), reader.chunks.map_or(1, |chunks| chunks.count));
+        if (expected == 1) != (got == 1) {
+            return Err(Error::PlanChunksMismatch { op, expected, got });
+        }
+        match (self, reader.format) {
+            (Reads::Converted(names, _), Format::Mapped(map, _)) => check_names(op, (map.name, map.params), names),
+            (Reads::Fused(format), Format::Fused(table)) => check_format(format, table),
+            _ => Ok(()),
+        }
+    }
+
     /// The number of chunks with rows; 1 for rows that are not divided.
     pub(super) fn chunks(self) -> usize {
         if let Reads::Converted(_, chunks) = self { chunks } else { 1 }
@@ -78,7 +98,7 @@ impl Reads {
 
 impl PlannedBags {
     #[inline]
-    fn dtype(&self) -> DType {
+    pub(super) fn dtype(&self) -> DType {
         match self {
             PlannedBags::Rows(planned, _) => planned.types().0,
             PlannedBags::Tables(planned) => planned.dtype(),
@@ -86,7 +106,7 @@ impl PlannedBags {
     }
 
     #[inline]
-    fn index(&self, table: usize) -> Option<IndexType> {
+    pub(super) fn index(&self, table: usize) -> Option<IndexType> {
         match self {
             PlannedBags::Rows(planned, _) => Some(planned.types().1),
             PlannedBags::Tables(planned) => planned.index(table),
@@ -135,6 +155,11 @@ impl<R> BagOperator<R> {
 }
 
 impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
+    /// The plan without its kinds.
+    pub(super) fn inner(&self) -> &PlannedBags {
+        &self.plan
+    }
+
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors

@@ -51,10 +51,10 @@ impl PlannedBag {
     #[inline(always)]
     pub(super) fn check<'a>(
         &'a self,
-        tensors: &BagTensors<'_, '_>,
+        data: &Layout,
+        bags: &ErasedBags<'_>,
         read: &'a mut Option<PreparedBags>,
     ) -> Result<&'a PreparedBags, Error> {
-        let (data, bags) = (tensors.data().layout, one(tensors.bags()));
         check_layout(Argument::Data, &self.data, data)?;
         let are_planned = match bags.starts {
             BagStarts::AsPlanned => {
@@ -85,7 +85,7 @@ impl PlannedBag {
     /// As for [`PlannedBag::check`] and [`PlannedBag::run_checked`].
     pub(super) fn run(&self, tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let mut read = None;
-        let bags = self.check(&tensors, &mut read)?;
+        let bags = self.check(tensors.data().layout, one(tensors.bags()), &mut read)?;
         // SAFETY: `check` returned these bags for the tensors; there is no map.
         unsafe { self.run_checked(bags, tensors, None) }
     }

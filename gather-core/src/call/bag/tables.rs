@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::call::bag::BagOperator;
-use crate::call::bag::erased::{BagStarts, BagTensors, ErasedBags};
+use crate::call::bag::erased::{BagStarts, BagTensors, Erased, ErasedBags};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::kinds::Positions;
 use crate::call::checks::{check_layout, check_output};
@@ -232,6 +232,29 @@ impl PlannedTables {
     /// [`Error::TablesMismatch`], [`Error::InTable`], [`Error::NotRowMajor`], then as for [`Plans::run`].
     pub(super) fn run(&self, tables: &[&FusedRows<'_>], tensors: BagTensors<'_, '_>) -> Result<(), Error> {
         let bags = tensors.bags();
+        self.check(tables, bags)?;
+        if tensors.out().layout().is_some_and(|layout| !layout.is_contiguous()) {
+            return Err(Error::NotRowMajor { op: Op::EmbeddingBag, argument: Argument::Output });
+        }
+        let (mut read, shape);
+        read = None;
+        let prepared = self.prepared(bags, &mut read)?;
+        let shape = if core::ptr::eq(prepared, &raw const self.prepared[..]) {
+            &self.out
+        } else {
+            shape = self.plans.output(prepared)?;
+            &shape
+        };
+        // SAFETY: the tables have the planned formats and layouts, as just checked; a row-major output of all columns
+        // has the planned row stride; bounds and shape are taken from the bags.
+        unsafe { self.plans.run(shape, tables, prepared, tensors) }
+    }
+
+    /// Checks that tables have the planned formats and layouts, and bags each.
+    ///
+    /// # Errors
+    /// [`Error::TablesMismatch`]; [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`].
+    fn check(&self, tables: &[&FusedRows<'_>], bags: &[ErasedBags<'_>]) -> Result<(), Error> {
         check_tables(Argument::Data, self.plans.tables.len(), tables.len())?;
         check_tables(Argument::Indices, tables.len(), bags.len())?;
         for (number, (planned, table)) in self.plans.tables.iter().zip(tables).enumerate() {
@@ -239,25 +262,45 @@ impl PlannedTables {
                 .and_then(|()| check_layout(Argument::Data, &planned.data, table.layout()));
             same.map_err(in_table(number))?;
         }
-        if tensors.out().layout().is_some_and(|layout| !layout.is_contiguous()) {
-            return Err(Error::NotRowMajor { op: Op::EmbeddingBag, argument: Argument::Output });
+        Ok(())
+    }
+
+    /// The planned bags, if these bags start as planned; else bags that are read.
+    ///
+    /// # Errors
+    /// [`Error::InTable`] with [`Error::PlanMismatch`] and errors of weights, or as for [`Plans::prepare`].
+    fn prepared<'p>(
+        &'p self,
+        bags: &[ErasedBags<'_>],
+        read: &'p mut Option<Vec<PreparedBags>>,
+    ) -> Result<&'p [PreparedBags], Error> {
+        if !bags.iter().all(|bags| matches!(bags.starts, BagStarts::AsPlanned)) {
+            return Ok(read.insert(self.plans.prepare(bags)?));
         }
-        let as_planned = bags.iter().all(|bags| matches!(bags.starts, BagStarts::AsPlanned));
-        let (read, shape);
-        let (prepared, shape) = if as_planned {
-            for (number, ((layout, table), bags)) in self.indices.iter().zip(&self.plans.tables).zip(bags).enumerate() {
-                let same = check_layout(Argument::Indices, layout, bags.indices.layout)
-                    .and_then(|()| bags.check_weights(table.plan.weighted));
-                same.map_err(in_table(number))?;
-            }
-            (&self.prepared, &self.out)
-        } else {
-            read = self.plans.prepare(bags)?;
-            shape = self.plans.output(&read)?;
-            (&read, &shape)
-        };
-        // SAFETY: the tables have the planned formats and layouts, as just checked; a row-major output of all columns
-        // has the planned row stride; bounds and shape are taken from the bags.
-        unsafe { self.plans.run(shape, tables, prepared, tensors) }
+        for (number, ((layout, table), bags)) in self.indices.iter().zip(&self.plans.tables).zip(bags).enumerate() {
+            let same = check_layout(Argument::Indices, layout, bags.indices.layout)
+                .and_then(|()| bags.check_weights(table.plan.weighted));
+            same.map_err(in_table(number))?;
+        }
+        Ok(&self.prepared)
+    }
+
+    /// Calls `each` with the plan, the rows and the bags of each table.
+    ///
+    /// # Errors
+    /// As for [`PlannedTables::run`], but for errors of the output and of index values.
+    pub(super) fn each_table(
+        &self,
+        tables: &[&FusedRows<'_>],
+        bags: &[ErasedBags<'_>],
+        each: &mut dyn FnMut((&BagPlan, &PreparedBags), Erased<'_>, &ErasedBags<'_>),
+    ) -> Result<(), Error> {
+        self.check(tables, bags)?;
+        let mut read = None;
+        let prepared = self.prepared(bags, &mut read)?;
+        for (number, (planned, bags)) in self.plans.tables.iter().zip(bags).enumerate() {
+            each((&planned.plan, &prepared[number]), tables[number].into(), bags);
+        }
+        Ok(())
     }
 }

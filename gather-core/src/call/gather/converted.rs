@@ -286,25 +286,11 @@ impl<'a> Converter<'a> {
         operands: Operands<'_, Target<'_>>,
         run: &dyn Fn(Operands<'_>) -> Result<Written, Error>,
     ) -> Result<(), Error> {
-        let (op, axes, level, reads) = prepared;
-        let (start, layout) = (self.reader.start.addr(), self.reader.layout);
         let mut operands = Some(operands);
-        let mut compute = |decoder: ErasedParams<'_>| {
+        decoder_params(self.reader, prepared, &mut |decoder| {
             let Some(operands) = operands.take() else { unreachable!("called once") };
             self.compute(prepared, output, operands, decoder, run)
-        };
-        if let Some(table) = self.reader.chunks.and_then(|chunks| chunks.table) {
-            return compute(ChunkedParams { table, level }.erased());
-        }
-        match (self.reader.format, &reads.format) {
-            (Format::Mapped(map, Some(args)), _) => compute(maps::given(op, (map, args), axes, layout)?),
-            (Format::Fused(table), _) => compute(decode_fused::erased(table.row())),
-            (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
-                args.with(blocks, op, (start, layout.shape()), &mut compute)
-            }
-            (Format::Plain, _) => compute(ErasedParams::NONE),
-            _ => unreachable!("a reader of a call, and the plan of its kind"),
-        }
+        })
     }
 
     /// As [`Converter::write`], with the decoder's arguments.
@@ -337,6 +323,45 @@ impl<'a> Converter<'a> {
             operands.write(|| Ok(output), run)
         })
     }
+}
+
+/// Compares the arguments of a reader's decoder with the shapes of a call, and calls `run` with them.
+///
+/// # Errors
+/// The errors of the arguments, then of `run`.
+fn decoder_params(
+    reader: &Reader<'_>,
+    (op, axes, level, reads): PreparedFor<'_>,
+    run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (start, layout) = (reader.start.addr(), reader.layout);
+    if let Some(table) = reader.chunks.and_then(|chunks| chunks.table) {
+        return run(ChunkedParams { table, level }.erased());
+    }
+    match (reader.format, &reads.format) {
+        (Format::Mapped(map, Some(args)), _) => run(maps::given(op, (map, args), axes, layout)?),
+        (Format::Fused(table), _) => run(decode_fused::erased(table.row())),
+        (Format::Blocks(_, Some(args)), PlannedFormat::Blocks(blocks)) => {
+            args.with(blocks, op, (start, layout.shape()), run)
+        }
+        (Format::Plain, _) => run(ErasedParams::NONE),
+        _ => unreachable!("a reader of a call, and the plan of its kind"),
+    }
+}
+
+/// As [`decoder_params`], for a plan of the reader's kind.
+///
+/// # Errors
+/// The errors of [`Reads::check_chunks`] and of [`Reads::check`], then of [`decoder_params`].
+pub(super) fn with_params(
+    GatherPlan { planned, reads, .. }: &GatherPlan,
+    reader: &Reader<'_>,
+    run: &mut dyn FnMut(ErasedParams<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let plan = planned.plan();
+    reads.check_chunks(reader, plan.op())?;
+    reads.check(reader, plan.op())?;
+    decoder_params(reader, (plan.op(), plan.axes(), plan.spec().level, reads), run)
 }
 
 /// Checks the sizes of a format.

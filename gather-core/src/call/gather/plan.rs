@@ -8,15 +8,14 @@ use crate::call::gather::blocks;
 use crate::call::gather::converted::Reads;
 use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
 use crate::call::gather::planned::PlanInner;
-use crate::call::gather::{IndexOperator, kinds, will_need};
+use crate::call::gather::{IndexOperator, kinds};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
-use crate::exec::{self, Ids, Operands, Written};
+use crate::exec::{self, Operands, Written};
 use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
-use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Any, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -52,7 +51,7 @@ use crate::types::index::{Index, IndexType};
 /// }
 /// ```
 pub struct Plan<K, I> {
-    plan: GatherPlan,
+    pub(super) plan: GatherPlan,
     kinds: PhantomData<fn(K, I)>,
 }
 
@@ -247,23 +246,6 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
         // mutably, so it overlaps no input.
         let operands = unsafe { Operands::new(data.parts(), indices, out, dtype) };
         kinds::run_plan::<K>(&self.plan, &data, operands)
-    }
-
-    /// Requests the pages of data that a run on these indices will touch, or none for other layouts or types than the
-    /// plan's: see [`IndexOperator::will_need`](crate::IndexOperator::will_need).
-    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
-    where
-        S: Source<Kind = K> + ?Sized,
-        X: Source<Kind = I> + ?Sized,
-    {
-        let GatherPlan { planned, dtype, index, .. } = &self.plan;
-        if K::Out::check(*dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
-            return WillNeed::default();
-        }
-        let (held, ids) = (data.held(), indices.held());
-        // SAFETY: V1 of a source of this layout; its type is the planned type, as just checked.
-        let ids = unsafe { Ids::new(indices.start(), ids.borrow(), *index) };
-        will_need::advise(planned, (data.start(), held.borrow()), ids)
     }
 }
 

@@ -2,10 +2,13 @@
 
 use alloc::boxed::Box;
 
+use smallvec::SmallVec;
+
 use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{Operands, Prepared, Written, pool_threads};
+use crate::kernels::Loop;
 use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -94,6 +97,11 @@ impl PlanInner {
         pub(super) fn explain() -> Explain<'_> => Explain::index(self.plan(), pool_threads);
         /// The shape of the result, for a plan for any count at the expected count.
         pub(super) fn output_shape() -> &[usize] => self.out.shape();
+    }
+
+    /// The plan for `count` indices, the result of [`PlanInner::check_inputs`], and its loops.
+    pub(super) fn loops(&self, count: usize) -> (&IndexPlan, SmallVec<[Loop; 6]>) {
+        self.prepared.loops(count)
     }
 
     /// Whether the inputs have the planned layouts, and the planned size of indices.

@@ -17,6 +17,7 @@ mod window;
 
 pub(crate) use several::run_all;
 
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use smallvec::SmallVec;
@@ -222,6 +223,24 @@ pub(crate) fn run(call: BagCall<'_>) -> Result<(), Error> {
         return Ok(());
     }
     Err(call.error())
+}
+
+/// Calls `visit` with each row that the bags reduce, in order. The axis has one position or more.
+///
+/// # Safety
+/// X1: `bags` was prepared for the plan, and for indices of its type from `index` on.
+pub(crate) unsafe fn each_row(plan: &BagPlan, bags: &PreparedBags, index: *const u8, visit: &mut dyn FnMut(usize)) {
+    // SAFETY: X1: the indices may be read along the runs of the bags.
+    let indices = unsafe { BagIndices::new(index, &bags.indices, &plan.rule) };
+    let mut positions = [0; PART].map(MaybeUninit::new);
+    for first in (0..bags.rows).step_by(PART) {
+        let part = &mut positions[..PART.min(bags.rows - first)];
+        (bags.positions)((indices, first, part));
+        for position in part {
+            // SAFETY: all positions were initialised when the array was made.
+            usize::try_from(unsafe { position.assume_init() }).into_iter().for_each(&mut *visit);
+        }
+    }
 }
 
 #[inline(never)]

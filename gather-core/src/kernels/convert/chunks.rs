@@ -13,8 +13,6 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
-
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::decode::{COPY_FNS, DecodeFns, ErasedParams, PrefetchGiven};
 use crate::kernels::convert::{conversion, conversion_args};
@@ -66,13 +64,15 @@ pub(crate) fn copying(size: usize) -> ChunkDecoder<'static> {
     ChunkDecoder { fns: COPY_FNS, size_in: size, params }
 }
 
-struct Chunk<'a> {
+/// The rows of a chunk.
+#[derive(Clone, Copy)]
+struct Chunk {
     /// The address of row 0 of the chunk, and bytes to the next row.
     start: *const u8,
     stride: isize,
-    /// The row of the table that is row 0 of the chunk.
+    /// Rows of the table before the chunk, and up to its end.
     first: usize,
-    decoder: ChunkDecoder<'a>,
+    end: usize,
 }
 
 /// The chunks of a table that have rows, in the order of their rows.
@@ -80,16 +80,15 @@ struct Chunk<'a> {
 /// Invariant: for each row `first <= row < end` of a chunk, a row of elements may be read at
 /// `start + (row - first) * stride` during `'a`, aligned for the chunk's decoder, whose params fit it (K8).
 pub(crate) struct ChunkTable<'a> {
-    chunks: Vec<Chunk<'a>>,
-    /// `ends[c]` is `first` of chunk `c + 1`. The last entry is the number of rows.
-    ends: Vec<usize>,
+    chunks: Vec<Chunk>,
+    decoders: Vec<ChunkDecoder<'a>>,
     /// `guide[g]` is the chunk of row `g << shift`, or the last chunk.
     guide: Vec<usize>,
     shift: u32,
     /// Bytes of a row in the layout of the whole table.
     row_bytes: usize,
     /// Whether one decoder with its params decodes rows of every chunk.
-    pub(crate) is_uniform: bool,
+    is_uniform: bool,
 }
 
 // SAFETY: the rows and their params are only read, and both may be shared between threads: elements are `Sync`, and so
@@ -103,10 +102,10 @@ unsafe impl Sync for ChunkTable<'_> {}
 const GUIDED: usize = 4;
 
 impl<'a> ChunkTable<'a> {
-    /// A table without chunks, of rows of `elements` elements.
+    /// A table without chunks.
     pub(crate) fn new(is_uniform: bool) -> Self {
-        let (chunks, ends, guide) = (Vec::new(), Vec::new(), Vec::new());
-        ChunkTable { chunks, ends, guide, shift: 0, row_bytes: 0, is_uniform }
+        let (chunks, decoders, guide) = (Vec::new(), Vec::new(), Vec::new());
+        ChunkTable { chunks, decoders, guide, shift: 0, row_bytes: 0, is_uniform }
     }
 
     /// Appends a chunk of `rows` rows, at least one.
@@ -115,8 +114,8 @@ impl<'a> ChunkTable<'a> {
     /// The invariant of the type for the chunk's rows: at `start + row * stride` for `row < rows`.
     pub(crate) unsafe fn push(&mut self, start: *const u8, stride: isize, rows: usize, decoder: ChunkDecoder<'a>) {
         let first = self.rows();
-        self.chunks.push(Chunk { start, stride, first, decoder });
-        self.ends.push(first + rows);
+        self.chunks.push(Chunk { start, stride, first, end: first + rows });
+        self.decoders.push(decoder);
     }
 
     /// Completes the table, for rows of `row_bytes` bytes in its layout.
@@ -127,7 +126,7 @@ impl<'a> ChunkTable<'a> {
         let last = self.chunks.len().saturating_sub(1);
         let mut chunk = 0;
         self.guide.extend((0..(rows >> self.shift) + 2).map(|entry| {
-            while chunk < last && self.ends[chunk] <= entry << self.shift {
+            while chunk < last && self.chunks[chunk].end <= entry << self.shift {
                 chunk += 1;
             }
             chunk
@@ -141,7 +140,7 @@ impl<'a> ChunkTable<'a> {
 
     /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+        self.chunks.last().map_or(0, |chunk| chunk.end)
     }
 
     /// The number of the chunk that holds a row, `row < self.rows()`.
@@ -151,8 +150,8 @@ impl<'a> ChunkTable<'a> {
         let (first, last) = (self.guide[entry], self.guide[entry + 1]);
         match last - first {
             0 => first,
-            1 => first + usize::from(self.ends[first] <= row),
-            _ => first + self.ends[first..last].partition_point(|&end| end <= row),
+            1 => first + usize::from(self.chunks[first].end <= row),
+            _ => first + self.chunks[first..last].partition_point(|chunk| chunk.end <= row),
         }
     }
 
@@ -171,12 +170,14 @@ impl<'a> ChunkTable<'a> {
     /// Prefetches `elements` elements of a located row, and their params.
     #[inline(always)]
     fn prefetch(&self, (chunk, row): (usize, EncodedRow), elements: usize) {
-        let decoder = &self.chunks[chunk].decoder;
+        let decoder = &self.decoders[chunk];
         let bytes = elements.saturating_mul(decoder.size_in);
         prefetch_row(row.from, bytes.max(1));
-        let params = decoder.params.erased();
-        if let Some(ahead) = params.ahead {
-            ahead.prefetch(row.row, params.element(row.from, decoder.size_in), elements);
+        if !self.is_uniform {
+            let params = decoder.params.erased();
+            if let Some(ahead) = params.ahead {
+                ahead.prefetch(row.row, params.element(row.from, decoder.size_in), elements);
+            }
         }
     }
 }
@@ -189,6 +190,26 @@ pub(crate) struct ChunkedParams<'a> {
 }
 
 impl ChunkedParams<'_> {
+    /// Decodes `elements` elements of rows of a chunk, or of any chunk if the table is uniform.
+    ///
+    /// # Safety
+    /// As for [`DecodeFn`], for the located rows and their results.
+    #[inline(always)]
+    unsafe fn decode(&self, chunk: usize, rows: &[EncodedRow], elements: usize) {
+        let ChunkDecoder { fns, params, .. } = &self.table.decoders[chunk];
+        // SAFETY: the invariant of the table for rows of this chunk, with its params; the caller's promise for their
+        // results. K7: the plan's level.
+        unsafe { (fns.get(*self.level))(rows, elements, params.erased().given) };
+    }
+
+    /// Element `element` of the table, in its row; `None` beyond the last row.
+    #[inline(always)]
+    fn row(&self, row: usize, element: usize) -> Option<(usize, EncodedRow)> {
+        let (table, size_in) = (self.table, self.table.decoders.first()?.size_in);
+        let offset = element.wrapping_mul(size_in).wrapping_sub(row.wrapping_mul(table.row_bytes));
+        (row < table.rows()).then(|| table.locate(row, offset, core::ptr::null_mut()))
+    }
+
     /// The params of [`CHUNKED`]. The element of a row at `from` is `from / size`: the layout begins at address 0.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         ErasedParams { given: (&raw const *self).cast(), data: 0, by_element: true, locates: true, ahead: Some(self) }
@@ -196,11 +217,16 @@ impl ChunkedParams<'_> {
 }
 
 impl PrefetchGiven for ChunkedParams<'_> {
+    fn ranges(&self, row: usize, element: usize, elements: usize, each: &mut dyn FnMut(usize, usize)) {
+        if let Some((chunk, row)) = self.row(row, element) {
+            let decoder = &self.table.decoders[chunk];
+            decoder.params.erased().ranges((row.from, decoder.size_in), row.row, elements, each);
+        }
+    }
+
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
-        let table = self.table;
-        if let (true, Some(first)) = (row < table.rows(), table.chunks.first()) {
-            let offset = element.wrapping_mul(first.decoder.size_in).wrapping_sub(row.wrapping_mul(table.row_bytes));
-            table.prefetch(table.locate(row, offset, core::ptr::null_mut()), elements);
+        if let Some(row) = self.row(row, element) {
+            self.table.prefetch(row, elements);
         }
     }
 }
@@ -208,64 +234,75 @@ impl PrefetchGiven for ChunkedParams<'_> {
 /// Maximum rows of a group.
 const GROUP: usize = 32;
 
-/// Located rows.
-#[derive(Default)]
+/// Located rows, and the chunk of each.
 struct Group {
-    rows: SmallVec<[EncodedRow; GROUP]>,
-    /// The chunk of each row.
-    chunks: SmallVec<[usize; GROUP]>,
+    rows: [EncodedRow; GROUP],
+    chunks: [usize; GROUP],
+    n: usize,
 }
 
 impl Group {
+    const EMPTY: Self = {
+        let row = EncodedRow { from: core::ptr::null(), to: core::ptr::null_mut(), row: 0 };
+        Group { rows: [row; GROUP], chunks: [0; GROUP], n: 0 }
+    };
+
     #[inline(always)]
     fn push(&mut self, (chunk, row): (usize, EncodedRow)) {
-        self.rows.push(row);
-        self.chunks.push(chunk);
+        (self.rows[self.n], self.chunks[self.n]) = (row, chunk);
+        self.n += 1;
     }
 
-    #[inline(always)]
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.chunks.clear();
-    }
-
-    /// Decodes `elements` elements of each row.
+    /// Decodes `elements` elements of each row, and removes the rows.
     ///
     /// # Safety
     /// As for [`DecodeFn`], for the located rows and their results.
     #[inline(always)]
-    unsafe fn decode(&self, ChunkedParams { table, level }: &ChunkedParams<'_>, elements: usize) {
-        let mut rows = &self.rows[..];
-        let mut decode = |chunk: usize, n: usize| {
-            let (these, rest) = rows.split_at(n);
-            let ChunkDecoder { fns, params, .. } = &table.chunks[chunk].decoder;
-            // SAFETY: the invariant of the table for rows of this chunk, with its params; the caller's promise for
-            // their results. K7: the plan's level.
-            unsafe { (fns.get(**level))(these, elements, params.erased().given) };
-            rows = rest;
-        };
-        if table.is_uniform {
-            return self.chunks.first().map_or((), |&chunk| decode(chunk, self.chunks.len()));
+    unsafe fn decode(&mut self, params: &ChunkedParams<'_>, elements: usize) {
+        let (rows, chunks) = (&self.rows[..self.n], &self.chunks[..self.n]);
+        self.n = 0;
+        if params.table.is_uniform {
+            // SAFETY: the caller's promise.
+            return unsafe { params.decode(chunks.first().copied().unwrap_or(0), rows, elements) };
         }
-        self.chunks.chunk_by(|a, b| a == b).for_each(|same| decode(same[0], same.len()));
+        let mut first = 0;
+        for same in chunks.chunk_by(|a, b| a == b) {
+            // SAFETY: the caller's promise.
+            unsafe { params.decode(same[0], &rows[first..first + same.len()], elements) };
+            first += same.len();
+        }
     }
 }
+
+/// Jobs of fewer rows are decoded row by row.
+const FEW: usize = 4;
 
 /// Decodes the rows of a job, a group at a time. The next group is located and prefetched before a group is decoded.
 fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     // SAFETY: K8: the params of `CHUNKED`.
     let params = unsafe { &*conversion_args(args).given.cast::<ChunkedParams<'_>>() };
     let (table, elements) = (params.table, conversion(args).elements);
+    let locate = |i: usize| table.locate(job.row_of_data(i), 0, job.target(i));
+    if job.n < FEW {
+        for i in 0..job.n {
+            let (chunk, row) = locate(i);
+            // SAFETY: K1, K2, K4: the position is a row of the table, and row `i` of the output may be written.
+            unsafe { params.decode(chunk, &[row], elements) };
+        }
+        return;
+    }
     let (far, most) = match job.prefetch_distance {
         0 => (false, GROUP),
-        distance => (true, distance.clamp(4, GROUP)),
+        distance => (true, distance.clamp(FEW, GROUP)),
     };
-    let [mut group, mut next] = [Group::default(), Group::default()];
+    let mut groups = [Group::EMPTY, Group::EMPTY];
+    let [group, next] = &mut groups;
+    let (mut group, mut next) = (group, next);
     let mut done = 0;
     loop {
         let end = job.n.min(done + most);
         for i in done..end {
-            let row = table.locate(job.row_of_data(i), 0, job.target(i));
+            let row = locate(i);
             if far {
                 table.prefetch(row, elements);
             }
@@ -277,8 +314,7 @@ fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
             return;
         }
         done = end;
-        core::mem::swap(&mut group, &mut next);
-        next.clear();
+        (group, next) = (next, group);
     }
 }
 
@@ -289,9 +325,8 @@ fn decode_job(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
 unsafe fn decode_each(rows: &[EncodedRow], elements: usize, params: *const ()) {
     // SAFETY: the caller's promise.
     let params = unsafe { &*params.cast::<ChunkedParams<'_>>() };
-    let mut group = Group::default();
+    let mut group = Group::EMPTY;
     for rows in rows.chunks(GROUP) {
-        group.clear();
         for &EncodedRow { from, to, row } in rows {
             let offset = from.addr().wrapping_sub(row.wrapping_mul(params.table.row_bytes));
             group.push(params.table.locate(row, offset, to));

@@ -77,6 +77,20 @@ pub(crate) struct ErasedParams<'a> {
 pub(crate) trait PrefetchGiven {
     /// Prefetches the values of a row, and of `elements` of its elements from `element` on, or the first of them.
     fn prefetch(&self, row: usize, element: usize, elements: usize);
+
+    /// Calls `each` with the address and the bytes of the values of a row, and of `elements` of its elements from
+    /// `element` on.
+    fn ranges(&self, row: usize, element: usize, elements: usize, each: &mut dyn FnMut(usize, usize));
+}
+
+/// Calls `each` with the address and the bytes of `n` values from `at` on, that lie in `values`.
+#[inline]
+pub(crate) fn range_of<V>(values: &[V], at: usize, n: usize, each: &mut dyn FnMut(usize, usize)) {
+    let values = &values[at.min(values.len())..];
+    let values = &values[..n.min(values.len())];
+    if !values.is_empty() {
+        each(values.as_ptr().addr(), size_of_val(values));
+    }
 }
 
 impl ErasedParams<'_> {
@@ -88,6 +102,23 @@ impl ErasedParams<'_> {
     #[inline(always)]
     pub(crate) fn element(&self, at: *const u8, size: usize) -> usize {
         if self.by_element { at.addr().wrapping_sub(self.data) / size } else { 0 }
+    }
+
+    /// Calls `each` with the address and the bytes of `elements` elements of `size` bytes of a row, and of their
+    /// values.
+    pub(crate) fn ranges(
+        &self,
+        (from, size): (*const u8, usize),
+        row: usize,
+        elements: usize,
+        each: &mut dyn FnMut(usize, usize),
+    ) {
+        if !self.locates {
+            each(from.addr(), elements.saturating_mul(size));
+        }
+        if let Some(ahead) = self.ahead {
+            ahead.ranges(row, self.element(from, size), elements, each);
+        }
     }
 
     /// Prefetches `elements >= 1` elements of `size` bytes of a row, or the first of them, and their values.

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
+use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven, range_of};
 use crate::kernels::convert::given::Given;
 use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
@@ -146,6 +146,14 @@ impl<'a, V: Copy> Lookup<'a, V> {
         }
     }
 
+    /// The values of a row, or of `elements` elements from `element` on, if they have their own.
+    fn ranges(&self, (row, element, elements): (usize, usize, usize), each: &mut dyn FnMut(usize, usize)) {
+        if self.row_step + self.element_step > 0 {
+            let at = row * self.row_step + element * self.element_step;
+            range_of(self.values, at, if self.element_step > 0 { elements } else { 1 }, each);
+        }
+    }
+
     /// The value for an element of a row.
     ///
     /// # Safety
@@ -199,6 +207,10 @@ impl<P: Params> PrefetchGiven for BoundParams<'_, P> {
     fn prefetch(&self, row: usize, element: usize, elements: usize) {
         P::prefetch(&self.lookups, row, element, elements);
     }
+
+    fn ranges(&self, row: usize, element: usize, elements: usize, each: &mut dyn FnMut(usize, usize)) {
+        P::ranges(&self.lookups, (row, element, elements), each);
+    }
 }
 
 pub(crate) const MAX_PARAMS: usize = gather_macros::limit!(max_params);
@@ -242,6 +254,9 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
 
     #[doc(hidden)]
     fn prefetch(lookups: &Self::Lookups<'_>, row: usize, element: usize, elements: usize);
+
+    #[doc(hidden)]
+    fn ranges(lookups: &Self::Lookups<'_>, of: (usize, usize, usize), each: &mut dyn FnMut(usize, usize));
 }
 
 macro_rules! params {
@@ -283,6 +298,10 @@ macro_rules! params {
             #[inline(always)]
             fn prefetch(lookups: &Self::Lookups<'_>, row: usize, element: usize, elements: usize) {
                 $(lookups.$field.prefetch(row, element, elements);)*
+            }
+
+            fn ranges(lookups: &Self::Lookups<'_>, of: (usize, usize, usize), each: &mut dyn FnMut(usize, usize)) {
+                $(lookups.$field.ranges(of, each);)*
             }
 
             #[inline(always)]

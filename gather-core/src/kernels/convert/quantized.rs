@@ -19,7 +19,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::kernels::convert::chunks::OwnedParams;
-use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven};
+use crate::kernels::convert::decode::{Decode, DecodeFns, ErasedParams, PrefetchGiven, range_of};
 use crate::kernels::convert::prefetch_given;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::vectors;
@@ -109,6 +109,16 @@ impl<T> Quantized<'_, T> {
 }
 
 impl<T> PrefetchGiven for Quantized<'_, T> {
+    fn ranges(&self, _: usize, at: usize, bytes: usize, each: &mut dyn FnMut(usize, usize)) {
+        let (blocks, rows) = (self.blocks(), at / self.row..(at + bytes).div_ceil(self.row));
+        for row in rows {
+            range_of(self.scales, self.scale_rows.of(row) * blocks, blocks, each);
+            if let ZeroPoints::Packed { codes, row: of_row } = self.zero_points {
+                range_of(codes, row * of_row / self.per_byte, of_row.div_ceil(self.per_byte) + 1, each);
+            }
+        }
+    }
+
     /// Prefetches the scales and zero points of bytes of data.
     fn prefetch(&self, _: usize, at: usize, bytes: usize) {
         let (row, blocks) = (at / self.row, self.blocks());
