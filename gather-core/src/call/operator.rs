@@ -92,7 +92,7 @@ macro_rules! attributes {
 }
 pub(super) use attributes;
 
-/// Implements the policies for indices, in the named fields. `$OutOfBounds` is the type of the second.
+/// Implements the policies for indices, in the named fields. `$OutOfBounds` is the type of the second field.
 macro_rules! takes_indices {
     (
         $Operator:ident<$($T:ident),+>:

@@ -24,8 +24,8 @@ impl Prepared {
         Prepared { plan, dynamic: None }
     }
 
-    /// The same plan for any size of the first dimension of indices, made of plans for given sizes. `action` holds for
-    /// every size but 0.
+    /// Makes the plan dynamic: for any size of the first dimension of indices. `plan_for` makes the plan for one size,
+    /// and `action` is the plan's action for every size but 0.
     ///
     /// # Errors
     /// From `plan_for`, then [`Error::FixedCount`] if no loop of the plan covers the dimension.
@@ -49,14 +49,14 @@ impl Prepared {
         Ok(Prepared { dynamic: Some(Box::new(dynamic)), ..self })
     }
 
-    /// The plan that describes calls and has the shape of the output; of the expected count if the plan is dynamic.
+    /// The plan that describes calls and has the shape of the output: for the expected count, if the plan is dynamic.
     #[inline(always)]
     pub(crate) fn plan(&self) -> &IndexPlan {
         &self.plan
     }
 
-    /// A plan that calls run. All such plans agree in fill and functions. [`Prepared::plan`] differs from them if it
-    /// was made for 0 indices, for which it has no fill.
+    /// A plan that calls run. All such plans agree in fill and functions. [`Prepared::plan`] differs if it was made for
+    /// 0 indices: then it has no fill.
     #[inline(always)]
     pub(crate) fn running(&self) -> &IndexPlan {
         self.dynamic.as_deref().map_or(&self.plan, |dynamic| &dynamic.plans[0].plan)
@@ -89,31 +89,32 @@ impl Prepared {
     #[inline(always)]
     pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
         match &self.dynamic {
-            // SAFETY: X1: the plan was made for these layouts, none of which is free.
+            // SAFETY: X1 by the caller's contract: the operands have the planned layouts.
             None => unsafe { index::run(&self.plan, operands) },
-            // SAFETY: X1: the plans were made for these layouts and any count of indices.
+            // SAFETY: X1 by the caller's contract, with `count` along the free dimension.
             Some(dynamic) => unsafe { dynamic.run(operands, count) },
         }
     }
 }
 
-/// Plans with one free loop: over the first dimension of indices, the outermost of the output. If nothing moves for
-/// any size of it, plans without a loop, which check indices.
+/// Plans with one free loop: over the first dimension of indices, the outermost of the output. If nothing moves for any
+/// size, the plans have no loop and only check indices.
 ///
 /// Invariant C1: data does not move along the free dimension, so P1 holds for any size of it. No kernel is for
 /// declared shapes, whose sizes are fixed (K10).
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicCount {
-    /// For few indices, and for more.
+    /// For a `count` up to `FEW`, and for a greater one.
     plans: [FreePlan<IndexPlan>; 2],
-    /// Elements of indices and of the output per step of the free dimension.
+    /// Indices per step of the free dimension.
     indices_per_count: usize,
+    /// Elements of the output per step of the free dimension.
     out_per_count: usize,
 }
 
 /// Maximum size of the free dimension for the plan of few indices.
 const FEW: usize = 32;
-/// Sizes to plan for, unless a greater one is expected.
+/// Sizes to plan for. `expected` replaces the second size if it is greater.
 const PLANNED: [usize; 2] = [FEW, 1 << 10];
 
 impl DynamicCount {
@@ -148,7 +149,7 @@ impl DynamicCount {
         // A tensor with `n` elements exists, so the product does not overflow.
         let n = times * count;
         if n == 0 {
-            // SAFETY: there is no index, or the plan moves nothing for any count.
+            // SAFETY: `times * count == 0`: either `count` is 0, or `times` is 0, as in a plan that moves nothing.
             return unsafe { check_only(plan, operands, count) };
         }
         let (mut only, mut several) = ([Loop::ONCE], SmallVec::<[Loop; 6]>::new());
@@ -163,7 +164,7 @@ impl DynamicCount {
         let work = plan.work().scaled(*planned, count);
         let one_call = plan.is_one_call(work) && !plan.remaps();
         if one_call {
-            // SAFETY: X1 for the plan with another size of its free loop: C1.
+            // SAFETY: X1 by the caller's contract; C1: P1 holds with `n` as the size of the free loop.
             let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();
             if let Some(written) = Written::by(outcome, operands.memory()) {
                 return Ok(written);
@@ -181,7 +182,7 @@ impl DynamicCount {
     }
 }
 
-/// Runs a call that moves nothing: checks its indices if the plan does.
+/// Runs a call that moves nothing, and checks its indices if the plan's action is `Check`.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`], as [`run_index`](super::run_index).
@@ -196,7 +197,7 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
     let indices = operands.resized(count)?;
     // SAFETY: V1: the tensor of indices has `count` along the first dimension.
     let operands = unsafe { operands.with_layout(&indices) };
-    // SAFETY: the plan checks these indices, or does nothing: no kernel runs.
+    // SAFETY: X1 by the caller's contract; the plan does not move, so no kernel runs.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 

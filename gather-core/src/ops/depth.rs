@@ -126,7 +126,7 @@ impl DepthToSpace {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
-    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]; only its definition by other operators is new.
+    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`].
     #[must_use]
     pub fn onnx28(block_size: i64, mode: Mode) -> Self {
         Self::onnx13(block_size, mode)

@@ -30,7 +30,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// dimensions. The presets set the policies for negative and out-of-range indices.
 ///
 /// [`run`](IndexOperator::run) makes a tensor, [`run_into`](IndexOperator::run_into) writes into your memory, and
-/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. They gather:
+/// [`plan`](IndexOperator::plan) does the work that depends on shapes once. All three take these sources of data:
 ///
 /// | data | becomes |
 /// |---|---|

@@ -94,7 +94,7 @@ impl GatherElements {
     }
 
     /// OpenVINO GatherElements-6: in dimensions other than the axis, sizes are equal. Negative indices count from the
-    /// end, as since OpenVINO 2025.3; out-of-range indices are errors.
+    /// end, as in OpenVINO 2025.3 and later; out-of-range indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
         Self::new(axis).with_attributes(|attributes| attributes.shapes = Shapes::Equal)

@@ -1,7 +1,7 @@
 //! Plans: shape-dependent work, done once.
 //!
 //! `lower` (in `ops`) turns an operator and two layouts into loops with element strides; `fold` merges them; `method`
-//! chooses the access to data; `index`, `reduce` and `space` pick the kernel. The call gives `bag` its functions. A
+//! chooses the access to data; `index`, `reduce` and `space` pick the kernel. The call passes functions to `bag`. A
 //! plan proves that shapes and attributes have been checked: `exec` needs only tensors of the planned layouts.
 
 #[cfg(feature = "bags")]

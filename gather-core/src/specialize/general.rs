@@ -73,8 +73,8 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (DeclaredSizes,
     (shape, None)
 }
 
-/// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the
-/// other tensor, if both share the dimension, and otherwise 0.
+/// The shapes of data and indices of these lengths. A size that does not follow from one length is taken from the other
+/// tensor if both share the dimension, and otherwise is 0.
 fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [DeclaredSizes; 2] {
     let (mut data, unknown) = shape(declared.data, data, &mut args);
     let (mut indices, unknown_of_indices) = shape(declared.indices, indices, &mut args);
@@ -152,7 +152,6 @@ pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize],
     op.run_into(&data, &mut out)
 }
 
-/// An attribute, with an entry for each dimension.
 type DeclaredEntries = SmallVec<[i64; MAX_DIMS]>;
 
 type DeclaredSizes = SmallVec<[usize; MAX_DIMS]>;

@@ -66,7 +66,7 @@ impl<T> Tensor<T> {
         (&mut self.values, &mut self.shape)
     }
 
-    /// A tensor filled with one value, such as an output to reuse; on huge pages, like fresh results, if that pays.
+    /// A tensor of one value, such as an output to reuse, on [huge pages](crate::guide::large_tables) if that pays.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
@@ -95,7 +95,7 @@ impl<T> Tensor<T> {
     /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
     ///
     /// # Panics
-    /// If the function does.
+    /// If `value` panics.
     pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Result<Self, Error> {
         let len = Shape::checked_len(shape)?;
         let mut values = memory::reserve(len)?;
@@ -286,7 +286,7 @@ impl<T, const N: usize> Tensor<[T; N]> {
     /// ```
     ///
     /// # Panics
-    /// If the result, which then takes no memory, has more than `isize::MAX` elements, zero dimensions left aside.
+    /// If the product of the nonzero sizes of the result exceeds `isize::MAX`, which takes a tensor without bytes.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;

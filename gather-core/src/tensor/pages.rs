@@ -7,7 +7,7 @@
 //! `transparent_hugepage` is `madvise` or `always`), which leaves only the zeroing. Later random reads and writes also
 //! miss the TLB less often. If the kernel refuses, nothing changes.
 //!
-//! The advice is for fresh memory. [`promote`] has memory in use copied to huge pages, at the same addresses.
+//! The advice is for fresh memory. [`promote`] moves memory in use to huge pages, at the same addresses.
 
 #[cfg(feature = "std")]
 use crate::types::error::Error;
@@ -16,7 +16,7 @@ use crate::types::error::Error;
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 const HUGE_FROM: usize = 4 << 20;
 
-/// Asks for huge pages for the whole pages of fresh memory, before its first use.
+/// Advises huge pages for the whole pages of fresh memory, before its first use.
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
     /// The smallest page size of any system. The kernel refuses, without harm, an address that begins no page.
@@ -27,8 +27,7 @@ pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
     let skipped = memory.addr().next_multiple_of(PAGE) - memory.addr();
     let whole = (bytes - skipped) / PAGE * PAGE;
     let start = memory.cast::<u8>().wrapping_add(skipped).cast();
-    // SAFETY: the range lies inside an allocation of the caller. The advice changes neither its contents nor its
-    // permissions, and a refusal has no effect.
+    // SAFETY: for any range, the advice changes neither contents nor permissions, and a refusal has no effect.
     let _ = unsafe { libc::madvise(start, whole, libc::MADV_HUGEPAGE) };
 }
 
@@ -71,7 +70,7 @@ pub struct Promoted {
 ///
 /// # Errors
 /// [`Error::HugePagesUnavailable`], if there are places and none could be moved, or the system has no huge pages.
-/// Causes: no Linux 6.1 with transparent huge pages, a file system without huge pages, or too little memory.
+/// Causes: not Linux 6.1 or later, no transparent huge pages, a file system without them, or too little memory.
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.
 #[cfg(feature = "std")]
@@ -100,8 +99,8 @@ struct Collapsed {
 
 #[cfg(feature = "std")]
 impl Collapsed {
-    /// Asks for huge pages at `places` places. The system does not say which of them it could not move, so a refused
-    /// range is retried in halves. The system skips places already moved.
+    /// Moves `places` places to huge pages. The system does not report which places of a refused range it has moved, so
+    /// the range is retried in halves. The system skips places already moved.
     fn collapse(&mut self, start: usize, places: usize, page: usize) {
         if places == 0 || self.is_over {
             return;
@@ -184,7 +183,7 @@ pub(crate) struct PageBatch {
 }
 
 impl PageBatch {
-    /// Rows of a batch. Their requests are in flight together, and the list fits on any stack.
+    /// Rows of a batch. The requests of a batch are in flight together, and its list fits on any stack.
     const ROWS: usize = 1024;
 
     /// An empty batch; `None` if the system takes no such advice.
@@ -192,7 +191,6 @@ impl PageBatch {
         Some(PageBatch { rows: [(0, 0); Self::ROWS], len: 0, page: page_size()?, advised: WillNeed::default() })
     }
 
-    /// Adds a row of `bytes` bytes at address `start`.
     pub(crate) fn add(&mut self, start: usize, bytes: usize) {
         self.rows[self.len] = (start, start.saturating_add(bytes));
         self.len += 1;

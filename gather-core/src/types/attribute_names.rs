@@ -61,7 +61,7 @@ from_str! {
         "crd" | "depth_first" => Crd,
     }
 
-    /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names here.
+    /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names of the variants.
     OutOfBounds, "policy": {
         "error" | "raise" => Error,
         "zero" => Zero,
@@ -69,7 +69,7 @@ from_str! {
         "wrap" => Wrap,
     }
 
-    /// The `mode` of JAX's scatters, and the names here.
+    /// The `mode` of JAX's scatters, and the names of the variants.
     ScatterOutOfBounds, "policy": {
         "error" | "raise" => Error,
         "drop" => Drop,

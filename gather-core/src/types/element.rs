@@ -76,7 +76,6 @@ enum Zero {
     Repeated(&'static DType, usize),
 }
 
-/// The facts of a type, as a constant.
 struct FactsOf<T>(PhantomData<T>);
 
 impl<T: Element> FactsOf<T> {
@@ -119,9 +118,9 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
-/// The data type of [`Element::Number`]. Every [`DType`] points to this function and to [`bytes_of_zero`]. So every
-/// program with a data type of `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The
-/// constants of a [`DType`] cannot require the proof: it begins at them.
+/// The data type of [`Element::Number`]. Every [`DType`] points to this function. So every program with a data type of
+/// `T`, whoever made it, checks the proof of `T`: functions pointed to are compiled. The constants of a [`DType`]
+/// cannot require the proof, which begins at them.
 fn number_of<T: Element>() -> DType {
     const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE
@@ -183,7 +182,6 @@ impl DType {
         self.validity
     }
 
-    /// The built-in type, if the data type is one.
     #[inline(always)]
     pub(crate) const fn built_in(&self) -> Option<BuiltIn> {
         self.built_in
@@ -264,7 +262,7 @@ fn bytes_of_zero<T: Element>() -> Result<ElementBytes, Error> {
 #[inline(always)]
 pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
     let to = to.cast::<Unaligned<T>>();
-    // SAFETY: the caller's promise.
+    // SAFETY: by the caller's contract, `to` may be written at any alignment.
     unsafe { (*to).0 = T::ZERO };
 }
 

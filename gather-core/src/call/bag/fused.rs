@@ -20,7 +20,7 @@ use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 use crate::types::reduction::Reduction;
 
-/// Implements both traits for fused rows and for tables. The output rounds sums; `None` if the type is no [`Float`].
+/// Implements [`Bagged`] and [`BaggedBy`]. `$output` rounds the sums; it is `None` if the type is not a [`Float`].
 macro_rules! fused {
     ($([$($generics:tt)*] $U:ty: |$dtype:ident| $output:expr;)*) => {$(
         impl<$($generics)*> Bagged for Fused<$U> {

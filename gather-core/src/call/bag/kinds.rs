@@ -35,10 +35,10 @@ use crate::types::reduction::Reduction;
             numbers, `bool`, or arrays of them"
 )]
 pub trait Bagged: Kind {
-    /// The type of weights: numbers, or [`Any`] if it is known at run time.
+    /// The type of weights: numbers, or [`Any`] for a type known at run time.
     type Weight;
 
-    /// The data type of weights; `None` if it is the number type of results.
+    /// The data type of weights; `None` if weights have the number type of the results.
     #[doc(hidden)]
     const WEIGHT: Option<DType> = None;
 
@@ -50,7 +50,7 @@ pub trait Bagged: Kind {
     }
 }
 
-/// A call without its tensors, of one table or of several.
+/// A call of one table or of several, without its tensors.
 #[allow(clippy::large_enum_variant, reason = "most calls are of one table")]
 pub enum Request<'a> {
     Rows(BagRequest<'a>),
@@ -78,8 +78,8 @@ pub trait BaggedBy<R>: Bagged {
     ) -> Result<Request<'a>, Error>;
 }
 
-/// A source whose rows bags reduce to elements `U` with weights `W`, for functions of your own: elements, mapped
-/// elements or fused rows. Weights are the numbers of `U`, also for arrays: `BagTableOf<[f32; 32], f32>`.
+/// A source of elements, mapped elements or fused rows that bags reduce to elements `U`, with weights `W`. `W` is `f32`
+/// for fused rows, else the number type of `U`: `f32` if `U` is `[f32; 32]`. A bound for functions of your own.
 ///
 /// ```
 /// use gather_core::{BagTableOf, Bags, EmbeddingBag, Error, FusedRows, Reduction, Tensor, View};
@@ -102,7 +102,7 @@ pub trait BagTableOf<U, W = U>: Source<Kind: BaggedBy<Reduction, Weight = W> + K
 impl<U, W, S> BagTableOf<U, W> for S where S: Source<Kind: BaggedBy<Reduction, Weight = W> + Kind<Out = U>> + ?Sized {}
 
 /// Calls `request` with the reader of data and the bags, then `run` with the returned request, the reader and the
-/// tensors of the call. `planned(table)` is the required type of the indices of a table.
+/// tensors of the call. `planned(table)` is the required type of the indices of a table, or `None` for any type.
 ///
 /// # Errors
 /// As for [`PlanBags::with`], errors of `request`, [`Error::DTypeMismatch`] for an output whose type is known at run
@@ -145,7 +145,7 @@ pub(super) fn run<K: Bagged>(
         (Request::Rows(request), Format::Mapped(map, Some(args))) => maps::run(&request, (map, args), tensors),
         (Request::Rows(request), Format::Fused(table)) => {
             tensors.out().layout().map_or(Ok(()), check_rows)?;
-            // B7: the request is for these rows.
+            // B7: the request was made with `table.row()`.
             request.run(tensors.of_table(table))
         }
         (Request::Tables(request), Format::Tables(tables)) => tables::run(&request, tables, tensors),
@@ -186,7 +186,7 @@ pub(super) fn run_plan<K: Bagged>(
         }
         (PlannedBags::Rows(planned, Reads::Fused(format)), Format::Fused(table)) => {
             check_format(*format, table)?;
-            // B7: the format has just been checked, and the layout, which the plan compares, has these columns.
+            // B7: the format has just been checked, and the plan compares the layout, which has these columns.
             planned.run(tensors.of_table(table))
         }
         (PlannedBags::Tables(planned), Format::Tables(tables)) => planned.run(tables, tensors),
@@ -194,7 +194,7 @@ pub(super) fn run_plan<K: Bagged>(
     }
 }
 
-/// Implements the traits for elements reduced as they are, by a [`Reduction`].
+/// Implements [`Bagged`] and [`BaggedBy`] for elements that a [`Reduction`] reduces unconverted.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty: $Weight:ty, $weight:expr, |$dtype:ident| $reductions:expr;)*) => {$(
         #[diagnostic::do_not_recommend]

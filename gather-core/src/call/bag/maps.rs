@@ -20,7 +20,7 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::reduction::{Reducible, Reduction};
 
-// `Reducible` bounds the request only, so that a map to other elements gives one error.
+// Only `BaggedBy` requires `Reducible`, so that a map to other elements gives one compile error.
 impl<T: Element, U: Element> Bagged for Mapped<T, U> {
     type Weight = U::Number;
 
@@ -59,7 +59,7 @@ pub(super) fn run(
     let data = tensors.data();
     request.plan(data.layout, one(tensors.bags()), tensors.out().layout(), |plan, bags, fresh| {
         let map = given(plan, &bags, map, data.layout)?;
-        // SAFETY: X1: the plan was made for these tensors' layouts; the map's params have just been checked (K8).
+        // SAFETY: X1: `request.plan` planned these layouts and checked the weights, `given` the params (K8).
         unsafe { erased::run((plan, &bags), Some(&map), fresh, tensors) }
     })
 }
@@ -78,11 +78,11 @@ pub(super) fn run_plan(
     let mut read = None;
     let bags = planned.check(&tensors, &mut read)?;
     let map = given(&planned.plan, bags, map, tensors.data().layout)?;
-    // SAFETY: `check` returned these bags for the tensors. The map has the plan's types and checked params (K8).
+    // SAFETY: `check` returned these bags; `given` checked the params (K8). Map and plan have one kind, so equal types.
     unsafe { planned.run_checked(bags, tensors, Some(&map)) }
 }
 
-/// A map with checked arguments, each with a value for every row, or for every element.
+/// The map with its arguments, checked against the shape of data: axis 0 has the rows.
 ///
 /// # Errors
 /// As for [`maps::given`].

@@ -25,9 +25,9 @@ use crate::types::index::IndexType;
 /// made once, run many times, from any thread.
 ///
 /// As for a [`Plan`](crate::Plan), `K` is the [`Kind`](crate::Kind) of data and `I` the kind of indices. The plan runs
-/// on any [`Source`] of that kind and of the planned layout. It runs with any bags, or with other indices and weights
-/// in the planned bags ([`Bags::planned`](crate::Bags::planned)). To plan before any bags exist, plan on bags without
-/// indices: `Bags::new(&[0i64; 0], &[0i64])`. The number of planned bags does not restrict other bags.
+/// on any [`Source`] of kind `K` and of the planned layout, with any bags, or with other indices and weights in the
+/// planned bags ([`Bags::planned`](crate::Bags::planned)). To plan before any bags exist, plan on bags without indices:
+/// `Bags::new(&[0i64; 0], &[0i64])`. The number of planned bags does not restrict other bags.
 ///
 /// ```
 /// use gather_core::{BagPlan, Bags, EmbeddingBag, Reduction, Spec, View};
@@ -102,7 +102,7 @@ impl PlannedBags {
 }
 
 impl<R> BagOperator<R> {
-    /// Makes a plan, which does the work that depends on shapes and on the bounds of bags once. The plan runs on any
+    /// Makes a plan, which does once the work that depends on shapes and on the bounds of bags. The plan runs on any
     /// data of this layout, with any bags, into row-major outputs. Planning reads the offsets, and the layouts of
     /// indices and weights. Data may be a [`Spec`](crate::Spec).
     ///
@@ -140,7 +140,7 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     /// last [`Error::IndexOutOfRange`].
     ///
     /// # Panics
-    /// If a map or a reduction does.
+    /// If a map or a reduction panics.
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -157,11 +157,11 @@ impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
     ///
     /// # Errors
     /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] for the output after errors of types, and
-    /// [`Error::PlanMismatch`] for the output after [`Error::TooManyElements`]. The output is then as after
+    /// [`Error::PlanMismatch`] for the output after [`Error::TooManyElements`]. On an error the output is as after
     /// [`EmbeddingBag::run_into`](BagOperator::run_into).
     ///
     /// # Panics
-    /// If a map or a reduction does.
+    /// If a map or a reduction panics.
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,

@@ -78,7 +78,7 @@ impl<A: IndexAttributes> Gathers for IndexOperator<A> {
 }
 
 /// A source that the operator `O` gathers into elements `U`. A function with this bound takes plain elements, mapped
-/// elements, fused rows and all other sources of `U`, which all implement it.
+/// elements, fused rows and all other sources of `U`.
 ///
 /// ```
 /// use gather_core::{Error, Gather, Given, TableOf, View, maps};
@@ -195,7 +195,7 @@ pub(super) fn run_plan<K: Gathered>(
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     if K::IS_PLAIN {
-        // SAFETY: plans of plain kinds convert nothing.
+        // SAFETY: the plan has kind `K`, which is plain, so `plan` made it without a conversion.
         return unsafe { plan.planned.run(operands) };
     }
     if let (Format::Mapped(map, Some(args)), None) = (reader.format, reader.function) {
@@ -251,7 +251,7 @@ plain! {
 macro_rules! decoded {
     ($([$($generics:tt)*] $Kind:ty: |$reader:ident| $decoder:expr;)*) => {$(
         impl<$($generics)*> Gathered for $Kind {
-            // Compiled in its caller: for types known at run time it references the decoders of all formats.
+            // Inlined in its caller: for types known at run time, `decoder` references the decoders of all formats.
             #[inline]
             fn decoder($reader: &Reader<'_>) -> Result<Option<Decoder>, Error> {
                 $decoder

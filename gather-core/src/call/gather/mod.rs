@@ -93,10 +93,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types known at run time; without the feature
-    /// `registry`, [`Error::KernelsNotCompiled`]. Errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// `registry`, [`Error::KernelsNotCompiled`]. Then errors of attributes and shapes, [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], errors of the source adaptor's arguments,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
-    /// [`OutOfBounds::Error`] indices are checked even if the result is empty.
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first index out of range in row-major
+    /// order. Under [`OutOfBounds::Error`] indices are checked even if the result is empty.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -109,13 +109,13 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a reused tensor. On one
-    /// thread it allocates only the scratch of [`Method::Panels`](crate::Method::Panels) and the memory of a tensor
-    /// that is too small. This holds for up to six dimensions, and index tuples of up to three components.
+    /// thread, for up to six dimensions and index tuples of up to three components, it allocates only the scratch of
+    /// [`Method::Panels`](crate::Method::Panels) and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`]. For types known at run time, also [`Error::DTypeMismatch`] of a view after
-    /// [`Error::NotAnIndexType`]; and [`Error::ShapeMismatch`] of a view after errors of shapes. The output is
-    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and its previous contents.
+    /// [`Error::NotAnIndexType`]; and [`Error::ShapeMismatch`] of a view after errors of shapes. Errors leave a view
+    /// untouched, except [`Error::IndexOutOfRange`]: the view then holds a mix of results and its previous contents.
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -130,7 +130,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         })
     }
 
-    /// As [`Self::run_into`], for long rows: uses the few kernels for rows of any length.
+    /// As [`Self::run_into`], for long rows: uses only the kernels for rows of any length.
     pub(crate) fn run_long_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,

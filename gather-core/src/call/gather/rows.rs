@@ -1,4 +1,4 @@
-//! Whole rows: a gather decodes them, or a row function makes a value or another row of each.
+//! Gathers of whole rows: fused rows are decoded, or a row function computes a value or another row from each row.
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ pub(super) struct RowShape {
     /// Number of dimensions of data before a row.
     lead: usize,
     pub(super) rows: WholeRows,
-    /// The numbers that the function reads, if rows are decoded first.
+    /// How rows are decoded for the row function; `None` if it reads data as it is.
     pub(super) decoding: Option<DecodedRows>,
     pub(super) params: Params,
     /// Whether a row becomes one value, without a dimension in the result.
@@ -48,11 +48,11 @@ pub(super) struct RowShape {
 }
 
 pub(super) fn elements(row: &[usize]) -> usize {
-    // A product that overflows has a factor of 0: the number of elements of a layout fits.
+    // The length of a layout fits `usize`, so a product without 0 overflows only if a dimension before the row is 0.
     if row.contains(&0) { 0 } else { row.iter().fold(1usize, |product, &dim| product.saturating_mul(dim)) }
 }
 
-/// Attributes that take rows whole: their loops are the dimensions before a row.
+/// The attributes of an operator on whole rows. Its loops are the dimensions before a row.
 pub(super) struct WholeRow<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) shape: RowShape,
@@ -83,7 +83,7 @@ impl IndexAttributes for WholeRow<'_> {
 }
 
 impl RowShape {
-    /// The rows of data and of results, if they are taken whole.
+    /// The shapes of the rows of data and of results; `None` if rows are not taken whole.
     ///
     /// # Errors
     /// [`Error::AxisOutOfRange`].
@@ -158,7 +158,7 @@ impl RowShape {
         if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
             return Err(refused(Argument::Output));
         }
-        // The stride of the last dimension of size other than 1, if the dimensions before it continue it.
+        // Rows are evenly spaced if each step is `n * step` of the next dimension. Dimensions of size 1 do not count.
         let (mut spacing, mut next) = (None, None);
         for (&n, &step) in out.shape()[..lead].iter().zip(out.strides()).rev().filter(|&(&n, _)| n != 1) {
             if next.is_some_and(|next| next != step) {
@@ -170,12 +170,12 @@ impl RowShape {
         Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 
-    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. The
-    /// place has address 0; the output has shape `output`.
+    /// Compares arguments with shapes. Calls `run` with the place of the output's rows, and a [`PlaceRows`]. `run`
+    /// replaces the place's address 0; the output has shape `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
-    /// [`Error::ParameterUnavailable`]. If indices have values of their own, then [`Error::RowsNotContiguous`] for an
+    /// [`Error::ParameterUnavailable`]. If a parameter has a value per index, then [`Error::RowsNotContiguous`] for an
     /// output whose rows are not evenly spaced. Then the errors of `run`.
     pub(super) fn with(
         &self,

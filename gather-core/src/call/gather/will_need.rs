@@ -17,16 +17,16 @@ use crate::tensor::pages::{PageBatch, WillNeed};
 use crate::types::index::by_index;
 
 impl<A: IndexAttributes> IndexOperator<A> {
-    /// Asks the system for the pages of data that a call on these indices will touch: a hint for a table in a mapped
-    /// file that is larger than memory, or not yet in memory.
+    /// Requests the pages of data that a call on these indices will touch: a hint for a table in a mapped file that is
+    /// larger than memory, or not yet in memory.
     ///
-    /// Without it, the call stops at each missing page and waits for the disk, page after page. Pages requested
-    /// together arrive at the same time. Requests are ranges; rows of the same page and of adjacent pages share one.
+    /// Without the hint, the call waits for the disk at each missing page, page after page. Pages requested together
+    /// are read in parallel. Requests are ranges; rows of the same page and of adjacent pages share a range.
     /// `will_need` returns before the pages have arrived, and the call may follow at once.
     ///
-    /// Nothing can fail. A call that the operator would refuse requests nothing, requests that the system refuses are
-    /// dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result says how
-    /// much was requested: nothing without the feature `std`, and on systems other than Unix.
+    /// There are no errors. A call that the operator would refuse requests nothing, requests that the system refuses
+    /// are dropped, and indices out of range are skipped. Data outside mapped files is left as it is. The result counts
+    /// rows and ranges requested: 0 without the feature `std`, and on systems other than Unix.
     ///
     /// Cost: one pass over the indices, and a system call per range. For a table in memory this time is lost.
     ///
@@ -56,7 +56,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-/// Requests the pages that a plan touches on operands of its types; none for other layouts. Reads no byte of data.
+/// Requests the pages that a plan touches on operands of its types; no pages for other layouts. Reads no byte of data.
 pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
     if !planned.matches_inputs(layout, ids.layout()) {
         return WillNeed::default();
@@ -79,8 +79,8 @@ pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), 
         for component in components {
             let index = at.index.wrapping_offset(component.index);
             let position = by_index!(ids.of(), I => {
-                // SAFETY: V1: the loops and components of a plan reach coordinates of its indices (P1), whose layout
-                // `ids` has, as just compared.
+                // SAFETY: V1: the loops and components of the plan reach coordinates of its indices (P1).
+                // `matches_inputs` compared their layout with the layout of `ids`.
                 let index: I = unsafe { index.cast::<I>().read_unaligned() };
                 spec.policy.resolve(index, component.dim)
             });

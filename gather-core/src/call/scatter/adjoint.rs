@@ -43,24 +43,24 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
 }
 
 impl<A> IndexOperator<A> {
-    /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element is the sum
-    /// of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
+    /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element of data's
+    /// gradient is the sum of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
     ///
-    /// It is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums into
-    /// [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
+    /// The adjoint is a [scatter](ScatterOperator) with the gradient as updates. [`run`](ScatterOperator::run) sums
+    /// into [zeros](crate::zeros) of the shape of data; [`run_on`](ScatterOperator::run_on) adds to existing values, to
     /// accumulate the gradients of several batches. Another [`reduction`](ScatterOperator::reduction) can replace the
-    /// sum: means and extremes of rows by a list of ids. Into zeros, these need
-    /// [`include_self(false)`](ScatterOperator::include_self), or the zero takes part.
+    /// sum, for means or extremes of rows by ids. Into zeros, means and extremes need
+    /// [`include_self(false)`](ScatterOperator::include_self); otherwise the zero takes part.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.
     /// Gradients of rows filled by [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) are dropped. Gradients of clamped
     /// or wrapped indices are added to the row that was read.
     ///
-    /// For a [`Gather`](crate::Gather) along axis 0 this is PyTorch's `index_add_`, and the sum of TensorFlow's
-    /// IndexedSlices; for [`GatherElements`](crate::GatherElements) it is `scatter_add_`. If types are known at run
-    /// time, the adjoint of `GatherElements` runs a registry's kernels of `scatter_elements`, and other adjoints its
-    /// kernels of `scatter_nd`. Errors name the gather.
+    /// For a [`Gather`](crate::Gather) along axis 0 the adjoint is PyTorch's `index_add_`, and the sum of TensorFlow's
+    /// IndexedSlices; for [`GatherElements`](crate::GatherElements) it is PyTorch's `scatter_add_`. If types are known
+    /// at run time, the adjoint of `GatherElements` runs a registry's kernels of `scatter_elements`, and other adjoints
+    /// its kernels of `scatter_nd`. Errors name the gather.
     ///
     /// ```
     /// use gather_core::{Gather, View, zeros};
@@ -94,10 +94,10 @@ impl<A> IndexOperator<A> {
     /// [`Gather`](crate::Gather) along axis 0. Of equal indices the last in row-major order wins.
     ///
     /// Updates have the shape of the gather's result. [`run_on`](ScatterOperator::run_on) writes in place;
-    /// [`run`](ScatterOperator::run) writes to a copy of data. If an index is out of range, nothing is written, unless
-    /// the gather has another [`OutOfBounds`](crate::OutOfBounds) policy: `Zero` drops its row. With
+    /// [`run`](ScatterOperator::run) writes to a copy of data. Under `OutOfBounds::Error` an index out of range is an
+    /// error, and nothing is written; under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) its row is dropped. With
     /// [`skip_negative`](ScatterOperator::skip_negative) rows of negative indices are dropped, and an index beyond the
-    /// axis is still an error, as a cache of slots needs. Equals [`Self::adjoint`] with [`Reduction::None`].
+    /// axis is still an error. Equals [`Self::adjoint`] with [`Reduction::None`].
     ///
     /// # Example
     /// ```

@@ -1,10 +1,10 @@
-//! A scatter without its types, which every public method builds, and its pipeline.
+//! The type-erased scatter that every public method builds, and its pipeline.
 //!
 //! ```text
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 //!
-//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` does all its work.
+//! A call with a few rows along the first axis of data is neither lowered nor planned: `FewUpdates` replaces the plan.
 
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
@@ -59,7 +59,7 @@ impl<'a> ScatterCallRequest<'a> {
         let (&[expected, ..], &[update, ..]) = (self.indices.shape(), self.updates.strides()) else {
             return Err(fixed());
         };
-        // A dimension tied to a dimension of data cannot be resized.
+        // If the dimension is also a dimension of data, `lower` refuses another size.
         let other = other_count(expected);
         let (indices, updates) = both(other)?;
         let lowered = lower(self.attributes, destination, &indices, &updates).map_err(|_| fixed())?;
@@ -94,7 +94,7 @@ impl<'a> ScatterCallRequest<'a> {
     ///
     /// # Errors
     /// Errors of the operator, [`Error::ShapeMismatch`] for a fixed output that receives a copy, errors of
-    /// [`ReducePlan::new`] and of the run. A fixed output is untouched then.
+    /// [`ReducePlan::new`] and of the run. On an error a fixed output is untouched.
     pub(super) fn run(&self, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         debug_assert_eq!(operands.inputs(), [self.indices, self.updates]);
         let row_major;
@@ -111,13 +111,13 @@ impl<'a> ScatterCallRequest<'a> {
         let lead = self.attributes.rows_by(layout, self.indices);
         let few = lead.and_then(|lead| FewUpdates::new(&self.planned, [layout, self.indices, self.updates], lead));
         if let Some(few) = &few {
-            // SAFETY: X1: found in these layouts; the output's layout has the shape of data, as just checked.
+            // SAFETY: X1: `few` was made for these layouts; `check_output` compared the output's shape with data's.
             return unsafe { exec::run_few_updates(few, operands) };
         }
-        // Not moved out of the result: a move of hundreds of bytes takes as long as a short call.
+        // The plan stays in the result: a move of hundreds of bytes takes as long as a short call.
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        // SAFETY: X1: the plan was made for these layouts; the output's layout has the shape of data, as just checked.
+        // SAFETY: X1: the plan was made for these layouts; `check_output` compared the output's shape with data's.
         unsafe { exec::run_scatter(plan, operands) }
     }
 }

@@ -1,4 +1,4 @@
-//! Plans of scatters with their types.
+//! Plans of scatters.
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;
@@ -45,7 +45,7 @@ impl PlannedScatter {
         Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
     }
 
-    /// A dynamic plan: calls choose the first dimension of indices and updates. Linked only if the program calls it.
+    /// A dynamic plan: calls choose the size of the first dimension of indices and updates.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
         let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
@@ -56,7 +56,6 @@ impl PlannedScatter {
         Explain::reduce(&self.plan, &self.destination, pool_threads)
     }
 
-    /// The data types of elements and of indices.
     #[inline]
     fn dtypes(&self) -> (DType, DType) {
         (self.request.dtype, self.request.index.dtype())
@@ -79,7 +78,7 @@ impl PlannedScatter {
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: inputs and output have the planned layouts, and data the planned shape, as just checked.
+        // SAFETY: X1: the checks above compared the layouts of inputs and output, and the shape of data.
         unsafe { exec::run_scatter(&self.plan, operands) }
     }
 
@@ -94,7 +93,7 @@ impl PlannedScatter {
         }
         let plan = counted.at(count, updates)?;
         check_target(&self.destination, operands.out())?;
-        // SAFETY: X1: the plan was made for the inputs; the output has the planned layout, as just checked.
+        // SAFETY: X1: `at` made the plan for `count`, which both inputs have; `check_target` compared the output.
         unsafe { exec::run_scatter(&plan, operands) }
     }
 }
@@ -188,10 +187,9 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] in three cases: the first dimension of indices is a dimension
-    /// of data, as indices do not go along the first axis of data; tuples have no components; or indices overlap in
-    /// memory so that their first dimension cannot be told from another. Empty operands are planned like any other: a
-    /// call then checks indices as [`Self::run`] does.
+    /// As for [`Self::plan`], and [`Error::FixedCount`] in three cases: the first dimension of indices is also a
+    /// dimension of data; tuples have no components; or indices overlap in memory, so that no loop covers their first
+    /// dimension alone. Empty operands can be planned: their calls check indices as [`Self::run`] does.
     pub fn plan_any_count<S, X, U>(
         &self,
         data: &S,
@@ -240,7 +238,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// [`Error::MethodUnavailable`] if a forced method cannot count the updates.
     ///
     /// # Panics
-    /// If a reduction of your own does.
+    /// If a reduction of your own panics.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<<K::Out as Typing>::Tensor, Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -259,7 +257,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// that is not row-major. On an error a view is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does.
+    /// If a reduction of your own panics.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind = K> + ?Sized,
@@ -281,7 +279,7 @@ impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
     /// errors that [`ScatterPlan::run`] names for them. On an error the tensor is untouched.
     ///
     /// # Panics
-    /// If a reduction of your own does; a part of the updates may then have been applied to the tensor.
+    /// If a reduction of your own panics; a part of the updates may then have been applied to the tensor.
     pub fn run_on<D, X, U>(&self, destination: &mut D, indices: &X, updates: &U) -> Result<(), Error>
     where
         D: Destination<Kind = K> + ?Sized,

@@ -34,7 +34,7 @@ pub unsafe trait Reduces<K>: Sealed + Copy {
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error>;
 }
 
-// SAFETY: Y1: the functions are found by the data type; built-in ones take any bytes.
+// SAFETY: Y1: `K::reductions` finds the functions of the kind or of the data type; built-in functions take any bytes.
 unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     #[inline(always)]
     fn fns(self, op: Op, dtype: DType) -> Result<(&'static ScatterFns, usize), Error> {
@@ -48,7 +48,7 @@ unsafe impl<K: Unconverted> Reduces<K> for Reduction {
     }
 }
 
-// SAFETY: Y1: the functions take elements `T`.
+// SAFETY: Y1: a `Reducer<T>` has functions of elements `T`, each of which it reduces as one number.
 unsafe impl<T: Element> Reduces<T> for &Reducer<T> {
     #[inline(always)]
     fn fns(self, _: Op, _: DType) -> Result<(&'static ScatterFns, usize), Error> {

@@ -17,7 +17,7 @@ use crate::types::element::{DType, Element};
 ///
 /// # Safety
 /// While the destination is borrowed, [`Destination::parts`] may be read and written along the layout. Elements are of
-/// the kind, or of the data type for [`Any`], and no two coordinates share one (V1 to V3). The destination holds
+/// the kind, or of the data type for [`Any`], and no two coordinates share an element (V1 to V3). The destination holds
 /// values of the kind, or initialised bytes for [`Any`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not changed in place",
@@ -48,7 +48,7 @@ macro_rules! destinations {
     ($(
         [$($generics:tt)*] $Tensor:ty => $Kind:ty: $Held:ty, |$this:ident| $dtype:expr, $start:expr, $held:expr;
     )*) => {$(
-        // SAFETY: V1 to V3 of the tensor, which is borrowed mutably.
+        // SAFETY: V1 to V3: `parts` returns the start and the layout of a tensor that it borrows mutably.
         unsafe impl<$($generics)*> Destination for $Tensor {
             type Kind = $Kind;
 

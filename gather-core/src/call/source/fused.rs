@@ -37,8 +37,8 @@ impl FusedRows<'_> {
     /// Cost: one pass over the indices, one over the rows that they name.
     ///
     /// # Errors
-    /// The errors of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and the errors
-    /// of [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
+    /// The errors of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and the errors of
+    /// [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns. Other tables give
     /// [`Error::FusedFormatMismatch`](crate::Error::FusedFormatMismatch), then
     /// [`Error::PlanMismatch`](crate::Error::PlanMismatch). Bags have reductions [`Add`](crate::Reduction::Add),
     /// [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and [`Min`](crate::Reduction::Min), and a view

@@ -28,7 +28,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all. Sealed.
+/// A kind of data, as a type without lifetimes. Elements are kinds. [`Source`](crate::Source) lists all kinds. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of data",
     note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused`, `Blocks` and `Tables`"
@@ -93,7 +93,7 @@ pub trait IndexKind: Kind {
     #[doc(hidden)]
     fn index(dtype: DType) -> Result<IndexType, Error>;
 
-    /// The built-in kernels of gathers. These and the functions below are `None` if the library does not contain them.
+    /// The built-in kernels of gathers. Here and in all functions below, `None` if the library does not contain them.
     #[doc(hidden)]
     fn gathers<K>(index: IndexType) -> Option<Kernels>;
 
@@ -133,7 +133,7 @@ kinds! {
     /// The kind of elements `T` that a [`Map`](crate::Map) converts to elements `U`, by
     /// [`View::map`](crate::View::map).
     Mapped<T, U>;
-    /// The kind of rows of `K` that a [`RowFunction`](crate::RowFunction) makes elements `U` of, by
+    /// The kind of rows of `K` from which a [`RowFunction`](crate::RowFunction) makes elements `U`, by
     /// [`View::rows`](crate::View::rows). [`MappedView::rows`](crate::MappedView::rows) and similar methods decode the
     /// rows first: `ByRow<Mapped<u8, f32>, f32>`.
     ByRow<K, U>;
@@ -198,7 +198,7 @@ impl<T: Element> Unconverted for T {
         _: impl FnOnce(&'static Registry, Op, DType) -> Option<Kernels>,
     ) -> Result<Kernels, Error> {
         const { IsElement::<T>::CHECK };
-        // Not by `ok_or`, which makes the error before each call and drops it after.
+        // `ok_or` would make the error before each call and drop it after.
         let Some(kernels) = typed() else { return Err(Error::KernelsNotCompiled { op, dtype, index }) };
         Ok(kernels)
     }

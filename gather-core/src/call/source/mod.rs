@@ -1,4 +1,4 @@
-//! Sources: the data that operators read. A view is a source, and adaptors (`map`, `rows`, ..) make others of it.
+//! Sources: the data that operators read. A view is a source, and its adaptors (`map`, `rows`, ..) are sources.
 //!
 //! ```text
 //! View, DynView, Tensor, slices        elements as they are
@@ -99,10 +99,10 @@ pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
 /// ```
 ///
 /// # Safety
-/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3). They are
-/// of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] has this start, the layout
-/// that it is given, the source's data type and the format of the kind. Its arguments are of the parameters of its
-/// map, blocks and row function (K8).
+/// While the source is borrowed, elements may be read from [`Source::start`] along [`Source::held`] (V1, V3). Elements
+/// are of the type that the kind reads, or of the data type for [`Any`]. [`Source::reader`] returns this start, its
+/// argument `layout`, the source's data type and the format of the kind. The reader's arguments are of the parameters
+/// of its map, blocks and row function (K8).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -137,7 +137,7 @@ pub unsafe trait Source: Sealed {
     fn reader<'s>(&'s self, layout: &'s Layout) -> Reader<'s>;
 }
 
-/// A kind and a layout, for plans. Every [`Source`] has both, a [`Spec`](crate::Spec) nothing else. Sealed.
+/// A kind and a layout, for plans. Every [`Source`] has both; a [`Spec`](crate::Spec) has only these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tensor that operators read",
     label = "neither a view nor made of one",
@@ -194,9 +194,9 @@ macro_rules! sources {
     )*) => {$(
         impl<$($generics)*> Sealed for $Source {}
 
-        // SAFETY: V1 and V3 of the tensor: its elements, in its layout; several tables have no elements of their own,
-        // and all coordinates of zeros are one element. Arguments are of the parameters of the map, blocks or row
-        // function, as the type of the source says.
+        // SAFETY: V1, V3: `start` and `held` are the tensor's own. The layout of `TablesView` is empty, and `Zeros` has
+        // one element at all coordinates. K8: by the source's type parameters, arguments are of the parameters of its
+        // map, blocks or row function.
         unsafe impl<$($generics)*> Source for $Source {
             type Kind = $Kind;
 

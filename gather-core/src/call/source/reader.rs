@@ -33,7 +33,7 @@ pub struct Reader<'s> {
 /// The format of elements, with the arguments of its parameters in a call.
 #[derive(Clone, Copy)]
 pub(in crate::call) enum Format<'s> {
-    /// Elements that are moved or computed with unchanged.
+    /// Elements that are not decoded.
     Plain,
     Mapped(&'static Map, Option<&'s dyn MapArgs>),
     /// Rows with their own scales.
@@ -57,7 +57,7 @@ impl<'s> Reader<'s> {
         Reader { start: core::ptr::null(), layout, dtype, format, function: None }
     }
 
-    /// The same data with a row function, which makes elements of a data type.
+    /// The same data with a row function, which makes elements of data type `dtype`.
     #[inline(always)]
     pub(super) fn with_function(self, dtype: DType, function: Function<'s>, args: Option<&'s dyn RowArgs>) -> Self {
         Reader { dtype, function: Some((function, args)), ..self }

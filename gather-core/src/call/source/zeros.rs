@@ -15,7 +15,7 @@ use crate::types::error::Error;
 pub struct Zeros<K> {
     pub(super) layout: Layout,
     pub(super) dtype: DType,
-    /// The zero; `None` if it consists of built-in numbers.
+    /// The zero; `None` if `NUMBERS` holds it.
     one: Option<DynTensor>,
     kind: PhantomData<fn() -> K>,
 }

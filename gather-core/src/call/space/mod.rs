@@ -65,7 +65,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     ///
     /// # Errors
     /// [`Error::UnknownDType`] for a type known at run time; without the feature `registry`,
-    /// [`Error::KernelsNotCompiled`]. As for [`Self::output_shape`], then [`Error::LevelUnavailable`],
+    /// [`Error::KernelsNotCompiled`]. Then as for [`Self::output_shape`], then [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
     pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
@@ -89,8 +89,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         // Lowered in place, as the plan is: moving hundreds of bytes takes as long as a short call.
         let mut lowered = SpaceLowered::new(self.attributes().op());
         self.attributes().lower(held.borrow().shape(), &mut lowered)?;
-        // SAFETY: V1, V3: data is a source of this layout; O1 for its type; the output is borrowed mutably, so it does
-        // not overlap data.
+        // SAFETY: V1, V3: data is a source of this layout and data type. O1: the output takes elements of this type,
+        // and is borrowed mutably, so it does not overlap data.
         unsafe { run_lowered(kernels, &lowered, dtype, (data.start(), held.borrow()), out, self.options) }
     }
 
@@ -105,7 +105,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok(self.lowered(data)?.output)
     }
 
-    /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
+    /// Makes a plan, which does the shape-dependent work once. The plan runs on any data of this layout, into row-major
     /// outputs. Data is a source, or a [spec](crate::Spec) ahead of the first call.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ unsafe fn run_lowered(
     let mut plan = SpacePlan::new(lowered, Level::resolve(options.level)?, options.par);
     plan.make(kernels, lowered, dtype, [layout, to], options.method)?;
     // SAFETY: X1: the plan was made for these layouts (row-major if the output is not fixed), this element size and
-    // this output shape.
+    // this output shape. V1, V3 and O1 by the caller's contract.
     unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 

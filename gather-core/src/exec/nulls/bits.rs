@@ -9,9 +9,9 @@ use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
 use crate::types::level::Available;
 
-/// Writes the bit of each coordinate of an operator whose loops step through bits of data and numbers of indices.
-/// Returns the number of nulls. `positions` come from [`NullIndices::resolve`], for `count` indices. A missing
-/// position does not make a value null; a null index does.
+/// Writes the validity bit of each coordinate of the result. The loops of `lowered` step through bits of data and
+/// numbers of indices. Returns the number of nulls. `positions` come from [`NullIndices::resolve`], for `count`
+/// indices. A missing position does not make a value null; a null index does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
 pub(crate) fn gather_bits<P: PositionRoom>(
@@ -30,7 +30,7 @@ pub(crate) fn gather_bits<P: PositionRoom>(
     let mut loops = Loops::new();
     merge_into(&mut loops, dims);
     let inner = loops.pop().unwrap_or(Loop::ONCE);
-    // Data without rows has no bit to read: all positions are missing.
+    // Data without rows has no bits to read: all positions are missing.
     let data = nulls.data.filter(|data| !data.is_empty());
     if let (None, Some(valid), 1, []) = (data, nulls.indices, inner.index, loops.as_slice()) {
         return all - valid.copy_to(out);

@@ -102,14 +102,14 @@ impl NullIndices<'_> {
         let mut is_bad = out_of_range;
         if let Some(valid) = self.valid {
             let first = P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid));
-            // The other components of tuples are checked one by one.
+            // `first` is about the first component of tuples: `check_valid` checks the others.
             is_bad &= first || planes > 1;
         }
         if is_bad && self.refuses {
             self.check_valid(positions, |place| {
                 let (start, of) = (self.indices.start(), self.indices.of());
                 let at = start.wrapping_offset(place.wrapping_mul(of.size() as isize));
-                // SAFETY: V1: the offset of a coordinate of the layout, which has an index of this type.
+                // SAFETY: V1: `check_valid` passes the offset of a coordinate, at which there is an index of type `of`.
                 unsafe { of.reader()(at) }
             })?;
         }
@@ -149,7 +149,7 @@ impl NullIndices<'_> {
                     let resolve = |first: usize, indices: Indices| {
                         resolve(indices, &mut out[first..][..indices.n()]);
                     };
-                    // SAFETY: V1: the indices are of their type.
+                    // SAFETY: V1: `indices` are values of the type `self.indices.of()`.
                     unsafe { remap::each_block(indices, by, dim as i64, rule, resolve) };
                 }
             }
@@ -164,7 +164,6 @@ impl NullIndices<'_> {
         shape.zip(steps).map(|(n, (number, stride))| (n, number, stride))
     }
 
-    /// Stride of the components of a tuple.
     fn component_stride(&self) -> isize {
         self.indices.layout().strides().get(self.lead).copied().unwrap_or(0)
     }

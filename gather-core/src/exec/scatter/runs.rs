@@ -5,9 +5,9 @@
 //! for each segment of equal indices: reduce its updates in registers
 //! ```
 //!
-//! This needs no records, and reads and writes each row of the destination once. For rows of few elements it pays if
-//! segments are long. For other rows it pays against reduction in place from two updates per segment on, and against
-//! other strategies always.
+//! Reduction by segments needs no records, and reads and writes each row of the destination once. For rows of up to
+//! `FEW_ELEMENTS` elements it pays if segments are long. For longer rows it pays from two updates per segment on. In
+//! place of `Accumulated` and `Sorted` it also pays for segments of one update.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -21,28 +21,29 @@ use crate::plan::fold::{Loops, for_each};
 use crate::plan::{Strategy, is_free};
 use crate::types::element::Unaligned;
 
-/// A plan, for one thread, whose indices ascend and are all in range.
+/// A plan whose indices ascend and are all in range.
 pub(super) struct AscendingUpdates<'a> {
     whole: &'a ScatterPart<'a>,
-    /// The loop over indices, and the other loops.
+    /// The loop over indices.
     along: Loop,
+    /// The loops that do not move the index.
     others: Loops,
     index: RunIndex<'a>,
     run: RunFns,
 }
 
-/// Non-negative indices.
+/// Contiguous indices of 4 or 8 bytes.
 #[derive(Clone, Copy)]
 struct RunIndex<'a>(scatter::SortedIndices<'a>);
 
-/// Minimum indices for this method.
+/// Minimum indices to reduce by segments.
 const LEAST: usize = 32;
 /// Minimum average updates of a segment of short rows.
 const LONG_RUN: usize = 32;
 /// Indices per block of comparisons.
 const BLOCK: usize = 128;
 
-/// The whole of a plan, if its indices ascend and reduction by segments pays.
+/// The updates of a plan by segments, if its indices ascend and reduction by segments pays.
 pub(super) fn find<'a>(whole: &'a ScatterPart<'a>) -> Option<AscendingUpdates<'a>> {
     let plan = whole.plan;
     let (spec, run) = (plan.spec(), plan.reducer.runs?);
@@ -155,7 +156,7 @@ impl<'a> RunIndex<'a> {
         end
     }
 
-    /// Begin of slice `part` of `parts`, moved to the begin of a segment.
+    /// Start of slice `part` of `parts`, moved to the start of a segment.
     fn begin(&self, part: usize, parts: usize) -> usize {
         let at = start_of_part(self.len(), part, parts);
         if at == 0 || at == self.len() || self.get(at - 1) != self.get(at) { at } else { self.end(at) }
@@ -176,8 +177,8 @@ impl AscendingUpdates<'_> {
         });
     }
 
-    /// Reduces whole segments that no other thread reduces, at one coordinate of the other loops; `origin` is index
-    /// 0's.
+    /// Reduces the updates `range`, which are whole segments that no other thread reduces, at one coordinate of the
+    /// other loops. `origin` is the cursor at index 0.
     fn reduce(&self, range: Range<usize>, origin: Cursor) {
         let AscendingUpdates { whole, along, index, run, .. } = self;
         let (elements, include_self) = (whole.elements, whole.plan.include_self);
@@ -185,7 +186,7 @@ impl AscendingUpdates<'_> {
             let Cursor { out, data, .. } = origin.skip(along, range.start);
             let first = Ends { updates: out, destination: data.cast_mut() };
             let (positions, steps) = (index.part(range), [along.out, whole.stride()]);
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and form whole segments.
+            // SAFETY: A2 by S1, S2 and `find`: positions are in range and ascend; `range` has whole segments.
             return (run.singles)(&unsafe { SinglesJob::new(positions, first, steps, include_self) });
         }
         let function = run.rows.at(whole.spec().level);
@@ -193,7 +194,7 @@ impl AscendingUpdates<'_> {
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: callers pass only written elements.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and these are whole segments.
+            // SAFETY: A2 by S1, S2 and `find`: positions are in range and ascend; these are whole segments.
             function(&unsafe { SegmentsJob::new(runs, along.out, elements, include_self) });
         };
         let mut at = range.start;

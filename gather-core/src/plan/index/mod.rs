@@ -80,7 +80,7 @@ pub(crate) struct IndexPlan {
     /// Whether the inner loop runs block by block, so that outer loops revisit a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel, on one thread: no panels, no blocks, no remapping, no rows decoded
-    /// into a scratch. It has an axis: tuples without components need a stand-in for their indices.
+    /// into a scratch. The plan has an axis: tuples without components need `NO_INDEX` as the address of their indices.
     whole: bool,
 }
 
@@ -114,7 +114,7 @@ impl IndexPlan {
         self.decoded.as_ref()
     }
 
-    /// Whether rows out of range are filled with these bytes, if they are filled at all.
+    /// Whether `fill` is the fill of rows out of range, or no rows are filled.
     #[inline]
     pub(crate) fn fills_by(&self, fill: &[u8]) -> bool {
         self.spec.fill.is_empty() || self.spec.fill[..] == *fill

@@ -11,8 +11,8 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
 
-/// Plans with one free loop, over the first dimension of indices and updates. If updates of any number change nothing,
-/// one plan, which checks indices.
+/// Plans with one free loop, over the first dimension of indices and updates. If updates change nothing, whatever their
+/// number, there is one plan, which checks indices.
 ///
 /// Invariant C1: the destination does not move along the free dimension, so P1 holds for any size of it.
 #[derive(Clone)]
@@ -25,11 +25,11 @@ pub(crate) struct CountedReducePlan {
 
 /// Sizes to plan for, plus the expected one: the best method depends on the updates per element of the destination.
 const PLANNED: [usize; 4] = [32, 1 << 10, 1 << 15, 1 << 20];
-/// Minimum rows that accumulators cannot count. With 32-bit addresses there are never this many.
+/// Minimum rows that accumulators cannot count. With 32-bit addresses no call has this many.
 const HUGE: u64 = u32::MAX as u64;
 
 impl CountedReducePlan {
-    /// Plans for any size of the first dimension, made of plans for given sizes.
+    /// Plans for any size of the first dimension. `plan_for` makes the plan for one size.
     ///
     /// `dim` is the lowered first dimension of the operator; `strides` are the strides of indices and updates along
     /// it, in bytes. `changes`: whether one or more updates change the destination.

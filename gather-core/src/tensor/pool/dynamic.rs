@@ -85,7 +85,7 @@ impl Resize for DynPooled {
     }
 
     unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
-        // SAFETY: the caller's promise: `clear` called the tensor's `clear` last, for `len` elements.
+        // SAFETY: by the caller's contract `clear` was called last; it called the tensor's `clear` for `len` elements.
         unsafe { self.tensor.assume_init(shape, len) }
     }
 }

@@ -64,7 +64,7 @@ type RunFn = fn(&ErasedGather<'_>, &Reader<'_>, Operands<'_, Target<'_>>) -> Res
 /// The functions that run an operator on data of a kind, and return the shape of results.
 #[derive(Clone, Copy)]
 pub(super) struct OnceFns {
-    /// By the call's indices, by 32-bit positions, and by 64-bit positions.
+    /// `by[0]` runs by the call's indices, `by[1]` by 32-bit positions, `by[2]` by 64-bit positions.
     by: [RunFn; 3],
     results: fn(&Reader<'_>, &[usize], &[usize]) -> Option<Shape>,
 }
@@ -79,7 +79,7 @@ impl OnceFns {
 
 /// The shapes of a call and its bitmaps.
 struct NullableShapes<'a> {
-    /// The lowered operator: its loops step through bits of data, by rows or by elements, and numbers of indices.
+    /// The lowered operator. Its loops step through bits of data, of rows or of elements, and `sizes.numbers`.
     lowered: &'a IndexLowered,
     sizes: NullableSizes,
     /// Bits of the result.
@@ -118,7 +118,7 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// The bitmaps with nulls. A bitmap of data with more bits than indices is not searched, and counts as one.
+    /// The bitmaps with nulls. A bitmap of data with more bits than there are indices is returned without a search.
     fn nulls(&self, shapes: &NullableShapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
@@ -257,9 +257,9 @@ impl Call<'_> {
                 let layout = resized.as_ref().unwrap_or(plan.positions());
                 debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
                 debug_assert_eq!(plan.by_position.index, P::TYPE);
-                // SAFETY: V1: the layout is the plan's for positions, with the count of this call. It reaches one
-                // position per index, or per component of each tuple, since the plan has the axes of this call; all
-                // have been resolved. `P` is the planned type for these axes.
+                // SAFETY: V1: the layout is the plan's for positions, with the count of this call. The layout reaches
+                // one position per index, or per component of each tuple, since the plan has the axes of this call;
+                // `resolve` wrote all positions. `P` is the planned type for these axes.
                 let places = unsafe { Ids::new(start, layout, P::TYPE) };
                 run(&plan.by_position, self.reader, operands.by(places))?;
             }

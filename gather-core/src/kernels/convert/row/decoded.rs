@@ -4,11 +4,11 @@
 //! for each chunk of rows of a job:         a part of the first-level cache
 //!     for each row:
 //!         prefetch a later row             and its params for decoding
-//!     decode the rows into the scratch     by the map or the format, which knows its types
+//!     decode the rows into the scratch     by the function of the map or the format
 //!     call the row function on them        which reads the scratch in place of data
 //! ```
 //!
-//! The row function is the same as for rows that are not decoded: only its job has the addresses of rows.
+//! The row function is compiled once, for decoded rows and for others: its job has the addresses of the rows.
 
 use crate::kernels::convert::decode::ErasedParams;
 use crate::kernels::convert::row::MOST_AHEAD;
@@ -25,7 +25,7 @@ pub(crate) struct DecodedRowParams<'a> {
     pub(crate) decoder: ErasedParams<'a>,
 }
 
-/// Rows decoded at a time: `(DECODED / stride).clamp(1, MOST_DECODED)`, so that short rows stay in L1.
+/// Bytes of rows decoded at a time, so that short rows stay in L1: `(DECODED / stride).clamp(1, MOST_DECODED)` rows.
 const DECODED: usize = 4 << 10;
 const MOST_DECODED: usize = 16;
 
@@ -65,7 +65,7 @@ impl<'a> DecodingJob<'a> {
     /// aligned to a line, and nothing else uses it.
     #[inline(always)]
     pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, scratch: *mut u8) -> Self {
-        // SAFETY: K8: the params of a plan that decodes rows.
+        // SAFETY: K8: by the caller's contract, the params are `DecodedRowParams`.
         let given = unsafe { *conversion_args(args).given.cast::<DecodedRowParams<'a>>() };
         DecodingJob { given, decoded, scratch }
     }
@@ -86,10 +86,10 @@ impl ConversionArgs {
 /// Decodes the rows of a job, and calls the row function on them.
 fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
-    // SAFETY: K8: the params of a worker that decodes rows.
+    // SAFETY: K8: a worker runs this function with its `DecodingJob`.
     let DecodingJob { given, decoded, scratch } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
     let (DecodedRowParams { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
-    // SAFETY: K8: the params of the row function.
+    // SAFETY: K8: `rows` are the row function's own `ConversionArgs`.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n).step_by(most) {
         let chunk = job.from(first).first(most.min(job.n - first));

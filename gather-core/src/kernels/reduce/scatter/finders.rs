@@ -1,5 +1,5 @@
-//! The finders of scatters. The common reductions are hot: sums, means, minima and maxima of numbers of 4 and 8 bytes,
-//! sums and means of halves. All others are cold.
+//! The finders of scatters. The common reductions are hot: sums of integers and floats of 4 and 8 bytes; their means,
+//! minima and maxima unless unsigned; sums and means of halves. All others are cold.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ impl Reductions<ScatterFns> {
     }
 }
 
-/// A reduction only in separate records.
+/// A reduction that has only separate records.
 const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorFns>) -> ScatterFns {
     ScatterFns { beside: Some(SeparateFns { noted, begun }), ..ScatterFns::NONE }
 }
@@ -103,7 +103,7 @@ fn float<T: Number + Ordered + Average<Sum = T> + Element>(reduction: Reduction)
         Reduction::Add => Some(const { &ScatterFns::counting::<Add<T>>() }),
         Reduction::Min => Some(const { &ScatterFns::hot::<Min<T>>() }),
         Reduction::Max => Some(const { &ScatterFns::hot::<Max<T>>() }),
-        // Short rows use records, as in other hot reductions.
+        // Short rows use records, as rows of other hot reductions do.
         Reduction::Mean => Some(
             const {
                 &ScatterFns {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! for each segment, and each chunk of columns:
-//!     sums = the destination, if it counts; else the first update        (in registers)
+//!     sums = the destination if `include_self`, else the first update    (in registers)
 //!     for each other update, in order:    sums (op)= the update
 //!     the destination = sums, rounded or divided
 //! ```
 //!
-//! So neither a record nor the destination is accessed between two updates of a segment. Rows of one element are found
-//! and reduced in one loop.
+//! So neither a record nor the destination is accessed between two updates of a segment. One loop finds and reduces the
+//! segments of rows of one element.
 //!
 //! # The contract
 //!
@@ -37,7 +37,6 @@ pub(crate) struct Run {
     pub(crate) destination: *mut u8,
 }
 
-/// Segments to reduce.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentsJob<'a> {
     runs: &'a [Run],
@@ -91,7 +90,7 @@ impl<'a> SinglesJob<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct RunFns {
     pub(crate) rows: ByLevel<unsafe fn(&SegmentsJob<'_>)>,
-    /// Rows of one element: one function for all levels, since none is faster.
+    /// Rows of one element: one function for all levels, since no level is faster.
     pub(crate) singles: fn(&SinglesJob<'_>),
 }
 
@@ -112,12 +111,12 @@ fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
     }
 }
 
-/// [`singles`] for the list of the job's positions.
+/// [`singles`] for `list`, the positions of the job.
 #[inline(always)]
 fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
     let SinglesJob { first: Ends { updates, destination }, steps: [step, stride], include_self, .. } = *job;
     let element = |from: *const u8| {
-        // SAFETY: A2: an update for each position, or the element of the destination at one, at any alignment.
+        // SAFETY: A2: one of the updates, or the element of the destination at a position, at any alignment.
         A::widen(unsafe { from.cast::<Unaligned<A::Item>>().read() }.0)
     };
     let (mut from, mut at) = (updates, 0);

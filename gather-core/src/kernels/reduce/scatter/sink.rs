@@ -17,17 +17,15 @@ pub(crate) struct RowConsumer<'a> {
     pub(crate) elements: usize,
 }
 
-/// The ways to consume rows.
 pub(crate) enum Consume<'a> {
-    /// Reduces rows into destinations of this number of bytes each: after resolving or, if the plan says so, by their
-    /// indices.
+    /// `Reduce(reduce, destination_bytes, by_index)` reduces rows into destinations of `destination_bytes` each: by
+    /// `by_index` if the plan has it, else after resolving.
     Reduce(ReduceFn, usize, Option<&'static FusedScatterFns>),
     Collect(Collector<'a>),
     /// Ignores rows: only their indices are checked.
     Nothing,
 }
 
-/// Collects entries.
 pub(crate) struct Collector<'a> {
     /// The entries; the first `n` are initialised.
     entries: Cell<&'a mut [MaybeUninit<Entry>]>,
@@ -37,8 +35,8 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Consume<'a> {
-    /// Collects entries, as offsets from the first rows of destination and updates, and their number `n`. If `entries`
-    /// is too short for all rows, the call panics.
+    /// Collects entries, as offsets from the first row `to` of the destination and the first row `from` of updates. `n`
+    /// is their number. If `entries` is too short for all rows, the call panics.
     pub(crate) fn collect(
         entries: &'a mut [MaybeUninit<Entry>],
         n: &'a Cell<usize>,
