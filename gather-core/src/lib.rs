@@ -12,9 +12,9 @@
 //! | [`tables::<f32>(..)?`](tables()): several tables at once | | yes | |
 //!
 //! - **Gathers**: [`Gather`] takes rows along an axis, [`GatherElements`] and [`GatherNd`] take elements; with
-//!   [nulls](guide::nulls) by [`nullable()`](IndexOperator::nullable).
+//!   [nulls](guide::nulls) by [`nullable()`](GatherOperator::nullable).
 //! - **Bags**: [`EmbeddingBag`] reduces rows while it reads them.
-//! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](IndexOperator::adjoint) of every gather.
+//! - **Scatters**: [`ScatterElements`], [`ScatterNd`], and the [`adjoint()`](GatherOperator::adjoint) of every gather.
 //! - **Rearranging**: [`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`] and [`SpaceToDepth`] take elements only.
 //!
 //! Each operator has `run`, `run_into` and [`plan`](guide::plans). A scatter also has `run_on`, which works in place.
@@ -93,11 +93,11 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
+//! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `from_reader`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
 //! | `registry` | yes | the kernels of all built-in types, for [types known at run time](guide::runtime_types) |
-//! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](IndexOperator::adjoint) of gathers |
+//! | `scatter` | yes | [scatters](guide::scatter), and the [`adjoint()`](GatherOperator::adjoint) of gathers |
 //! | `bags` | yes | [`EmbeddingBag`] and [`tables`](tables()) |
 //! | `half` | no | `f16` and `bf16` of the crate `half`, version 2, on which your program depends too |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
@@ -188,16 +188,16 @@ pub use crate::call::attributes::IndexAttributes;
 #[cfg(feature = "bags")]
 pub use crate::call::bag::bags::{AsPlanned, Bags, BagsOf, OptionalWeights, PerTable, PlanBags, Unweighted};
 #[cfg(feature = "bags")]
-pub use crate::call::bag::kinds::{BagTableOf, Bagged, BaggedBy};
+pub use crate::call::bag::kinds::{BagKind, BagTableOf, BaggedBy};
 #[cfg(feature = "bags")]
 pub use crate::call::bag::{BagOperator, BagPlan, EmbeddingBag};
-pub use crate::call::gather::IndexOperator;
-pub use crate::call::gather::kinds::{Gathered, GatheredBy, Gathers, TableOf};
+pub use crate::call::gather::GatherOperator;
+pub use crate::call::gather::kinds::{GatherKind, GatheredBy, Gathers, TableOf};
 pub use crate::call::gather::nullable::{Nullable, NullablePlan};
 pub use crate::call::gather::plan::{DynPlan, Plan};
 pub use crate::call::gather::rows::RowAttributes;
 #[cfg(feature = "scatter")]
-pub use crate::call::scatter::adjoint::AdjointOf;
+pub use crate::call::scatter::adjoint::AdjointAttributes;
 #[cfg(feature = "scatter")]
 pub use crate::call::scatter::plan::ScatterPlan;
 #[cfg(feature = "scatter")]
@@ -208,8 +208,8 @@ pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
 pub use crate::call::source::clones::CloneSource;
 #[cfg(feature = "scatter")]
 pub use crate::call::source::destination::Destination;
-pub use crate::call::source::fused::{FusedDynView, FusedView};
-pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, ReadByRow, Tables, Unconverted};
+pub use crate::call::source::fused::{DynFusedView, FusedView};
+pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped, PlainKind, RowKind, Tables};
 pub use crate::call::source::map::{MapOf, MappedSpec, MappedView};
 pub use crate::call::source::rows::{RowFunctionOf, RowsSpec, RowsView};
 pub use crate::call::source::spec::Spec;
@@ -219,7 +219,7 @@ pub use crate::call::source::tables::{TablesView, tables, tables_dyn};
 pub use crate::call::source::zeros::{Zeros, zeros, zeros_dyn};
 pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::RearrangePlan;
-pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+pub use crate::call::space::{PermutationAttributes, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::given::Given;
 pub use crate::kernels::convert::map::{Map, Params};
@@ -245,12 +245,12 @@ pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
-pub use crate::tensor::pages::WillNeed;
+pub use crate::tensor::pages::AdviceStats;
 #[cfg(feature = "std")]
-pub use crate::tensor::pages::{Promoted, promote};
+pub use crate::tensor::pages::{HugePageStats, promote};
 #[cfg(feature = "std")]
 pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
-pub use crate::tensor::typing::{Any, Typing};
+pub use crate::tensor::typing::{Dyn, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Float};
 pub use crate::types::element::{DType, Element};
@@ -262,7 +262,7 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
+pub use crate::types::policy::{DepthMode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
 pub use crate::types::reduction::{Reducible, Reduction};
 
 /// Emits a named set of kernels: one for every listed data type x index type x rank x operator.

@@ -1,6 +1,6 @@
 //! Pages that are asked for: what is counted, and that nothing else changes.
 
-use gather_core::{DynView, Gather, GatherElements, GatherNd, Given, OutOfBounds, View, WillNeed, maps};
+use gather_core::{AdviceStats, DynView, Gather, GatherElements, GatherNd, Given, OutOfBounds, View, maps};
 
 #[test]
 fn needed_pages_are_counted_and_the_call_goes_on() {
@@ -23,10 +23,10 @@ fn needed_pages_are_counted_and_the_call_goes_on() {
         assert!(told.ranges >= 1 && told.bytes >= 4 * page && told.bytes.is_multiple_of(page), "{told:?}");
     }
     // Others are refused by the operator, or of other layouts than the plan's.
-    assert_eq!(Gather::new(7).will_need(&table, &ids), WillNeed::default());
-    assert_eq!(plan.will_need(&table, &View::new(&[0i32], &[1]).unwrap()), WillNeed::default());
+    assert_eq!(Gather::new(7).will_need(&table, &ids), AdviceStats::default());
+    assert_eq!(plan.will_need(&table, &View::new(&[0i32], &[1]).unwrap()), AdviceStats::default());
     let none = View::new(&memory[..0], &[0, page]).unwrap();
-    assert_eq!(op.will_need(&none, &ids), WillNeed::default());
+    assert_eq!(op.will_need(&none, &ids), AdviceStats::default());
     let tuples = View::new(&[1i64, 2, 5, 6, 64, 0], &[3, 2]).unwrap();
     let told = GatherNd::new().out_of_bounds(OutOfBounds::Zero).will_need(&table, &tuples);
     assert!(told.rows == 2 || !cfg!(unix), "{told:?}");

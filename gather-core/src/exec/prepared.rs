@@ -28,7 +28,7 @@ impl Prepared {
     /// and `action` is the plan's action for every size but 0.
     ///
     /// # Errors
-    /// From `plan_for`, then [`Error::FixedCount`] if no loop of the plan covers the dimension.
+    /// From `plan_for`, then [`Error::AnyCountUnavailable`] if no loop of the plan covers the dimension.
     pub(crate) fn with_any_count(
         self,
         plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
@@ -203,7 +203,7 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
 
 /// A plan for size `planned` of a contiguous output's first dimension: its free loop steps over all of the output.
 fn free_plan(planned: usize, plan: IndexPlan) -> Result<FreePlan<IndexPlan>, Error> {
-    let refused = Error::FixedCount { op: plan.op() };
+    let refused = Error::AnyCountUnavailable { op: plan.op() };
     let is_free = |plan: &IndexPlan, l: &Loop| {
         isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
     };

@@ -19,7 +19,7 @@ const HOLDS_ALL: bool = cfg!(feature = "registry");
 const MOST_SETS: usize = 16;
 
 /// Sets of kernels for calls whose types are known at run time. A gather uses the built-in registry unless
-/// [`registry`](crate::IndexOperator::registry) sets another.
+/// [`registry`](crate::GatherOperator::registry) sets another.
 ///
 /// ```
 /// use gather_core::{DynView, Gather, Registry, View};

@@ -406,7 +406,7 @@ impl KernelSet {
 
     /// The number of distinct functions in the set.
     #[must_use]
-    pub fn functions(&self) -> usize {
+    pub fn function_count(&self) -> usize {
         let (reprs, spaces) = (self.tables.reprs.len(), 1);
         let of_level = |level: &LevelTable| match level.level.is_fallback() {
             true => level.index.len().min(reprs) + level.scatter.len().min(reprs) + level.space.len().min(spaces),
@@ -536,6 +536,6 @@ impl KernelSet {
 
 impl core::fmt::Debug for KernelSet {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("KernelSet").field("name", &self.name()).field("functions", &self.functions()).finish()
+        f.debug_struct("KernelSet").field("name", &self.name()).field("functions", &self.function_count()).finish()
     }
 }

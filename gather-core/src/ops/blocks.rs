@@ -85,12 +85,12 @@ impl Blocks {
         let agree = self.begin.len() == self.block.len() && self.end.len() == self.block.len();
         let completes = self.completes && agree && given.len() < rank;
         if given.len() != rank && !completes {
-            return Err(Error::ParameterLengthMismatch { op, argument, len: given.len(), rank });
+            return Err(Error::ArgumentLengthMismatch { op, argument, len: given.len(), rank });
         }
         for (dim, &value) in given.iter().enumerate() {
             let max = if dim == 0 { min } else { i64::MAX };
             if !(min..=max).contains(&value) {
-                return Err(Error::ParameterOutOfRange { op, argument, dim, value, min, max });
+                return Err(Error::ArgumentOutOfRange { op, argument, dim, value, min, max });
             }
         }
         Ok(Completed { given, beyond: min })

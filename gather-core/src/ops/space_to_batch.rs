@@ -34,7 +34,7 @@ use crate::types::op::{Argument, Op};
 ///
 /// # Errors
 /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
-/// `pads_begin` and `pads_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
+/// `pads_begin` and `pads_end` each [`Error::ArgumentLengthMismatch`] and [`Error::ArgumentOutOfRange`];
 /// [`Error::SpaceNotDivisible`], [`Error::DimensionTooLarge`] for the batch, and [`Error::TooManyElements`] for the
 /// result.
 ///

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
 use crate::specialize::fits::shared;
@@ -44,7 +44,7 @@ macro_rules! with_operator {
 
 /// The operator with the declared policies, on the calling thread alone. The level is set, so that a wrong
 /// `GATHER_LEVEL` is no error, as in the loops of declared shapes.
-fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) -> IndexOperator<A> {
+fn with_policy<A: IndexAttributes>(op: GatherOperator<A>, declared: &Declared) -> GatherOperator<A> {
     let policy = declared.policy;
     op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq).level(Level::preferred())
 }

@@ -10,12 +10,12 @@ use crate::tensor::dynamic::{DynTensor, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output of elements `T`. Sealed; there are four, and for [`Any`] every [`DynOutput`]:
+/// An output of elements `T`. Sealed; there are four, and for [`Dyn`] every [`DynOutput`]:
 ///
 /// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must equal the result's.
 /// - [`ViewMut<MaybeUninit<T>>`](ViewMut): a tensor of any strides in uninitialised memory. A call that succeeds has
@@ -58,9 +58,9 @@ pub trait Output<T>: Sealed<T> {}
     label = "neither a `DynViewMut` nor a `DynTensor`",
     note = "a `ViewMut` becomes a `DynViewMut` by `DynViewMut::from(&mut view)`"
 )]
-pub trait DynOutput: Output<Any> {}
+pub trait DynOutput: Output<Dyn> {}
 
-/// An output as seen by calls. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
+/// An output as seen by calls. Typed outputs are of an [`Element`]: [`Dyn`] is no element, and has no bytes.
 ///
 /// # Safety
 /// O1: while the output is borrowed, a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the
@@ -209,7 +209,7 @@ impl<T: Element> Output<T> for Tensor<T> {}
 
 // SAFETY: O1: a mutable view may be written along its layout (V1) as its data type, and no two coordinates share an
 // element (V2).
-unsafe impl Sealed<Any> for DynViewMut<'_> {
+unsafe impl Sealed<Dyn> for DynViewMut<'_> {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         check_dtype(dtype, self.dtype())?;
@@ -217,11 +217,11 @@ unsafe impl Sealed<Any> for DynViewMut<'_> {
     }
 }
 
-impl Output<Any> for DynViewMut<'_> {}
+impl Output<Dyn> for DynViewMut<'_> {}
 impl DynOutput for DynViewMut<'_> {}
 
 // SAFETY: O1: the tensor has elements of the data type.
-unsafe impl Sealed<Any> for DynTensor {
+unsafe impl Sealed<Dyn> for DynTensor {
     #[inline]
     fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         self.retype(dtype);
@@ -229,7 +229,7 @@ unsafe impl Sealed<Any> for DynTensor {
     }
 }
 
-impl Output<Any> for DynTensor {}
+impl Output<Dyn> for DynTensor {}
 impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {

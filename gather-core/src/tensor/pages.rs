@@ -39,11 +39,11 @@ pub(crate) fn advise<T>(_: *mut T, _: usize) {}
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Promoted {
+pub struct HugePageStats {
     /// Bytes of a huge page.
     pub page: usize,
     /// The number of candidate places: aligned ranges of `page` bytes inside the memory.
-    pub places: usize,
+    pub candidates: usize,
     /// The number of places on huge pages after the call.
     pub huge: usize,
 }
@@ -55,7 +55,8 @@ pub struct Promoted {
 ///
 /// Bytes before the first place and after the last are not moved, so memory of less than two huge pages may have no
 /// place. A place with no touched page is not moved; in any other, all pages are in memory afterwards. A place that
-/// cannot be moved stays, and counts in [`Promoted::places`] only. If the system has no huge page left, the call ends.
+/// cannot be moved stays, and counts in [`HugePageStats::candidates`] only. If the system has no huge page left, the
+/// call ends.
 ///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page during
 /// its move wait for it. A place already on a huge page costs next to nothing.
@@ -63,7 +64,7 @@ pub struct Promoted {
 /// ```no_run
 /// let mut table = vec![0.5f32; 1 << 24];
 /// match gather_core::promote(&mut table) {
-///     Ok(reached) => println!("{} of {} pages are huge", reached.huge, reached.places),
+///     Ok(reached) => println!("{} of {} pages are huge", reached.huge, reached.candidates),
 ///     Err(refused) => println!("{refused}"),
 /// }
 /// ```
@@ -74,7 +75,7 @@ pub struct Promoted {
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.
 #[cfg(feature = "std")]
-pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
+pub fn promote<T>(memory: &mut [T]) -> Result<HugePageStats, Error> {
     let bytes = size_of_val(memory);
     let page = huge_page().ok_or(Error::HugePagesUnavailable { bytes, code: None })?;
     let start = memory.as_mut_ptr().addr();
@@ -84,7 +85,7 @@ pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
     moved.collapse(first, places, page);
     match moved.refused {
         Some(code) if moved.places == 0 => Err(Error::HugePagesUnavailable { bytes, code: Some(code) }),
-        _ => Ok(Promoted { page, places, huge: moved.places }),
+        _ => Ok(HugePageStats { page, candidates: places, huge: moved.places }),
     }
 }
 
@@ -164,7 +165,7 @@ fn is_short_of_memory(_: i32) -> bool {
 /// The rows and ranges advised by [`will_need`](crate::Gather::will_need).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WillNeed {
+pub struct AdviceStats {
     /// The number of rows named by the indices.
     pub rows: usize,
     /// The number of page ranges advised: rows of the same or of adjacent pages share a range.
@@ -179,7 +180,7 @@ pub(crate) struct PageBatch {
     rows: [(usize, usize); PageBatch::ROWS],
     len: usize,
     page: usize,
-    advised: WillNeed,
+    advised: AdviceStats,
 }
 
 impl PageBatch {
@@ -188,7 +189,7 @@ impl PageBatch {
 
     /// An empty batch; `None` if the system takes no such advice.
     pub(crate) fn new() -> Option<Self> {
-        Some(PageBatch { rows: [(0, 0); Self::ROWS], len: 0, page: page_size()?, advised: WillNeed::default() })
+        Some(PageBatch { rows: [(0, 0); Self::ROWS], len: 0, page: page_size()?, advised: AdviceStats::default() })
     }
 
     pub(crate) fn add(&mut self, start: usize, bytes: usize) {
@@ -200,7 +201,7 @@ impl PageBatch {
     }
 
     /// Advises the pending rows.
-    pub(crate) fn finish(mut self) -> WillNeed {
+    pub(crate) fn finish(mut self) -> AdviceStats {
         self.flush();
         self.advised
     }

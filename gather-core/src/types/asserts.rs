@@ -167,7 +167,7 @@ impl<T: Element> Fields<T> {
             }
             message.text("its fields have ").number(self.bytes).text(" of its ").bytes(size_of::<T>()).panic()
         }
-        DType::of::<T>(name)
+        DType::new::<T>(name)
     }
 
     /// The message about the gaps up to `start`, where a field begins or the type ends, and their count.

@@ -21,7 +21,7 @@ use crate::types::text::Text;
 /// # Safety
 /// - The type has at least one byte, no padding and no uninitialised byte, and every value is moved faithfully by
 ///   copying `size_of::<Self>()` bytes.
-/// - [`Element::DTYPE`] is the result of [`DType::of`] for the type itself.
+/// - [`Element::DTYPE`] is the result of [`DType::new`] for the type itself.
 /// - [`Element::Number`] is the type itself, or a built-in type `N`. For `N`, `align_of::<Self>() >= align_of::<N>()`,
 ///   and any `size_of::<Self>() / size_of::<N>()` numbers are a value of the type.
 #[diagnostic::on_unimplemented(
@@ -143,7 +143,7 @@ impl DType {
     /// # Panics
     /// At compile time if `T` has no bytes, or is a derived type that is not plain with its parameters.
     #[must_use]
-    pub const fn of<T: Element>(name: &'static str) -> Self {
+    pub const fn new<T: Element>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
         DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }

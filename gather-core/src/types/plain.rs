@@ -39,7 +39,7 @@ use crate::types::element::{DType, Element};
 pub struct Plain<T>(pub T);
 
 // SAFETY: by the contract of `NoUninit` the type has no padding and no uninitialised bytes, and is `Copy`. A zero-sized
-// type fails `DType::wrapper` at compile time, as it would fail `DType::of`.
+// type fails `DType::wrapper` at compile time, as it would fail `DType::new`.
 unsafe impl<T: NoUninit + Zeroable + Send + Sync> Element for Plain<T> {
     const DTYPE: DType = DType::wrapper::<Self, T>("Plain");
     type Number = Self;

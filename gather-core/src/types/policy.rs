@@ -63,7 +63,7 @@ pub const ALL;
 /// The order of the depth dimension of [`DepthToSpace`](crate::DepthToSpace) and
 /// [`SpaceToDepth`](crate::SpaceToDepth).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum DepthMode {
     /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
     #[default]
     Dcr,

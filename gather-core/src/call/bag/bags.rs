@@ -11,7 +11,7 @@ use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::typing::{Dyn, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -148,7 +148,7 @@ impl<'a, W: Source + ?Sized> OptionalWeights<'a> for Option<&'a W> {
 /// # Safety
 /// Indices and offsets that [`PlanBags::with`] passes on may be read along their layouts as values of their index
 /// types, for as long as the bags are borrowed (V1, V3). Weights may be read along their layouts as values of data type
-/// `weight`, if `W` has this data type or is [`Any`]. The slice has one entry, or for [`PerTable`] one per item of the
+/// `weight`, if `W` has this data type or is [`Dyn`]. The slice has one entry, or for [`PerTable`] one per item of the
 /// list.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags of rows with weights `{W}`",
@@ -248,15 +248,15 @@ impl<T: Element> Weighs<T> for T {
     const IS_KNOWN: bool = true;
 }
 
-impl<T: Element> Weighs<Any> for T {}
+impl<T: Element> Weighs<Dyn> for T {}
 
-impl<W> Weighs<W> for Any {}
+impl<W> Weighs<W> for Dyn {}
 
 /// Weights of numbers `W`, or [`Unweighted`].
 ///
 /// # Safety
 /// Weights that [`WeightsOf::read`] returns may be read along their layout as values of data type `expected`, if `W`
-/// has this data type or is [`Any`] (V1, V3).
+/// has this data type or is [`Dyn`] (V1, V3).
 pub unsafe trait WeightsOf<W> {
     type Held<'s>: Borrow<Layout>
     where

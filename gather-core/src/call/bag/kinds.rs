@@ -19,14 +19,14 @@ use crate::kernels::reduce::bag::{BagFns, PositionsFns};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::plan::{BagKernels, BagRequest};
 use crate::tensor::output::Output;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::reduction::Reduction;
 
-/// A kind of rows that bags reduce: elements, [`Any`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
+/// A kind of rows that bags reduce: elements, [`Dyn`], [`Mapped`](crate::Mapped), [`Fused`](crate::Fused) and
 /// [`Tables`](crate::Tables). Sealed.
 #[diagnostic::on_unimplemented(
     message = "bags do not reduce rows of `{Self}`",
@@ -34,8 +34,8 @@ use crate::types::reduction::Reduction;
     note = "bags take elements, what a map makes of them, fused rows and `tables`; of a map the results are built-in \
             numbers, `bool`, or arrays of them"
 )]
-pub trait Bagged: Kind {
-    /// The type of weights: numbers, or [`Any`] for a type known at run time.
+pub trait BagKind: Kind {
+    /// The type of weights: numbers, or [`Dyn`] for a type known at run time.
     type Weight;
 
     /// The data type of weights; `None` if weights have the number type of the results.
@@ -65,7 +65,7 @@ pub enum Request<'a> {
             numbers, `bool`, or arrays of them",
     note = "a `Reducer<T>` takes elements `T` alone"
 )]
-pub trait BaggedBy<R>: Bagged {
+pub trait BaggedBy<R>: BagKind {
     /// The request of an operator, for indices of kind `I`.
     ///
     /// # Errors
@@ -115,8 +115,8 @@ pub(super) fn with_tensors<S, B, O, Q>(
     run: impl FnOnce(Q, &Reader<'_>, BagTensors<'_, '_>) -> Result<(), Error>,
 ) -> Result<(), Error>
 where
-    S: Source<Kind: Bagged> + ?Sized,
-    B: PlanBags<<S::Kind as Bagged>::Weight> + ?Sized,
+    S: Source<Kind: BagKind> + ?Sized,
+    B: PlanBags<<S::Kind as BagKind>::Weight> + ?Sized,
     O: Output<<S::Kind as Kind>::Out>,
 {
     let held = data.held();
@@ -130,12 +130,12 @@ where
     })
 }
 
-/// Runs the request on its tensors: data of a reader, and bags of [`Bagged::Weight`].
+/// Runs the request on its tensors: data of a reader, and bags of [`BagKind::Weight`].
 ///
 /// # Errors
 /// As for [`run_into`](BagOperator::run_into), after [`Error::DTypeMismatch`] for the output.
 #[inline(always)]
-pub(super) fn run<K: Bagged>(
+pub(super) fn run<K: BagKind>(
     request: Request<'_>,
     reader: &Reader<'_>,
     tensors: BagTensors<'_, '_>,
@@ -174,7 +174,7 @@ pub(super) fn plan(request: Request<'_>, reader: &Reader<'_>, bags: &[ErasedBags
 /// # Errors
 /// As for [`BagPlan::run_into`](crate::BagPlan::run_into), after errors of types.
 #[inline(always)]
-pub(super) fn run_plan<K: Bagged>(
+pub(super) fn run_plan<K: BagKind>(
     plan: &PlannedBags,
     reader: &Reader<'_>,
     tensors: BagTensors<'_, '_>,
@@ -194,11 +194,11 @@ pub(super) fn run_plan<K: Bagged>(
     }
 }
 
-/// Implements [`Bagged`] and [`BaggedBy`] for elements that a [`Reduction`] reduces unconverted.
+/// Implements [`BagKind`] and [`BaggedBy`] for elements that a [`Reduction`] reduces unconverted.
 macro_rules! plain {
     ($([$($generics:tt)*] $Kind:ty: $Weight:ty, $weight:expr, |$dtype:ident| $reductions:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> Bagged for $Kind {
+        impl<$($generics)*> BagKind for $Kind {
             type Weight = $Weight;
 
             const WEIGHT: Option<DType> = $weight;
@@ -221,7 +221,7 @@ macro_rules! plain {
 }
 plain! {
     [T: Element] T: T::Number, Some(<T::Number as Element>::DTYPE), |dtype| of_elements::<T>();
-    [] Any: Any, None, |dtype| of_dtype(dtype)?;
+    [] Dyn: Dyn, None, |dtype| of_dtype(dtype)?;
 }
 
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{self, BagTensors, ErasedBags, one};
-use crate::call::bag::kinds::{Bagged, BaggedBy, Request, positions};
+use crate::call::bag::kinds::{BagKind, BaggedBy, Request, positions};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::gather::maps::{self, check_names};
 use crate::call::gather::planned::Params;
@@ -21,7 +21,7 @@ use crate::types::op::Op;
 use crate::types::reduction::{Reducible, Reduction};
 
 // Only `BaggedBy` requires `Reducible`, so that a map to other elements gives one compile error.
-impl<T: Element, U: Element> Bagged for Mapped<T, U> {
+impl<T: Element, U: Element> BagKind for Mapped<T, U> {
     type Weight = U::Number;
 
     #[inline(always)]

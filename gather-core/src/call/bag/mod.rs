@@ -19,7 +19,7 @@ mod tables;
 pub use plan::BagPlan;
 
 use crate::call::bag::bags::BagsOf;
-use crate::call::bag::kinds::{Bagged, BaggedBy, with_tensors};
+use crate::call::bag::kinds::{BagKind, BaggedBy, with_tensors};
 use crate::call::operator::{settings, takes_indices};
 use crate::call::source::kind::Kind;
 use crate::call::source::{Source, TensorOf};
@@ -160,7 +160,7 @@ impl<R> BagOperator<R> {
     pub fn run<S, B>(&self, data: &S, bags: &B) -> Result<TensorOf<S>, Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, bags, out))
     }
@@ -179,7 +179,7 @@ impl<R> BagOperator<R> {
     pub fn run_into<S, B, O>(&self, data: &S, bags: &B, out: &mut O) -> Result<(), Error>
     where
         S: Source<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
         with_tensors(

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::{BagsOf, PlanBags};
-use crate::call::bag::kinds::{self, Bagged, BaggedBy, with_tensors};
+use crate::call::bag::kinds::{self, BagKind, BaggedBy, with_tensors};
 use crate::call::bag::planned::PlannedBag;
 use crate::call::bag::tables::PlannedTables;
 use crate::call::plan_type::plan_type;
@@ -111,7 +111,7 @@ impl<R> BagOperator<R> {
     pub fn plan<S, B>(&self, data: &S, bags: &B) -> Result<BagPlan<S::Kind, B::Index>, Error>
     where
         S: Describe<Kind: BaggedBy<R>> + ?Sized,
-        B: BagsOf<<S::Kind as Bagged>::Weight> + ?Sized,
+        B: BagsOf<<S::Kind as BagKind>::Weight> + ?Sized,
     {
         let held = data.held();
         let reader = data.reader(held.borrow());
@@ -127,7 +127,7 @@ impl<R> BagOperator<R> {
     }
 }
 
-impl<K: Bagged, I: IndexKind> BagPlan<K, I> {
+impl<K: BagKind, I: IndexKind> BagPlan<K, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors

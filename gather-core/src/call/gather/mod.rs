@@ -43,23 +43,23 @@ use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 ///
 /// A small value: attributes, policies and options. Nothing is checked before a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IndexOperator<A> {
+pub struct GatherOperator<A> {
     pub(crate) attributes: A,
     pub(crate) policy: IndexPolicy,
     pub(crate) options: Options,
     pub(crate) registry: Chosen,
 }
 
-impl<A> IndexOperator<A> {
+impl<A> GatherOperator<A> {
     /// An operator with the given attributes. Negative indices count from the end; indices out of range are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         let (policy, options, registry) = (IndexPolicy::default(), Options::default(), Chosen::default());
-        IndexOperator { attributes, policy, options, registry }
+        GatherOperator { attributes, policy, options, registry }
     }
 }
 
 /// A gather without the type of its attributes.
-pub(crate) type ErasedGather<'a> = IndexOperator<&'a dyn IndexAttributes>;
+pub(crate) type ErasedGather<'a> = GatherOperator<&'a dyn IndexAttributes>;
 
 impl ErasedGather<'_> {
     #[inline(always)]
@@ -80,10 +80,10 @@ impl ErasedGather<'_> {
     }
 }
 
-impl<A: IndexAttributes> IndexOperator<A> {
+impl<A: IndexAttributes> GatherOperator<A> {
     #[inline(always)]
     fn erased(&self) -> ErasedGather<'_> {
-        let IndexOperator { ref attributes, policy, options, registry } = *self;
+        let GatherOperator { ref attributes, policy, options, registry } = *self;
         ErasedGather { attributes, policy, options, registry }
     }
 
@@ -204,14 +204,14 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-settings!(IndexOperator<A>);
+settings!(GatherOperator<A>);
 takes_indices! {
-    IndexOperator<A>: policy.negative,
+    GatherOperator<A>: policy.negative,
     /// Sets the policy for indices out of range.
     policy.out_of_bounds: OutOfBounds
 }
 attributes! {
-    IndexOperator<A>,
+    GatherOperator<A>,
     ///
     /// ```
     /// use gather_core::{DynView, Element, Gather, Registry, View};

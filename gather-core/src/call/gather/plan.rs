@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use crate::call::attributes::IndexAttributes;
 use crate::call::gather::blocks;
 use crate::call::gather::converted::Reads;
-use crate::call::gather::kinds::{Gathered, GatheredBy, Outputs};
+use crate::call::gather::kinds::{GatherKind, GatheredBy, Outputs};
 use crate::call::gather::planned::PlanInner;
-use crate::call::gather::{IndexOperator, kinds, will_need};
+use crate::call::gather::{GatherOperator, kinds, will_need};
 use crate::call::plan_type::plan_type;
 use crate::call::source::kind::IndexKind;
 use crate::call::source::{Describe, Source};
@@ -16,8 +16,8 @@ use crate::exec::{self, Ids, Operands, Written};
 use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target, written};
-use crate::tensor::pages::WillNeed;
-use crate::tensor::typing::{Any, Typing};
+use crate::tensor::pages::AdviceStats;
+use crate::tensor::typing::{Dyn, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -28,7 +28,7 @@ use crate::types::index::{Index, IndexType};
 ///
 /// `K` is the [`Kind`](crate::Kind) of data, `I` the kind of indices. A plan runs on any [`Source`] of these kinds and
 /// of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on the result of
-/// [`View::map`](crate::View::map), `Plan<Any, Any>` on tensors whose types are known at run time. A tensor has the
+/// [`View::map`](crate::View::map), `Plan<Dyn, Dyn>` on tensors whose types are known at run time. A tensor has the
 /// planned layout if it has the planned shape, and the planned stride along each dimension of size 2 or more.
 ///
 /// ```
@@ -70,7 +70,7 @@ pub struct Plan<K, I> {
 ///     Ok(())
 /// }
 /// ```
-pub type DynPlan = Plan<Any, Any>;
+pub type DynPlan = Plan<Dyn, Dyn>;
 
 plan_type!(Plan<K, I>: plan);
 
@@ -102,7 +102,7 @@ impl GatherPlan {
     }
 }
 
-impl<A: IndexAttributes> IndexOperator<A> {
+impl<A: IndexAttributes> GatherOperator<A> {
     /// Makes a plan, which does the shape-dependent work once. The plan runs on any tensors of these layouts, into
     /// row-major outputs. Data and indices are sources, or [specs](crate::Spec) ahead of the first call.
     ///
@@ -152,9 +152,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] if the first dimension of indices is also a dimension of data,
-    /// is not the first of the result, has stride 0, or counts tuples without components. Empty tensors can be planned:
-    /// their calls check indices as [`Self::run`] does.
+    /// As for [`Self::plan`], and [`Error::AnyCountUnavailable`] if the first dimension of indices is also a dimension
+    /// of data, is not the first of the result, has stride 0, or counts tuples without components. Empty tensors can be
+    /// planned: their calls check indices as [`Self::run`] does.
     pub fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
     where
         S: Describe<Kind: GatheredBy<A>> + ?Sized,
@@ -176,7 +176,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-impl<K: Gathered, I: IndexKind> Plan<K, I> {
+impl<K: GatherKind, I: IndexKind> Plan<K, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
     ///
     /// # Errors
     /// As for [`Plan::run`]; [`Error::PlanMismatch`] also for a tensor if the planned output is not row-major. On an
-    /// error the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// error the output is as after [`Gather::run_into`](crate::GatherOperator::run_into).
     ///
     /// # Panics
     /// If a map or a row function panics.
@@ -250,15 +250,15 @@ impl<K: Gathered, I: IndexKind> Plan<K, I> {
     }
 
     /// Requests the pages of data that a run on these indices will touch; no pages if layouts or types differ from the
-    /// plan's. See [`IndexOperator::will_need`](crate::IndexOperator::will_need).
-    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    /// plan's. See [`GatherOperator::will_need`](crate::GatherOperator::will_need).
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> AdviceStats
     where
         S: Source<Kind = K> + ?Sized,
         X: Source<Kind = I> + ?Sized,
     {
         let GatherPlan { planned, dtype, index, .. } = &self.plan;
         if K::Out::check(*dtype, data.dtype()).is_err() || I::Out::check(index.dtype(), indices.dtype()).is_err() {
-            return WillNeed::default();
+            return AdviceStats::default();
         }
         let (held, ids) = (data.held(), indices.held());
         // SAFETY: V1: `indices` is a source of this layout; `check` compared its type with `index`.

@@ -46,7 +46,7 @@ impl PlanInner {
         let kernels = request.planned.kernels.with_shaped(&[]);
         let planned = IndexRequest { kernels, ..*request.planned };
         let request = &Request { planned: &planned, ..*request };
-        let fixed = || Error::FixedCount { op: request.planned.op };
+        let fixed = || Error::AnyCountUnavailable { op: request.planned.op };
         let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {
             let (plan, _) = Request { indices: &resized(count)?, ..*request }.plan()?;

@@ -10,14 +10,14 @@ use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::mismatch;
 use crate::call::gather::converted::Converter;
-use crate::call::gather::kinds::{Gathered, GatheredBy};
+use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::planned::Params;
-use crate::call::source::kind::{ByRow, Fused, ReadByRow};
+use crate::call::source::kind::{ByRow, Fused, RowKind};
 use crate::call::source::rows::{PlaceRows, RowArgs};
 use crate::kernels::convert::row::{DecodedRows, Erased, Misfit, Placed, RowShapes};
 use crate::plan::{Axis, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -26,9 +26,9 @@ use crate::types::op::{Argument, Op};
 /// The attributes of an operator whose result is rows of data: [`Gather`](crate::Gather). Sealed.
 pub trait RowAttributes: IndexAttributes {}
 
-impl<A: RowAttributes, K: Gathered + ReadByRow, U: Element> GatheredBy<A> for ByRow<K, U> {}
+impl<A: RowAttributes, K: GatherKind + RowKind, U: Element> GatheredBy<A> for ByRow<K, U> {}
 impl<A: RowAttributes, U: Float> GatheredBy<A> for Fused<U> {}
-impl<A: RowAttributes> GatheredBy<A> for Fused<Any> {}
+impl<A: RowAttributes> GatheredBy<A> for Fused<Dyn> {}
 
 /// The shapes of whole rows in a plan.
 #[derive(Clone, Copy)]

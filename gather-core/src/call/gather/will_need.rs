@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::call::attributes::IndexAttributes;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::gather::kinds::GatheredBy;
 use crate::call::gather::planned::PlanInner;
 use crate::call::source::Source;
@@ -13,10 +13,10 @@ use crate::kernels::{Cursor, Loop};
 use crate::plan::Action;
 use crate::plan::fold::for_each;
 use crate::tensor::layout::Layout;
-use crate::tensor::pages::{PageBatch, WillNeed};
+use crate::tensor::pages::{AdviceStats, PageBatch};
 use crate::types::index::by_index;
 
-impl<A: IndexAttributes> IndexOperator<A> {
+impl<A: IndexAttributes> GatherOperator<A> {
     /// Requests the pages of data that a call on these indices will touch: a hint for a table in a mapped file that is
     /// larger than memory, or not yet in memory.
     ///
@@ -47,7 +47,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> AdviceStats
     where
         S: Source<Kind: GatheredBy<A>> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
@@ -57,14 +57,14 @@ impl<A: IndexAttributes> IndexOperator<A> {
 }
 
 /// Requests the pages that a plan touches on operands of its types; no pages for other layouts. Reads no byte of data.
-pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> WillNeed {
+pub(super) fn advise(planned: &PlanInner, (data, layout): (*const u8, &Layout), ids: Ids<'_>) -> AdviceStats {
     if !planned.matches_inputs(layout, ids.layout()) {
-        return WillNeed::default();
+        return AdviceStats::default();
     }
     let (plan, index) = (planned.plan(), ids.start());
     debug_assert_eq!(plan.index(), ids.of());
     let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
-    let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };
+    let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return AdviceStats::default() };
     let spec = plan.spec();
     let bytes = spec.conversion.map_or(spec.row, |conversion| conversion.bytes_in());
     // Tuples without components have no index to read.

@@ -5,7 +5,7 @@
 use crate::call::Sealed;
 use crate::call::attributes::IndexAttributes;
 use crate::call::checks::check_updates;
-use crate::call::gather::IndexOperator;
+use crate::call::gather::GatherOperator;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
@@ -14,13 +14,13 @@ use crate::types::op::Op;
 use crate::types::policy::ScatterOutOfBounds;
 use crate::types::reduction::Reduction;
 
-/// The attributes of the [adjoint](IndexOperator::adjoint) of a gather with attributes `A`.
+/// The attributes of the [adjoint](GatherOperator::adjoint) of a gather with attributes `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AdjointOf<A>(A);
+pub struct AdjointAttributes<A>(A);
 
-impl<A> Sealed for AdjointOf<A> {}
+impl<A> Sealed for AdjointAttributes<A> {}
 
-impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
+impl<A: IndexAttributes> ScatterAttributes for AdjointAttributes<A> {
     fn op(&self) -> Op {
         self.0.op()
     }
@@ -42,7 +42,7 @@ impl<A: IndexAttributes> ScatterAttributes for AdjointOf<A> {
     }
 }
 
-impl<A> IndexOperator<A> {
+impl<A> GatherOperator<A> {
     /// The adjoint: the scatter that takes the gradient of the result to the gradient of data. Each element of data's
     /// gradient is the sum of the gradients of its copies. As a linear map it is the transpose of [`Self::run`].
     ///
@@ -77,8 +77,8 @@ impl<A> IndexOperator<A> {
     #[doc(alias("index_add", "index_add_", "scatter_add", "scatter_add_"))]
     #[doc(alias("message passing", "message_passing"))]
     #[must_use]
-    pub fn adjoint(self) -> ScatterOperator<AdjointOf<A>> {
-        let IndexOperator { attributes, policy, options, registry } = self;
+    pub fn adjoint(self) -> ScatterOperator<AdjointAttributes<A>> {
+        let GatherOperator { attributes, policy, options, registry } = self;
         let (negative, out_of_bounds) = (policy.negative, ScatterOutOfBounds::of_gather(policy.out_of_bounds));
         ScatterOperator {
             reduction: Reduction::Add,
@@ -86,7 +86,7 @@ impl<A> IndexOperator<A> {
             out_of_bounds,
             options,
             registry,
-            ..ScatterOperator::from_attributes(AdjointOf(attributes))
+            ..ScatterOperator::from_attributes(AdjointAttributes(attributes))
         }
     }
 
@@ -114,7 +114,7 @@ impl<A> IndexOperator<A> {
     #[doc(alias("index_copy", "index_copy_", "index_put_", "index_update", "scatter_update", "SET_ROWS"))]
     #[doc(alias("write rows", "overwrite", "store", "put", "reshape_and_cache"))]
     #[must_use]
-    pub fn writer(self) -> ScatterOperator<AdjointOf<A>> {
+    pub fn writer(self) -> ScatterOperator<AdjointAttributes<A>> {
         self.adjoint().reduction(Reduction::None)
     }
 }

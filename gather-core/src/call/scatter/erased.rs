@@ -47,9 +47,9 @@ impl<'a> ScatterCallRequest<'a> {
     /// A dynamic plan for a destination: the first dimension of indices and updates may have any size.
     ///
     /// # Errors
-    /// [`Error::FixedCount`].
+    /// [`Error::AnyCountUnavailable`].
     pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
-        let fixed = || Error::FixedCount { op: plan.op() };
+        let fixed = || Error::AnyCountUnavailable { op: plan.op() };
         let resized = |layout: &Layout, count| layout.resized(count).ok_or_else(fixed)?;
         let both = |count| Ok::<_, Error>((resized(self.indices, count)?, resized(self.updates, count)?));
         let plan_for = |count| {

@@ -19,7 +19,7 @@ use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
 use crate::call::source::destination::Destination;
-use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Source, TensorOf};
 use crate::exec::{Original, ScatterOperands};
 use crate::kernels::registry::Registry;
@@ -37,7 +37,7 @@ use crate::types::policy::{KernelPolicy, NegativeIndex, Options, ScatterOutOfBou
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter: [`ScatterElements`](crate::ScatterElements), [`ScatterNd`](crate::ScatterNd), or the
-/// [adjoint](crate::IndexOperator::adjoint) of a gather. Sealed.
+/// [adjoint](crate::GatherOperator::adjoint) of a gather. Sealed.
 pub trait ScatterAttributes: Sealed {
     #[doc(hidden)]
     fn op(&self) -> Op;
@@ -56,7 +56,7 @@ pub trait ScatterAttributes: Sealed {
 }
 
 /// An operator that updates elements of data: [`ScatterElements`](crate::ScatterElements),
-/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::IndexOperator::adjoint) of a gather, by its attributes `A`.
+/// [`ScatterNd`](crate::ScatterNd) or the [adjoint](crate::GatherOperator::adjoint) of a gather, by its attributes `A`.
 ///
 /// Updates are applied in row-major order of the indices. The result equals the plain loop to the bit, for any number
 /// of threads, at every level and by every method. `R` is a [`Reduction`], or a `&Reducer` of your own.
@@ -137,7 +137,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// # Errors
     /// [`Error::UnknownDType`], [`Error::KernelsNotCompiled`], [`Error::ReductionUnavailable`].
     #[inline(always)]
-    fn request<'a, K: Unconverted, I: IndexKind>(
+    fn request<'a, K: PlainKind, I: IndexKind>(
         &'a self,
         (dtype, index): (DType, IndexType),
         indices: &'a Layout,
@@ -177,7 +177,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// If a reduction of your own panics.
     pub fn run<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<TensorOf<S>, Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
         U: Source<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -197,7 +197,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// If a reduction of your own panics; a view then holds a mix of old and new elements, and a tensor is empty.
     pub fn run_into<S, X, U, O>(&self, data: &S, indices: &X, updates: &U, out: &mut O) -> Result<(), Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         X: Source<Kind: IndexKind> + ?Sized,
         U: Source<Kind = S::Kind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
@@ -293,7 +293,7 @@ fn in_place<D: Destination + ?Sized>(
     let (start, held) = destination.parts();
     // SAFETY: V1, V3: indices and updates are sources with these layouts; `check` compared the updates' type with the
     // destination's. O1: a destination may be read and written along its own layout, and is borrowed mutably, so that
-    // it overlaps no input. It holds values, or bytes for `Any`, whose reductions are built in and take any bytes (Y1).
+    // it overlaps no input. It holds values, or bytes for `Dyn`, whose reductions are built in and take any bytes (Y1).
     run(&mut unsafe { ScatterOperands::new(indices, updates, None, Target::Fixed(start, held.borrow())) })
 }
 

@@ -10,7 +10,7 @@ use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, in_place, with_copy};
 use crate::call::source::destination::Destination;
-use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, ScatterOperands, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
@@ -134,7 +134,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// As for [`Self::run`], without errors of memory and index values.
     pub fn plan<S, X, U>(&self, data: &S, indices: &X, updates: &U) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -156,7 +156,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         out: &Layout,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -187,8 +187,8 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] in three cases: the first dimension of indices is also a
-    /// dimension of data; tuples have no components; or indices overlap in memory, so that no loop covers their first
+    /// As for [`Self::plan`], and [`Error::AnyCountUnavailable`] in three cases: the first dimension of indices is also
+    /// a dimension of data; tuples have no components; or indices overlap in memory, so that no loop covers their first
     /// dimension alone. Empty operands can be planned: their calls check indices as [`Self::run`] does.
     pub fn plan_any_count<S, X, U>(
         &self,
@@ -197,7 +197,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         updates: &U,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -215,7 +215,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
         make: impl FnOnce(&ScatterCallRequest<'_>, &Layout) -> Result<PlannedScatter, Error>,
     ) -> Result<ScatterPlan<S::Kind, X::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
         X: Describe<Kind: IndexKind> + ?Sized,
         U: Describe<Kind = S::Kind> + ?Sized,
         R: Reduces<S::Kind>,
@@ -228,7 +228,7 @@ impl<A: ScatterAttributes, R: Copy> ScatterOperator<A, R> {
     }
 }
 
-impl<K: Unconverted, I: IndexKind> ScatterPlan<K, I> {
+impl<K: PlainKind, I: IndexKind> ScatterPlan<K, I> {
     /// Runs the plan on a copy of data, into a fresh tensor.
     ///
     /// # Errors

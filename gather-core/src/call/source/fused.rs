@@ -17,7 +17,7 @@ pub struct FusedView<'a, U> {
 
 /// Fused rows read as floats of a type known at run time: the result of [`FusedRows::to_dyn`].
 #[derive(Clone, Copy, Debug)]
-pub struct FusedDynView<'a> {
+pub struct DynFusedView<'a> {
     pub(super) table: &'a FusedRows<'a>,
     pub(super) dtype: DType,
 }
@@ -86,7 +86,7 @@ impl FusedRows<'_> {
     /// [`Error::DTypeMismatch`](crate::Error::DTypeMismatch), and bags give
     /// [`Error::ReductionUnavailable`](crate::Error::ReductionUnavailable).
     #[must_use]
-    pub fn to_dyn(&self, dtype: DType) -> FusedDynView<'_> {
-        FusedDynView { table: self, dtype }
+    pub fn to_dyn(&self, dtype: DType) -> DynFusedView<'_> {
+        DynFusedView { table: self, dtype }
     }
 }

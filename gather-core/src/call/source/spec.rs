@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::declare::debug_by;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -43,17 +43,17 @@ impl<T: Element> Spec<T> {
     /// # Errors
     /// [`Error::TooManyElements`].
     pub fn new(shape: &[usize]) -> Result<Self, Error> {
-        Layout::contiguous(shape).map(|layout| Self::of(&layout))
+        Layout::contiguous(shape).map(|layout| Self::from_layout(&layout))
     }
 
     /// A spec of data of a layout, such as the layout of a strided view.
     #[must_use]
-    pub fn of(layout: &Layout) -> Self {
+    pub fn from_layout(layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype: T::DTYPE, kind: PhantomData }
     }
 }
 
-impl Spec<Any> {
+impl Spec<Dyn> {
     /// A spec of data of a type known at run time.
     ///
     /// ```
@@ -61,13 +61,13 @@ impl Spec<Any> {
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let (table, ids) = (Layout::contiguous(&[100, 4])?, Layout::contiguous(&[8])?);
-    ///     let (table, ids) = (Spec::dynamic(f32::DTYPE, &table), Spec::dynamic(u8::DTYPE, &ids));
+    ///     let (table, ids) = (Spec::from_dtype(f32::DTYPE, &table), Spec::from_dtype(u8::DTYPE, &ids));
     ///     assert_eq!(Gather::new(0).plan(&table, &ids)?.output_shape(), [8, 4]);
     ///     Ok(())
     /// }
     /// ```
     #[must_use]
-    pub fn dynamic(dtype: DType, layout: &Layout) -> Self {
+    pub fn from_dtype(dtype: DType, layout: &Layout) -> Self {
         Spec { layout: layout.clone(), dtype, kind: PhantomData }
     }
 }

@@ -7,12 +7,12 @@ use core::marker::PhantomData;
 
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::typing::Any;
+use crate::tensor::typing::Dyn;
 use crate::types::codes::Float;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
-/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], or of [`tables_dyn`] for [`Any`].
+/// Tables of [`FusedRows`] that bags reduce to floats `U`: the result of [`tables`], or of [`tables_dyn`] for [`Dyn`].
 #[derive(Clone, Debug)]
 pub struct TablesView<'a, U> {
     pub(super) tables: Vec<&'a FusedRows<'a>>,
@@ -118,6 +118,6 @@ pub fn tables<'a, U: Float>(tables: impl IntoIterator<Item = &'a FusedRows<'a>>)
 pub fn tables_dyn<'a>(
     dtype: DType,
     tables: impl IntoIterator<Item = &'a FusedRows<'a>>,
-) -> Result<TablesView<'a, Any>, Error> {
+) -> Result<TablesView<'a, Dyn>, Error> {
     TablesView::new(dtype, tables.into_iter().collect())
 }

@@ -7,7 +7,7 @@ use core::borrow::Borrow;
 use crate::call::checks::check_output;
 use crate::call::operator::{Chosen, attributes, settings};
 use crate::call::source::clones::CloneSource;
-use crate::call::source::kind::{Kind, Unconverted};
+use crate::call::source::kind::{Kind, PlainKind};
 use crate::call::source::{Describe, Source, TensorOf};
 use crate::call::space::plan::{PlannedSpace, RearrangePlan};
 use crate::call::{Sealed, cloned};
@@ -39,7 +39,7 @@ pub trait SpaceAttributes: Sealed {
 
 /// The attributes of an operator whose result is elements of data alone: all but
 /// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
-pub trait Permutes: SpaceAttributes {}
+pub trait PermutationAttributes: SpaceAttributes {}
 
 /// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
@@ -67,7 +67,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// [`Error::UnknownDType`] for a type known at run time; without the feature `registry`,
     /// [`Error::KernelsNotCompiled`]. Then as for [`Self::output_shape`], then [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
-    pub fn run<S: Source<Kind: Unconverted> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
+    pub fn run<S: Source<Kind: PlainKind> + ?Sized>(&self, data: &S) -> Result<TensorOf<S>, Error> {
         written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, out))
     }
 
@@ -79,7 +79,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// [`Error::ShapeMismatch`] of a view comes after errors of shapes. On an error a view is untouched.
     pub fn run_into<S, O>(&self, data: &S, out: &mut O) -> Result<(), Error>
     where
-        S: Source<Kind: Unconverted> + ?Sized,
+        S: Source<Kind: PlainKind> + ?Sized,
         O: Output<<S::Kind as Kind>::Out>,
     {
         let dtype = data.dtype();
@@ -112,7 +112,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::run`]; [`Error::AllocationFailed`] only if a zero for the padding has to be allocated.
     pub fn plan<S>(&self, data: &S) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         self.plan_for(data, None)
     }
@@ -123,14 +123,14 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
     pub fn plan_into<S>(&self, data: &S, out: &Layout) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         self.plan_for(data, Some(out))
     }
 
     fn plan_for<S>(&self, data: &S, out: Option<&Layout>) -> Result<RearrangePlan<S::Kind>, Error>
     where
-        S: Describe<Kind: Unconverted> + ?Sized,
+        S: Describe<Kind: PlainKind> + ?Sized,
     {
         let (dtype, held) = (data.dtype(), data.held());
         let call = (self.kernels::<S::Kind>(dtype)?, dtype, self.options);
@@ -139,7 +139,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     #[inline(always)]
-    fn kernels<K: Unconverted>(&self, dtype: DType) -> Result<Kernels, Error> {
+    fn kernels<K: PlainKind>(&self, dtype: DType) -> Result<Kernels, Error> {
         let call = (self.attributes().op(), dtype, None);
         K::kernels(self.registry.0, call, || Some(Kernels::space::<K>()), Registry::space_kernels)
     }
@@ -192,7 +192,7 @@ unsafe fn run_lowered(
     unsafe { exec::run_space(&plan, &lowered.output, data, out) }
 }
 
-impl<A: Permutes> SpaceOperator<A> {
+impl<A: PermutationAttributes> SpaceOperator<A> {
     /// Runs the operator on any `Clone` type. Data is any [`CloneSource`], such as a view.
     ///
     /// Cost: one clone per element of the result, on the calling thread.

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use crate::call::checks::{check_layout, check_output, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::source::Source;
-use crate::call::source::kind::Unconverted;
+use crate::call::source::kind::PlainKind;
 use crate::exec::{self, pool_threads};
 use crate::kernels::select::Kernels;
 use crate::plan::{Explain, SpaceLowered, SpacePlan};
@@ -78,7 +78,7 @@ impl PlannedSpace {
     }
 }
 
-impl<K: Unconverted> RearrangePlan<K> {
+impl<K: PlainKind> RearrangePlan<K> {
     pub(super) fn new(planned: PlannedSpace, dtype: DType) -> Self {
         RearrangePlan { planned, dtype, kind: PhantomData }
     }

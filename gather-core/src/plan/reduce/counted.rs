@@ -35,7 +35,7 @@ impl CountedReducePlan {
     /// it, in bytes. `changes`: whether one or more updates change the destination.
     ///
     /// # Errors
-    /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] if not exactly one loop covers the dimension.
+    /// [`Error::MethodUnavailable`]; [`Error::AnyCountUnavailable`] if not exactly one loop covers the dimension.
     pub(crate) fn new(
         plan_for: impl Fn(usize) -> Result<ReducePlan, Error>,
         (op, expected, changes): (Op, usize, bool),
@@ -46,7 +46,7 @@ impl CountedReducePlan {
         sizes.extend((expected > PLANNED[0]).then_some(expected));
         sizes.sort_unstable();
         sizes.dedup();
-        let fixed = Error::FixedCount { op };
+        let fixed = Error::AnyCountUnavailable { op };
         if dim.data != 0 {
             return Err(fixed);
         }

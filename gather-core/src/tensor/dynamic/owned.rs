@@ -86,7 +86,7 @@ impl DynTensor {
     ///
     /// All of the memory is written before the first byte is read: check a file's shape against its length first.
     #[cfg(feature = "std")]
-    pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
+    pub fn from_reader(dtype: DType, mut reader: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let layout = Layout::contiguous(shape).map_err(input)?;
         let bytes = Shape::checked_bytes(shape, dtype.size()).map_err(input)?;
@@ -98,7 +98,7 @@ impl DynTensor {
         unsafe { memory.start().write_bytes(0, bytes) };
         // SAFETY: all bytes have just been written, with 0; nothing else has the address yet.
         let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
-        from.read_exact(bytes)?;
+        reader.read_exact(bytes)?;
         check_values(dtype, bytes, 0).map_err(wrong)?;
         Ok(DynTensor { memory, layout, dtype })
     }

@@ -48,7 +48,7 @@ pub struct PoolStats {
     /// The number of blocks held.
     pub blocks: usize,
     /// The number of times a tensor took a held block.
-    pub taken_again: u64,
+    pub reused: u64,
     /// The number of times a tensor took memory from the allocator.
     pub allocated: u64,
 }
@@ -90,7 +90,7 @@ impl Lender {
         let class = class_of(bytes).ok_or(Error::AllocationFailed { bytes })?;
         let mut kept = self.0.lock();
         if let Some(block) = kept.block(class, align) {
-            kept.stats.taken_again += 1;
+            kept.stats.reused += 1;
             kept.stats.blocks -= 1;
             kept.stats.bytes -= block.bytes();
             return Ok(block);

@@ -47,7 +47,7 @@ pub use self::dynamic::DynPooled;
 ///         Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut rows)?;
 ///         assert_eq!(rows.shape(), [ids.len(), 2]);
 ///     }
-///     assert_eq!((pool.stats().taken_again, pool.stats().blocks), (1, 1));
+///     assert_eq!((pool.stats().reused, pool.stats().blocks), (1, 1));
 ///     Ok(())
 /// }
 /// ```

@@ -149,7 +149,7 @@ errors! {
         _ => "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}",
     },
     /// A parameter list of BatchToSpace or SpaceToBatch does not have one entry per dimension of data.
-    ParameterLengthMismatch { op,
+    ArgumentLengthMismatch { op,
         /// The list.
         argument: Argument,
         /// The number of its entries.
@@ -158,7 +158,7 @@ errors! {
         rank: usize,
     } => "{op}: {argument} has {len} entries; data of rank {rank} takes {rank}",
     /// An entry of a parameter list of BatchToSpace or SpaceToBatch is out of range.
-    ParameterOutOfRange { op,
+    ArgumentOutOfRange { op,
         /// The list.
         argument: Argument,
         /// The position of the entry.
@@ -686,7 +686,8 @@ errors! {
     } => "{op}: the method {method} does not take these shapes and types at this level",
     /// A plan for any count of indices is not available. Their first dimension is also one of data, is not the first of
     /// the result, is repeated, or belongs to tuples without components, or with nulls to tuples of several.
-    FixedCount { op } => "{op}: plans for any count take indices whose first dimension is the first of the result, not \
+    AnyCountUnavailable { op } =>
+        "{op}: plans for any count take indices whose first dimension is the first of the result, not \
         tied to one of data, and neither repeated nor of tuples without components; with nulls, tuples have one \
         component",
     /// The allocator refused the memory of the output or of a scratch.

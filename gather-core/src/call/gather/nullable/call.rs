@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::call::checks::check_output;
 use crate::call::gather::ErasedGather;
-use crate::call::gather::kinds::{self, Gathered};
+use crate::call::gather::kinds::{self, GatherKind};
 use crate::call::gather::nullable::plan::NullablePlanned;
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
@@ -71,7 +71,7 @@ pub(super) struct OnceFns {
 
 impl OnceFns {
     #[inline(always)]
-    pub(super) fn new<K: Gathered, I: IndexKind>() -> Self {
+    pub(super) fn new<K: GatherKind, I: IndexKind>() -> Self {
         let by: [RunFn; 3] = [kinds::run::<K, I>, kinds::run::<K, i32>, kinds::run::<K, i64>];
         OnceFns { by, results: kinds::results::<K> }
     }

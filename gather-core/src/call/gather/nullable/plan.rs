@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::ErasedGather;
-use crate::call::gather::kinds::{self, Gathered, Outputs, with_operands};
+use crate::call::gather::kinds::{self, GatherKind, Outputs, with_operands};
 use crate::call::gather::nullable::call::{Call, Facts, Runs};
 use crate::call::gather::nullable::sizes::{ByPosition, NullableSizes, is_wide};
 use crate::call::gather::plan::GatherPlan;
@@ -60,7 +60,7 @@ pub(super) struct NullablePlanned {
 }
 
 impl NullablePlanned {
-    fn new<K: Gathered, I: IndexKind>(
+    fn new<K: GatherKind, I: IndexKind>(
         op: ErasedGather<'_>,
         reader: &Reader<'_>,
         (indices, index): (&Layout, IndexType),
@@ -76,7 +76,7 @@ impl NullablePlanned {
         let (by_position, layout) = ByPosition::new(op.attributes, &sizes)?;
         // The distance between the components of a tuple is the number of tuples, so that number is fixed.
         if plan.planned.is_dynamic() && !layout.is_row_major() {
-            return Err(Error::FixedCount { op: op.op() });
+            return Err(Error::AnyCountUnavailable { op: op.op() });
         }
         let by = by_position.call(op, true);
         let by_position = if is_wide(&lowered) {
@@ -115,7 +115,7 @@ impl NullablePlanned {
     }
 }
 
-impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
+impl<K: GatherKind, I: IndexKind> NullablePlan<K, I> {
     pub(super) fn new(
         op: ErasedGather<'_>,
         reader: &Reader<'_>,
@@ -158,7 +158,7 @@ impl<K: Gathered, I: IndexKind> NullablePlan<K, I> {
     ///
     /// # Errors
     /// As for [`NullablePlan::run`], with [`Error::BitmapTooShort`] for the bytes after errors of bitmaps. On an error
-    /// the bytes are untouched, and the output is as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// the bytes are untouched, and the output is as after [`Gather::run_into`](crate::GatherOperator::run_into).
     ///
     /// # Panics
     /// If a map or a row function panics.
