@@ -126,9 +126,9 @@ fn tuples_elements_scatters_and_bags_give_what_the_unplanned_call_gives() -> Res
     Ok(())
 }
 
-/// Ids of an odd stride along the free dimension: a plan for 0 or 1 of them steps along it when there are more.
+/// Ids of an odd stride along the dynamic dimension: a plan for 0 or 1 of them steps along it when there are more.
 #[test]
-fn the_stride_of_the_free_dimension_counts_whatever_its_planned_size() -> Result<(), Error> {
+fn the_stride_of_the_dynamic_dimension_counts_whatever_its_planned_size() -> Result<(), Error> {
     let numbers: [f32; 24] = std::array::from_fn(|at| at as f32 + 0.5);
     let (table, op) = (View::new(&numbers, &[DIM, 4])?, Gather::new(0));
     let memory = ids(64 * 7, false);
@@ -169,7 +169,7 @@ fn dimensions_that_no_call_steps_along_may_have_any_stride() -> Result<(), Error
             let mut view = ViewMut::strided(&mut out, &[1, 5, 4], &[out_stride, 4, 1], 0)?;
             plan.run_into(&one_row(table_stride)?, &ids, &mut view)?;
             assert_eq!(out, expected.as_slice());
-            // Nothing tells a free dimension of stride 0 from others.
+            // Nothing tells a dynamic dimension of stride 0 from others.
             if planned[1] != 0 {
                 let any = op.plan_any_count(&one_row(planned[0])?, &spec(planned[1])?)?;
                 assert_eq!(any.run(&one_row(table_stride)?, &ids)?, expected);

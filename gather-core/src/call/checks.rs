@@ -38,7 +38,7 @@ pub(super) fn check_fresh(planned: &Layout) -> Result<(), Error> {
 
 /// Checks a layout whose first dimension is dynamic; returns its size.
 #[inline(always)]
-pub(super) fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
+pub(super) fn check_dynamic(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
     expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn run(helpers: usize, work: &SharedWork<'_>) {
         free: Condvar::new(),
         panics: FirstPanic::default(),
     });
-    let end = End { call: &call, pool: Pool::of_this_thread() };
+    let end = End { call: &call, pool: HelperPool::of_this_thread() };
     if let Some(pool) = &end.pool {
         pool.add(&call, helpers);
     }
@@ -97,7 +97,7 @@ impl HelpedCall {
 /// Takes the work away on drop, and waits for the busy helpers.
 struct End<'a> {
     call: &'a Arc<HelpedCall>,
-    pool: Option<Arc<Pool>>,
+    pool: Option<Arc<HelperPool>>,
 }
 
 impl Drop for End<'_> {
@@ -121,15 +121,15 @@ impl Drop for End<'_> {
 
 /// The calls of a rayon pool that want help, and its open offers.
 ///
-/// rayon has no function that says which threads share a pool. So a thread of a rayon pool begins with a `Pool` of its
-/// own, with one thread. Calls from outside share the oldest `Pool`, which begins without threads. An offer runs on a
-/// thread of the rayon pool in which it was spawned. The thread moves to the `Pool` of the offer if that `Pool` is
-/// older. So all threads of a rayon pool converge to one `Pool`.
+/// rayon has no function that says which threads share a pool. So a thread of a rayon pool begins with a `HelperPool`
+/// of its own, with one thread. Calls from outside share the oldest `HelperPool`, which begins without threads. An
+/// offer runs on a thread of the rayon pool in which it was spawned. The thread moves to the `HelperPool` of the offer
+/// if that `HelperPool` is older. So all threads of a rayon pool converge to one `HelperPool`.
 ///
-/// Invariant: at most one open offer per thread of a `Pool`, and so per thread of the rayon pool. The oldest `Pool` may
-/// have one open offer while it has no thread.
-struct Pool {
-    /// Unique: an older `Pool` has a smaller `age`, and the oldest has 0.
+/// Invariant: at most one open offer per thread of a `HelperPool`, and so per thread of the rayon pool. The oldest
+/// `HelperPool` may have one open offer while it has no thread.
+struct HelperPool {
+    /// Unique: an older `HelperPool` has a smaller `age`, and the oldest has 0.
     age: usize,
     offers: Mutex<Offers>,
 }
@@ -144,22 +144,22 @@ struct Offers {
 
 thread_local! {
     /// The pool of this thread, if the thread belongs to one and has made or helped a call.
-    static POOL: RefCell<Option<Arc<Pool>>> = const { RefCell::new(None) };
+    static POOL: RefCell<Option<Arc<HelperPool>>> = const { RefCell::new(None) };
 }
 
-impl Pool {
+impl HelperPool {
     fn new(age: usize, threads: usize) -> Arc<Self> {
-        Arc::new(Pool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
+        Arc::new(HelperPool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
     }
 
     /// The pool that helps calls from this thread. `None` if the thread is ending.
     fn of_this_thread() -> Option<Arc<Self>> {
         static AGES: AtomicUsize = AtomicUsize::new(1);
-        static OUTSIDE: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(0, 0));
+        static OUTSIDE: LazyLock<Arc<HelperPool>> = LazyLock::new(|| HelperPool::new(0, 0));
         if !is_in_pool() {
             return Some(Arc::clone(LazyLock::force(&OUTSIDE)));
         }
-        let begin = || Pool::new(AGES.fetch_add(1, Ordering::Relaxed), 1);
+        let begin = || HelperPool::new(AGES.fetch_add(1, Ordering::Relaxed), 1);
         POOL.try_with(|pool| Arc::clone(pool.borrow_mut().get_or_insert_with(begin))).ok()
     }
 
@@ -199,8 +199,8 @@ impl Pool {
         }
     }
 
-    /// Moves a thread to this `Pool` if it has no `Pool`, or a younger one for which `lose_thread` succeeds. Returns
-    /// whether the thread moved.
+    /// Moves a thread to this `HelperPool` if it has no `HelperPool`, or a younger one for which `lose_thread`
+    /// succeeds. Returns whether the thread moved.
     fn moves_here(self: &Arc<Self>, pool: &mut Option<Arc<Self>>) -> bool {
         let moves = pool.as_ref().is_none_or(|pool| self.age < pool.age && lock(&pool.offers).lose_thread());
         if moves {
@@ -214,7 +214,7 @@ impl Offers {
     /// Raises `open` to the number of helpers wanted, capped at the number of threads. Returns the increase.
     fn open_missing(&mut self) -> usize {
         let wanted: usize = self.calls.iter().map(|&(_, helpers)| helpers).sum();
-        // `threads == 0`: the `Pool` of calls from outside, before a thread has moved to it.
+        // `threads == 0`: the `HelperPool` of calls from outside, before a thread has moved to it.
         let missing = wanted.min(self.threads.max(1)).saturating_sub(self.open);
         self.open += missing;
         missing
@@ -286,7 +286,7 @@ pub(super) struct Known {
 
 #[cfg(test)]
 pub(super) fn known() -> Known {
-    let pool = Pool::of_this_thread().expect("a thread that does not end");
+    let pool = HelperPool::of_this_thread().expect("a thread that does not end");
     let offers = lock(&pool.offers);
     Known { threads: offers.threads, open: offers.open, calls: offers.calls.len() }
 }

@@ -370,7 +370,7 @@ pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
 }
 
 /// [`run`] over `loops` of cost `work`, in any number of calls of the kernel. `loops` are the plan's loops, or these
-/// with another size of the free loop.
+/// with another size of the dynamic loop.
 ///
 /// # Safety
 /// X1 as for [`run`], with `loops` in place of the plan's: they reach coordinates of the operands' layouts.

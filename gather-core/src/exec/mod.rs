@@ -40,7 +40,7 @@ mod threads;
 #[cfg(feature = "bags")]
 pub(crate) use bag::{BagCall, BagMap, run as run_bags, run_all as run_all_bags};
 pub(crate) use index::{Ids, Operands, Written, call as call_index, run as run_index, run_few_rows};
-pub(crate) use nulls::{NullIndices, PositionRoom, gather_bits};
+pub(crate) use nulls::{NullIndices, PositionType, gather_bits};
 pub(crate) use prepared::Prepared;
 #[cfg(feature = "scatter")]
 pub(crate) use scatter::{Original, ScatterOperands, run as run_scatter, run_few as run_few_updates};

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::exec::index::{self, IndexPart, Operands, Written, run_in_parts};
 use crate::kernels::Loop;
-use crate::plan::{Action, FreePlan, IndexPlan};
+use crate::plan::{Action, DynamicPlan, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -15,7 +15,7 @@ pub(crate) struct Prepared {
     /// The plan of calls with the planned number of indices.
     plan: IndexPlan,
     /// The plans of calls with any number of indices, used in place of `plan`.
-    dynamic: Option<Box<DynamicCount>>,
+    dynamic: Option<Box<DynamicIndexPlan>>,
 }
 
 impl Prepared {
@@ -40,12 +40,12 @@ impl Prepared {
         let [few, many] = PLANNED;
         let many = many.max(expected);
         let plans = if action == Action::Run {
-            [free_plan(few, plan_for(few)?)?, free_plan(many, plan_for(many)?)?]
+            [dynamic_plan(few, plan_for(few)?)?, dynamic_plan(many, plan_for(many)?)?]
         } else {
-            let idle = FreePlan::idle(plan_for(expected.max(1))?);
+            let idle = DynamicPlan::idle(plan_for(expected.max(1))?);
             [idle.clone(), idle]
         };
-        let dynamic = DynamicCount { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) };
+        let dynamic = DynamicIndexPlan { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) };
         Ok(Prepared { dynamic: Some(Box::new(dynamic)), ..self })
     }
 
@@ -64,11 +64,11 @@ impl Prepared {
 
     pub(crate) fn change(&mut self, change: impl Fn(&mut IndexPlan)) {
         change(&mut self.plan);
-        self.dynamic.iter_mut().flat_map(|dynamic| &mut dynamic.plans).for_each(|free| change(&mut free.plan));
+        self.dynamic.iter_mut().flat_map(|dynamic| &mut dynamic.plans).for_each(|dynamic| change(&mut dynamic.plan));
     }
 
     #[inline(always)]
-    pub(crate) fn dynamic(&self) -> Option<&DynamicCount> {
+    pub(crate) fn dynamic(&self) -> Option<&DynamicIndexPlan> {
         self.dynamic.as_deref()
     }
 
@@ -78,7 +78,7 @@ impl Prepared {
         self.dynamic.is_none() && self.plan.is_whole()
     }
 
-    /// Runs the plan, for `count` along the free dimension if the plan is dynamic.
+    /// Runs the plan, for `count` along the dynamic dimension if the plan is dynamic.
     ///
     /// # Errors
     /// As for [`run_index`](super::run_index).
@@ -91,35 +91,35 @@ impl Prepared {
         match &self.dynamic {
             // SAFETY: X1 by the caller's contract: the operands have the planned layouts.
             None => unsafe { index::run(&self.plan, operands) },
-            // SAFETY: X1 by the caller's contract, with `count` along the free dimension.
+            // SAFETY: X1 by the caller's contract, with `count` along the dynamic dimension.
             Some(dynamic) => unsafe { dynamic.run(operands, count) },
         }
     }
 }
 
-/// Plans with one free loop: over the first dimension of indices, the outermost of the output. If nothing moves for any
-/// size, the plans have no loop and only check indices.
+/// Plans with one dynamic loop: over the first dimension of indices, the outermost of the output. If nothing moves for
+/// any size, the plans have no loop and only check indices.
 ///
-/// Invariant C1: data does not move along the free dimension, so P1 holds for any size of it. No kernel is for
+/// Invariant C1: data does not move along the dynamic dimension, so P1 holds for any size of it. No kernel is for
 /// declared shapes, whose sizes are fixed (K10).
 #[derive(Clone, Debug)]
-pub(crate) struct DynamicCount {
+pub(crate) struct DynamicIndexPlan {
     /// For a `count` up to `FEW`, and for a greater one.
-    plans: [FreePlan<IndexPlan>; 2],
-    /// Indices per step of the free dimension.
+    plans: [DynamicPlan<IndexPlan>; 2],
+    /// Indices per step of the dynamic dimension.
     indices_per_count: usize,
-    /// Elements of the output per step of the free dimension.
+    /// Elements of the output per step of the dynamic dimension.
     out_per_count: usize,
 }
 
-/// Maximum size of the free dimension for the plan of few indices.
+/// Maximum size of the dynamic dimension for the plan of few indices.
 const FEW: usize = 32;
 /// Sizes to plan for. `expected` replaces the second size if it is greater.
 const PLANNED: [usize; 2] = [FEW, 1 << 10];
 
-impl DynamicCount {
-    /// The size of the free dimension of `indices` indices; `None` if it is not whole. If a step of it has no indices,
-    /// the output has no elements, and 0 stands for any size.
+impl DynamicIndexPlan {
+    /// The size of the dynamic dimension of `indices` indices; `None` if it is not whole. If a step of it has no
+    /// indices, the output has no elements, and 0 stands for any size.
     #[inline(always)]
     pub(crate) fn count(&self, indices: usize) -> Option<usize> {
         match self.indices_per_count {
@@ -129,23 +129,23 @@ impl DynamicCount {
         }
     }
 
-    /// Elements of the output for a size of the free dimension; saturates beyond the length of any slice.
+    /// Elements of the output for a size of the dynamic dimension; saturates beyond the length of any slice.
     #[inline(always)]
     pub(crate) fn out_len(&self, count: usize) -> usize {
         self.out_per_count.saturating_mul(count)
     }
 
-    /// Runs the plan for a size of the free dimension.
+    /// Runs the plan for a size of the dynamic dimension.
     ///
     /// # Errors
     /// As for [`run_index`](super::run_index).
     ///
     /// # Safety
-    /// X1 for tensors with `count` along the free dimension, the first dimension of the operands' indices. `count`
+    /// X1 for tensors with `count` along the dynamic dimension, the first dimension of the operands' indices. `count`
     /// replaces the size in their layout.
     #[inline]
     unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
-        let FreePlan { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
+        let DynamicPlan { plan, position, times, planned } = &self.plans[usize::from(count > FEW)];
         // A tensor with `n` elements exists, so the product does not overflow.
         let n = times * count;
         if n == 0 {
@@ -158,13 +158,13 @@ impl DynamicCount {
             &only[..]
         } else {
             several.extend_from_slice(plan.loops());
-            several[*free].n = n;
+            several[*position].n = n;
             &several
         };
         let work = plan.work().scaled(*planned, count);
         let one_call = plan.is_one_call(work) && !plan.remaps();
         if one_call {
-            // SAFETY: X1 by the caller's contract; C1: P1 holds with `n` as the size of the free loop.
+            // SAFETY: X1 by the caller's contract; C1: P1 holds with `n` as the size of the dynamic loop.
             let outcome = unsafe { IndexPart::new(plan, loops, operands) }.call();
             if let Some(written) = Written::by(outcome, operands.memory()) {
                 return Ok(written);
@@ -177,7 +177,7 @@ impl DynamicCount {
             // SAFETY: X1: the plan has just run on these operands.
             return Err(unsafe { operands.first_bad_index(plan) });
         }
-        // SAFETY: X1 and C1: the loops reach `count` along the free dimension, as the layout of indices does.
+        // SAFETY: X1 and C1: the loops reach `count` along the dynamic dimension, as the layout of indices does.
         unsafe { run_in_parts(plan, loops, work, operands) }
     }
 }
@@ -188,7 +188,7 @@ impl DynamicCount {
 /// [`Error::IndexOutOfRange`], as [`run_index`](super::run_index).
 ///
 /// # Safety
-/// As for [`DynamicCount::run`], with a `count` of 0 or a plan that does not move.
+/// As for [`DynamicIndexPlan::run`], with a `count` of 0 or a plan that does not move.
 #[cold]
 unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> Result<Written, Error> {
     if count == 0 {
@@ -201,11 +201,11 @@ unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> 
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-/// A plan for size `planned` of a contiguous output's first dimension: its free loop steps over all of the output.
-fn free_plan(planned: usize, plan: IndexPlan) -> Result<FreePlan<IndexPlan>, Error> {
+/// A plan for size `planned` of a contiguous output's first dimension: its dynamic loop steps over all of the output.
+fn dynamic_plan(planned: usize, plan: IndexPlan) -> Result<DynamicPlan<IndexPlan>, Error> {
     let refused = Error::AnyCountUnavailable { op: plan.op() };
-    let is_free = |plan: &IndexPlan, l: &Loop| {
+    let is_dynamic = |plan: &IndexPlan, l: &Loop| {
         isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
     };
-    FreePlan::new(planned, plan, is_free).ok_or(refused)
+    DynamicPlan::new(planned, plan, is_dynamic).ok_or(refused)
 }

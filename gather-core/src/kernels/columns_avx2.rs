@@ -3,7 +3,7 @@
 use crate::kernels::level_fn::Avx2;
 use crate::kernels::vector::Vector;
 use crate::kernels::x86::__m256;
-use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
+use crate::types::fused::{Coding, FusedRow, Half, PackedCodes, Single, Upper};
 
 const EIGHT: usize = 8;
 
@@ -29,7 +29,7 @@ pub(crate) trait Eight: Coding {
     fn values(level: Avx2, bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
 }
 
-impl<const PER: usize> Eight for Codes<PER> {
+impl<const PER: usize> Eight for PackedCodes<PER> {
     type Bits = u64;
 
     #[inline(always)]

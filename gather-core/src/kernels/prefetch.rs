@@ -91,7 +91,7 @@ impl NextSlice {
 
     /// The remainder after `steps * STEP` rows.
     #[inline(always)]
-    pub(crate) fn from(self, steps: usize) -> Self {
+    pub(crate) fn skip(self, steps: usize) -> Self {
         NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
     }
 

@@ -19,16 +19,16 @@ mod tasks;
 
 #[cfg(feature = "bags")]
 pub(crate) use bag::{
-    BagConversion, BagConverting, BagFused, BagKernels, BagPlan, BagRequest, BagSettings, Bounds, FEW, MOST_CONVERTED,
-    PreparedBags, index_runs,
+    BagConversion, BagConverting, BagFused, BagKernels, BagReducePlan, BagRequest, BagSettings, Bounds, FEW,
+    MOST_CONVERTED, PreparedBags, index_runs,
 };
 pub use explain::Explain;
 pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, LeadingAxes, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim, Dim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
-pub(crate) use nest::{Action, FreePlan, NestPlan, is_free};
+pub(crate) use nest::{Action, DynamicPlan, NestPlan, is_free};
 #[cfg(feature = "scatter")]
-pub(crate) use reduce::{Accumulators, CountedReducePlan, FewUpdates, ReducePlan, ReduceRequest, Strategy};
+pub(crate) use reduce::{Accumulators, DynamicReducePlan, FewUpdates, ReducePlan, ReduceRequest, Strategy};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

@@ -151,31 +151,32 @@ impl Action {
     }
 }
 
-/// A plan with a free loop: each call chooses its number of iterations.
+/// A plan with a dynamic loop: each call chooses its number of iterations.
 #[derive(Clone, Debug)]
-pub(crate) struct FreePlan<P> {
+pub(crate) struct DynamicPlan<P> {
     pub(crate) plan: P,
-    /// Position of the free loop.
-    pub(crate) free: usize,
-    /// Iterations of the free loop per step of the free dimension; 0 if nothing moves.
+    /// Position of the dynamic loop.
+    pub(crate) position: usize,
+    /// Iterations of the dynamic loop per step of the dynamic dimension; 0 if nothing moves.
     pub(crate) times: usize,
-    /// The size of the free dimension at planning.
+    /// The size of the dynamic dimension at planning.
     pub(crate) planned: usize,
 }
 
-impl<P: Deref<Target = NestPlan>> FreePlan<P> {
-    /// The plan for size `planned` of the free dimension. `None` unless the plan runs and exactly one loop `is_free`.
-    pub(crate) fn new(planned: usize, plan: P, is_free: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
-        let is_free = |along: &&Loop| along.n.is_multiple_of(planned) && is_free(&plan, along);
-        let free = plan.loops.iter().position(|along| is_free(&along))?;
-        let is_only = plan.loops.iter().filter(is_free).count() == 1;
-        let times = plan.loops[free].n / planned;
-        (is_only && plan.action == Action::Run).then_some(FreePlan { plan, free, times, planned })
+impl<P: Deref<Target = NestPlan>> DynamicPlan<P> {
+    /// The plan for size `planned` of the dynamic dimension. `None` unless the plan runs and exactly one loop
+    /// `is_dynamic`.
+    pub(crate) fn new(planned: usize, plan: P, is_dynamic: impl Fn(&P, &Loop) -> bool) -> Option<Self> {
+        let is_dynamic = |along: &&Loop| along.n.is_multiple_of(planned) && is_dynamic(&plan, along);
+        let position = plan.loops.iter().position(|along| is_dynamic(&along))?;
+        let is_only = plan.loops.iter().filter(is_dynamic).count() == 1;
+        let times = plan.loops[position].n / planned;
+        (is_only && plan.action == Action::Run).then_some(DynamicPlan { plan, position, times, planned })
     }
 
     /// A plan that moves nothing, for any size.
     pub(crate) fn idle(plan: P) -> Self {
-        FreePlan { plan, free: 0, times: 0, planned: 1 }
+        DynamicPlan { plan, position: 0, times: 0, planned: 1 }
     }
 }
 

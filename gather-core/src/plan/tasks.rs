@@ -23,7 +23,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// The work of a call with `count` in place of `planned` along the free dimension.
+    /// The work of a call with `count` in place of `planned` along the dynamic dimension.
     #[inline]
     pub(crate) fn scaled(self, planned: usize, count: usize) -> Self {
         let scale = |total: usize| (total / planned).saturating_mul(count);

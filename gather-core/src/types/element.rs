@@ -52,7 +52,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy)]
 pub struct DType {
     name: &'static str,
-    validity: Validity,
+    validity: ValidBytes,
     built_in: Option<BuiltIn>,
     facts: &'static ElementFacts,
 }
@@ -128,7 +128,7 @@ fn number_of<T: Element>() -> DType {
 
 /// The bytes that are values of a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Validity {
+pub(crate) enum ValidBytes {
     /// Any bytes.
     AnyBits,
     /// Bytes that are each 0 or 1.
@@ -145,13 +145,13 @@ impl DType {
     #[must_use]
     pub const fn new<T: Element>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
+        DType { name, validity: ValidBytes::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }
 
     #[cfg(feature = "bytemuck")]
     pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity: Validity::Unknown, built_in: None, facts: WrapperOf::<T, U>::FACTS }
+        DType { name, validity: ValidBytes::Unknown, built_in: None, facts: WrapperOf::<T, U>::FACTS }
     }
 
     const fn array<T: Element, const N: usize>() -> Self {
@@ -178,7 +178,7 @@ impl DType {
         self.facts.align
     }
 
-    pub(crate) const fn validity(&self) -> Validity {
+    pub(crate) const fn validity(&self) -> ValidBytes {
         self.validity
     }
 
@@ -356,7 +356,7 @@ macro_rules! elements {
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType {
                     name: $name,
-                    validity: Validity::$validity,
+                    validity: ValidBytes::$validity,
                     built_in: Some(BuiltIn::$built_in),
                     facts: FactsOf::<Self>::FACTS,
                 };

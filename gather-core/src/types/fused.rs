@@ -131,9 +131,9 @@ impl<U> Slot<U> for MaybeUninit<U> {
 }
 
 /// Codes, `PER` per byte.
-pub(crate) enum Codes<const PER: usize> {}
+pub(crate) enum PackedCodes<const PER: usize> {}
 
-impl<const PER: usize> Coding for Codes<PER> {
+impl<const PER: usize> Coding for PackedCodes<PER> {
     #[inline(always)]
     fn bytes(columns: usize) -> usize {
         columns.div_ceil(PER)
@@ -181,11 +181,11 @@ plain! {
 macro_rules! by_coding {
     ($format:expr, $coding:ident => $make:expr) => {
         $crate::types::fused::by_coding!($format, $coding => $make;
-            Torch8 | Fbgemm8 Codes<1>, Torch4 | Fbgemm4 Codes<2>, Torch2 | Fbgemm2 Codes<4>,
+            Torch8 | Fbgemm8 PackedCodes<1>, Torch4 | Fbgemm4 PackedCodes<2>, Torch2 | Fbgemm2 PackedCodes<4>,
             F32 Single, F16 Half, Bf16 Upper)
     };
     ($format:expr, $coding:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {{
-        use $crate::types::fused::{Codes, FusedFormat, Half, Single, Upper};
+        use $crate::types::fused::{PackedCodes, FusedFormat, Half, Single, Upper};
         match $format {
             $($(FusedFormat::$name)|+ => {
                 type $coding = $ty;

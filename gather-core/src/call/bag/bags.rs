@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 use crate::call::Sealed;
-use crate::call::bag::erased::{BagStarts, Erased, ErasedBags, Offsets};
+use crate::call::bag::erased::{BagStarts, ErasedBags, ErasedTensor, Offsets};
 use crate::call::bag::tables::in_table;
 use crate::call::source::Source;
 use crate::call::source::kind::{IndexKind, Kind};
@@ -220,7 +220,7 @@ impl<S: Source<Kind: IndexKind> + ?Sized> SaysStarts for S {
     #[inline(always)]
     fn starts<'s>(&self, layout: &'s Layout) -> Result<BagStarts<'s>, Error> {
         let index = S::Kind::index(self.dtype())?;
-        Ok(BagStarts::At(Offsets { of: Erased { origin: self.start(), layout }, index }))
+        Ok(BagStarts::At(Offsets { of: ErasedTensor { origin: self.start(), layout }, index }))
     }
 }
 
@@ -266,7 +266,7 @@ pub unsafe trait WeightsOf<W> {
 
     /// # Errors
     /// [`Error::DTypeMismatch`].
-    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error>;
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<ErasedTensor<'s>, Error>;
 }
 
 // SAFETY: V1, V3 of `Source`. If `IS_KNOWN`, the kind is `W`; otherwise `check_dtype` compared the data type.
@@ -283,11 +283,11 @@ unsafe impl<W, S: Source<Kind: Weighs<W>> + ?Sized> WeightsOf<W> for S {
     }
 
     #[inline(always)]
-    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<Erased<'s>, Error> {
+    fn read<'s>(&self, layout: &'s Layout, expected: DType) -> Result<ErasedTensor<'s>, Error> {
         if !S::Kind::IS_KNOWN {
             check_dtype(expected, self.dtype())?;
         }
-        Ok(Erased { origin: self.start(), layout })
+        Ok(ErasedTensor { origin: self.start(), layout })
     }
 }
 
@@ -299,7 +299,7 @@ unsafe impl<W> WeightsOf<W> for Unweighted {
         match *self {}
     }
 
-    fn read<'s>(&self, _: &'s Layout, _: DType) -> Result<Erased<'s>, Error> {
+    fn read<'s>(&self, _: &'s Layout, _: DType) -> Result<ErasedTensor<'s>, Error> {
         match *self {}
     }
 }
@@ -346,7 +346,7 @@ where
             (Some(of), Some(layout)) => Some(of.read(layout.borrow(), weight)?),
             _ => None,
         };
-        let indices = Erased { origin: self.indices.start(), layout: indices.borrow() };
+        let indices = ErasedTensor { origin: self.indices.start(), layout: indices.borrow() };
         Ok(ErasedBags { indices, index, starts, weights })
     }
 }

@@ -9,7 +9,7 @@ use crate::call::checks::check_output;
 use crate::exec::{self, BagCall, BagMap};
 use crate::kernels::reduce;
 use crate::kernels::reduce::bag::{BagFns, FusedOutput, PositionsFns};
-use crate::plan::{BagFused, BagKernels, BagPlan, BagRequest, Bounds, PreparedBags};
+use crate::plan::{BagFused, BagKernels, BagReducePlan, BagRequest, Bounds, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -44,7 +44,7 @@ impl BagKernels {
 
 /// A tensor without its type.
 #[derive(Clone, Copy)]
-pub struct Erased<'a> {
+pub struct ErasedTensor<'a> {
     pub(super) origin: *const u8,
     pub(super) layout: &'a Layout,
 }
@@ -54,10 +54,10 @@ pub struct Erased<'a> {
 /// Invariant: the contract of [`PlanBags`](crate::PlanBags). Only its implementations make values of this type.
 #[derive(Clone, Copy)]
 pub struct ErasedBags<'a> {
-    pub(super) indices: Erased<'a>,
+    pub(super) indices: ErasedTensor<'a>,
     pub(super) index: IndexType,
     pub(super) starts: BagStarts<'a>,
-    pub(super) weights: Option<Erased<'a>>,
+    pub(super) weights: Option<ErasedTensor<'a>>,
 }
 
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ pub enum BagStarts<'a> {
 ///
 /// Invariant: the contract of [`BagTensors::new`].
 pub(super) struct BagTensors<'a, 'o> {
-    data: Erased<'a>,
+    data: ErasedTensor<'a>,
     bags: &'a [ErasedBags<'a>],
     out: Target<'o>,
 }
@@ -84,7 +84,7 @@ pub(super) struct BagTensors<'a, 'o> {
 /// Invariant V1: offsets may be read along the layout as values of the index type, during the borrow `'a`.
 #[derive(Clone, Copy)]
 pub struct Offsets<'a> {
-    pub(super) of: Erased<'a>,
+    pub(super) of: ErasedTensor<'a>,
     pub(super) index: IndexType,
 }
 
@@ -106,7 +106,7 @@ impl Offsets<'_> {
             let offsets = unsafe { core::slice::from_raw_parts(origin.cast::<Unaligned<O>>(), n) };
             Bounds::at(offsets.iter().map(|offset| offset.0), indices, last_is_end)
         }
-        let Offsets { of: Erased { origin, layout }, index } = *self;
+        let Offsets { of: ErasedTensor { origin, layout }, index } = *self;
         let (n, &[stride]) = (layout.len(), layout.strides()) else { unreachable!("offsets are of rank 1") };
         let typed = match index.fixed_width() {
             IndexType::I32 => Some(typed::<i32> as unsafe fn(_, _, _) -> _),
@@ -140,7 +140,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
         bags: &'a [ErasedBags<'a>],
         out: Target<'o>,
     ) -> Self {
-        BagTensors { data: Erased { origin, layout }, bags, out }
+        BagTensors { data: ErasedTensor { origin, layout }, bags, out }
     }
 
     /// Replaces data by a table, whose layout counts each column as one byte.
@@ -153,7 +153,7 @@ impl<'a, 'o> BagTensors<'a, 'o> {
     }
 
     accessors! { self:
-        pub(super) fn data() -> Erased<'a> => self.data;
+        pub(super) fn data() -> ErasedTensor<'a> => self.data;
         /// The bags of each table.
         pub(super) fn bags() -> &'a [ErasedBags<'a>] => self.bags;
         pub(super) fn out() -> &Target<'o> => &self.out;
@@ -180,8 +180,8 @@ impl<'a> ErasedBags<'a> {
     #[inline(always)]
     pub(super) unsafe fn call(
         &self,
-        plan: (&'a BagPlan, &'a PreparedBags),
-        data: Erased<'a>,
+        plan: (&'a BagReducePlan, &'a PreparedBags),
+        data: ErasedTensor<'a>,
         map: Option<&'a BagMap<'a>>,
         out: *mut u8,
     ) -> BagCall<'a> {
@@ -217,7 +217,7 @@ impl<'a> ErasedBags<'a> {
     /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`].
     #[inline(always)]
     pub(super) fn check_weights<F>(&self, taken: Result<F, &'static str>) -> Result<(), Error> {
-        let Some(Erased { layout: weights, .. }) = self.weights else { return Ok(()) };
+        let Some(ErasedTensor { layout: weights, .. }) = self.weights else { return Ok(()) };
         let (expected, got) = (self.indices.layout.shape(), weights.shape());
         match taken {
             Err(reduction) => Err(Error::WeightsUnavailable { reduction }),
@@ -277,14 +277,14 @@ impl<'a> BagRequest<'a> {
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output,
-    /// errors of [`BagPlan::new`], and of `then`.
+    /// errors of [`BagReducePlan::new`], and of `then`.
     #[inline(always)]
     pub(super) fn plan<Y>(
         &self,
         data: &Layout,
         bags: &ErasedBags<'_>,
         fixed: Option<&Layout>,
-        then: impl FnOnce(&BagPlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
+        then: impl FnOnce(&BagReducePlan, PreparedBags, Option<&Layout>) -> Result<Y, Error>,
     ) -> Result<Y, Error> {
         let bounds = bags.bounds(data, self.settings.include_last_offset)?;
         let rows = self.rows(data)?;
@@ -299,7 +299,7 @@ impl<'a> BagRequest<'a> {
             }
         };
         // The plan stays in the result: a move of hundreds of bytes takes as long as a short call.
-        match &BagPlan::new(self, rows, data, out) {
+        match &BagReducePlan::new(self, rows, data, out) {
             Ok(plan) => then(plan, plan.prepare(bounds, bags.indices.layout), fresh.as_ref()),
             Err(error) => Err(error.clone()),
         }
@@ -329,7 +329,7 @@ impl<'a> BagRequest<'a> {
 /// map has the plan's types, and its parameters have been checked (K8).
 #[inline(always)]
 pub(super) unsafe fn run(
-    plan: (&BagPlan, &PreparedBags),
+    plan: (&BagReducePlan, &PreparedBags),
     map: Option<&BagMap<'_>>,
     fresh: Option<&Layout>,
     tensors: BagTensors<'_, '_>,

@@ -4,7 +4,7 @@
 
 use crate::call::bag::BagOperator;
 use crate::call::bag::bags::PerTable;
-use crate::call::bag::erased::{Erased, ErasedBags, one};
+use crate::call::bag::erased::{ErasedBags, ErasedTensor, one};
 use crate::call::bag::kinds::{BagKind, BaggedBy, Request, positions};
 use crate::call::bag::tables::TablesRequest;
 use crate::call::source::kind::{Fused, IndexKind, Tables};
@@ -68,9 +68,9 @@ fused! {
 }
 
 /// A table whose layout counts each column as one byte.
-impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
+impl<'a> From<&'a FusedRows<'_>> for ErasedTensor<'a> {
     fn from(table: &'a FusedRows<'_>) -> Self {
-        Erased { origin: table.data().origin(), layout: table.layout() }
+        ErasedTensor { origin: table.data().origin(), layout: table.layout() }
     }
 }
 

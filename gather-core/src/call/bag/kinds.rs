@@ -234,13 +234,13 @@ fn of_dtype(dtype: DType) -> Result<Reductions<BagFns>, Error> {
 /// # Errors
 /// [`Error::KernelsNotCompiled`].
 #[inline(always)]
-pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<Positions, Error> {
+pub(super) fn positions<I: IndexKind>(dtype: DType, index: IndexType) -> Result<IndexResolver, Error> {
     let found = I::positions(index);
     Ok((index, found.ok_or_else(not_compiled(Op::EmbeddingBag, dtype, index))?))
 }
 
 /// An index type, and the functions that resolve its indices.
-pub(super) type Positions = (IndexType, &'static PositionsFns);
+pub(super) type IndexResolver = (IndexType, &'static PositionsFns);
 
 #[inline(always)]
 fn of_elements<T: Element>() -> Reductions<BagFns> {

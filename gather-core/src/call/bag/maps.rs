@@ -10,10 +10,10 @@ use crate::call::source::kind::{IndexKind, Mapped};
 use crate::call::source::map::MapArgs;
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::BagMap;
-use crate::kernels::convert::map::Erased as Map;
+use crate::kernels::convert::map::ErasedMap;
 use crate::kernels::reduce::Reductions;
 use crate::kernels::reduce::bag::BagFns;
-use crate::plan::{Axis, BagConverting, BagKernels, BagPlan, BagRequest, PreparedBags};
+use crate::plan::{Axis, BagConverting, BagKernels, BagReducePlan, BagRequest, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -53,7 +53,7 @@ impl<T: Element, U: Reducible> BaggedBy<Reduction> for Mapped<T, U> {
 #[inline(never)]
 pub(super) fn run(
     request: &BagRequest<'_>,
-    map: (&Map, &dyn MapArgs),
+    map: (&ErasedMap, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     let data = tensors.data();
@@ -71,7 +71,7 @@ pub(super) fn run(
 #[inline(never)]
 pub(super) fn run_plan(
     (planned, expected): (&PlannedBag, Params),
-    map: (&Map, &dyn MapArgs),
+    map: (&ErasedMap, &dyn MapArgs),
     tensors: BagTensors<'_, '_>,
 ) -> Result<(), Error> {
     check_names(Op::EmbeddingBag, (map.0.name, map.0.params), expected)?;
@@ -87,9 +87,9 @@ pub(super) fn run_plan(
 /// # Errors
 /// As for [`maps::given`].
 fn given<'a>(
-    plan: &BagPlan,
+    plan: &BagReducePlan,
     bags: &PreparedBags,
-    (map, args): (&Map, &'a dyn MapArgs),
+    (map, args): (&ErasedMap, &'a dyn MapArgs),
     data: &Layout,
 ) -> Result<BagMap<'a>, Error> {
     let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };

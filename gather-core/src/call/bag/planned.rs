@@ -3,7 +3,7 @@
 use crate::call::bag::erased::{self, BagStarts, BagTensors, ErasedBags, one};
 use crate::call::checks::{check_layout, check_target};
 use crate::exec::{BagMap, pool_threads};
-use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
+use crate::plan::{BagReducePlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::layout::Layout;
 use crate::types::declare::accessors;
 use crate::types::element::DType;
@@ -13,7 +13,7 @@ use crate::types::op::Argument;
 
 #[derive(Clone)]
 pub(super) struct PlannedBag {
-    pub(super) plan: BagPlan,
+    pub(super) plan: BagReducePlan,
     /// The planned bags, whose indices have the layout `indices`.
     pub(super) bags: PreparedBags,
     /// Whether each row of the planned indices is a bag.

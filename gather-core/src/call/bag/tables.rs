@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 use crate::call::bag::BagOperator;
 use crate::call::bag::erased::{BagStarts, BagTensors, ErasedBags};
 use crate::call::bag::fused::check_rows;
-use crate::call::bag::kinds::Positions;
+use crate::call::bag::kinds::IndexResolver;
 use crate::call::checks::{check_layout, check_output};
 use crate::call::gather::fused::check_format;
 use crate::call::source::kind::not_compiled;
 use crate::exec;
 use crate::kernels::reduce::bag::{FusedOutput, PositionsFns};
-use crate::plan::{BagPlan, BagRequest, Explain, PreparedBags};
+use crate::plan::{BagReducePlan, BagRequest, Explain, PreparedBags};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -26,8 +26,12 @@ use crate::types::op::{Argument, Op};
 use crate::types::policy::Par;
 use crate::types::reduction::Reduction;
 
-type OfTable<'a> =
-    fn(&'a BagOperator<Reduction>, FusedRow, (DType, Option<FusedOutput>), Positions) -> Result<BagRequest<'a>, Error>;
+type OfTable<'a> = fn(
+    &'a BagOperator<Reduction>,
+    FusedRow,
+    (DType, Option<FusedOutput>),
+    IndexResolver,
+) -> Result<BagRequest<'a>, Error>;
 
 /// A call of several tables without its tensors, from which the request of each table is made.
 pub struct TablesRequest<'a> {
@@ -81,7 +85,7 @@ struct Plans {
 /// The plan of one table. The row stride of its output is the row stride of the whole output.
 #[derive(Clone)]
 struct TablePlan {
-    plan: BagPlan,
+    plan: BagReducePlan,
     format: FusedFormat,
     data: Layout,
     /// The byte offset of this table's first column in an output row.
@@ -111,7 +115,7 @@ impl Plans {
                 found.and_then(|positions| of_table(op, table.row(), (dtype, output), (bags.index, positions)));
             let plan = request.and_then(|request| {
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
-                BagPlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
+                BagReducePlan::new(&request, request.rows(table.layout())?, table.layout(), &out)
             });
             let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
             let bytes = table.columns().wrapping_mul(dtype.size());

@@ -23,8 +23,8 @@ use crate::call::source::map::MapArgs;
 use crate::call::source::reader::{Format, Reader};
 use crate::exec::{self, Operands, Written};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::map::Erased as Map;
-use crate::kernels::convert::row::{DecodedRowParams, DecodedRows, Function, Placed};
+use crate::kernels::convert::map::ErasedMap;
+use crate::kernels::convert::row::{DecodeLayout, DecodedRowParams, Function, Placed};
 use crate::kernels::convert::{ConversionArgs, DecodeFns, ErasedParams, fused as decode_fused};
 use crate::kernels::select::Kernels;
 use crate::kernels::{CompiledMoveFn, IndexKernel};
@@ -204,8 +204,8 @@ impl<'a> Converter<'a> {
     }
 
     /// How rows of `elements` are decoded for a row function; `None` if it reads data as it is.
-    pub(super) fn decoding(&self, elements: usize) -> Option<DecodedRows> {
-        self.first().map(|decoder| DecodedRows::new(self.numbers(elements), decoder.size))
+    pub(super) fn decoding(&self, elements: usize) -> Option<DecodeLayout> {
+        self.first().map(|decoder| DecodeLayout::new(self.numbers(elements), decoder.size))
     }
 
     /// The shape of results if elements are gathered into `output`, which ends with `row`; `None` if unchanged.
@@ -301,7 +301,7 @@ impl<'a> Converter<'a> {
                 let (mut decoded, rows) = (None, ConversionArgs { rows, given });
                 let args = self.first().map_or(rows, |Decoder { fns, .. }| {
                     let decode_fn = *fns.each.get(*level);
-                    ConversionArgs::decode_first(decoded.insert(DecodedRowParams { rows, decode_fn, decoder }))
+                    ConversionArgs::with_decoder(decoded.insert(DecodedRowParams { rows, decode_fn, decoder }))
                 });
                 run(operands.given((&raw const args).cast()))
             };
@@ -415,7 +415,7 @@ pub(super) fn plan(
 #[inline(never)]
 pub(super) fn run_map(
     GatherPlan { planned, reads, .. }: &GatherPlan,
-    (map, args): (&Map, &dyn MapArgs),
+    (map, args): (&ErasedMap, &dyn MapArgs),
     operands: Operands<'_, Target<'_>>,
 ) -> Result<(), Error> {
     let (plan, mut params) = (planned.plan(), None);

@@ -21,7 +21,7 @@ pub(crate) mod will_need;
 use crate::call::attributes::IndexAttributes;
 use crate::call::cloned;
 use crate::call::gather::kinds::{GatheredBy, with_operands};
-use crate::call::operator::{Chosen, attributes, settings, takes_indices};
+use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{IndexKind, Kind};
 use crate::call::source::{Source, TensorOf};
@@ -47,13 +47,13 @@ pub struct GatherOperator<A> {
     pub(crate) attributes: A,
     pub(crate) policy: IndexPolicy,
     pub(crate) options: Options,
-    pub(crate) registry: Chosen,
+    pub(crate) registry: RegistryChoice,
 }
 
 impl<A> GatherOperator<A> {
     /// An operator with the given attributes. Negative indices count from the end; indices out of range are errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        let (policy, options, registry) = (IndexPolicy::default(), Options::default(), Chosen::default());
+        let (policy, options, registry) = (IndexPolicy::default(), Options::default(), RegistryChoice::default());
         GatherOperator { attributes, policy, options, registry }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::call::checks::{check_counted, check_fresh, check_layout, mismatch, other_count};
+use crate::call::checks::{check_dynamic, check_fresh, check_layout, mismatch, other_count};
 use crate::call::gather::erased::Request;
 use crate::call::gather::kinds::Outputs;
 use crate::exec::{Operands, Prepared, Written, pool_threads};
@@ -113,7 +113,7 @@ impl PlanInner {
     pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
         check_layout(Argument::Data, &self.data, data)?;
         if self.is_dynamic() {
-            return check_counted(Argument::Indices, &self.indices, indices);
+            return check_dynamic(Argument::Indices, &self.indices, indices);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
         Ok(0)
@@ -123,7 +123,7 @@ impl PlanInner {
     #[inline(always)]
     pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
         if self.is_dynamic() {
-            if check_counted(Argument::Output, &self.out, out)? == count {
+            if check_dynamic(Argument::Output, &self.out, out)? == count {
                 return Ok(());
             }
             let mut expected = Shape::default();

@@ -14,7 +14,7 @@ use crate::call::gather::kinds::{GatherKind, GatheredBy};
 use crate::call::gather::planned::Params;
 use crate::call::source::kind::{ByRow, Fused, RowKind};
 use crate::call::source::rows::{PlaceRows, RowArgs};
-use crate::kernels::convert::row::{DecodedRows, Erased, Misfit, Placed, RowShapes};
+use crate::kernels::convert::row::{DecodeLayout, ErasedRowFunction, Misfit, Placed, RowShapes};
 use crate::plan::{Axis, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::typing::Dyn;
@@ -37,7 +37,7 @@ pub(super) struct RowShape {
     lead: usize,
     pub(super) rows: WholeRows,
     /// How rows are decoded for the row function; `None` if it reads data as it is.
-    pub(super) decoding: Option<DecodedRows>,
+    pub(super) decoding: Option<DecodeLayout>,
     pub(super) params: Params,
     /// Whether a row becomes one value, without a dimension in the result.
     one: bool,
@@ -180,7 +180,7 @@ impl RowShape {
     pub(super) fn with(
         &self,
         (op, axes): (Op, &[Axis]),
-        function: &Erased,
+        function: &ErasedRowFunction,
         output: &[usize],
         args: &dyn RowArgs,
         mut run: impl FnMut(Placed, &mut PlaceRows<'_>) -> Result<(), Error>,

@@ -9,7 +9,7 @@
 use crate::call::checks::{check_output, other_count};
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, ScatterOperands};
-use crate::plan::{CountedReducePlan, Dim, FewUpdates, IndexLowered, ReducePlan, ReduceRequest};
+use crate::plan::{Dim, DynamicReducePlan, FewUpdates, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -48,7 +48,7 @@ impl<'a> ScatterCallRequest<'a> {
     ///
     /// # Errors
     /// [`Error::AnyCountUnavailable`].
-    pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
+    pub(super) fn dynamic(&self, plan: &ReducePlan, destination: &Layout) -> Result<DynamicReducePlan, Error> {
         let fixed = || Error::AnyCountUnavailable { op: plan.op() };
         let resized = |layout: &Layout, count| layout.resized(count).ok_or_else(fixed)?;
         let both = |count| Ok::<_, Error>((resized(self.indices, count)?, resized(self.updates, count)?));
@@ -66,12 +66,12 @@ impl<'a> ScatterCallRequest<'a> {
         let size = |n: usize| n as isize;
         let changes = ReducePlan::changes(&lowered, self.planned.policy);
         // Empty indices may be dynamic only if they change nothing.
-        let counted = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
+        let is_dynamic = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
         match lowered.dims.first() {
-            Some(&dim) if lowered.merged == 1 && counted(&dim) => {
+            Some(&dim) if lowered.merged == 1 && is_dynamic(&dim) => {
                 let index = dim.index.wrapping_mul(size(self.planned.index.size()));
                 let strides = (index, update.wrapping_mul(size(self.planned.dtype.size())));
-                CountedReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
+                DynamicReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
             }
             _ => Err(fixed()),
         }

@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 
 use crate::call::Sealed;
 use crate::call::cloned;
-use crate::call::operator::{Chosen, attributes, settings, takes_indices};
+use crate::call::operator::{RegistryChoice, attributes, settings, takes_indices};
 use crate::call::scatter::erased::{ScatterCallRequest, lower};
 use crate::call::scatter::reduces::Reduces;
 use crate::call::source::clones::CloneSource;
@@ -71,7 +71,7 @@ pub struct ScatterOperator<A, R = Reduction> {
     negative: NegativeIndex,
     out_of_bounds: ScatterOutOfBounds,
     options: Options,
-    registry: Chosen,
+    registry: RegistryChoice,
 }
 
 impl<A> ScatterOperator<A> {
@@ -85,7 +85,7 @@ impl<A> ScatterOperator<A> {
             negative: NegativeIndex::FromEnd,
             out_of_bounds: ScatterOutOfBounds::Error,
             options: Options::default(),
-            registry: Chosen::default(),
+            registry: RegistryChoice::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use crate::call::checks::{check_counted, check_layout, check_target, mismatch};
+use crate::call::checks::{check_dynamic, check_layout, check_target, mismatch};
 use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::ScatterCallRequest;
 use crate::call::scatter::reduces::Reduces;
@@ -13,7 +13,7 @@ use crate::call::source::destination::Destination;
 use crate::call::source::kind::{IndexKind, Kind, PlainKind};
 use crate::call::source::{Describe, Source};
 use crate::exec::{self, ScatterOperands, pool_threads};
-use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
+use crate::plan::{DynamicReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::typing::Typing;
@@ -30,7 +30,7 @@ struct PlannedScatter {
     indices: Layout,
     updates: Layout,
     /// The dynamic plan, for calls with another size of the first dimension of indices and updates.
-    counted: Option<Box<CountedReducePlan>>,
+    dynamic: Option<Box<DynamicReducePlan>>,
 }
 
 impl PlannedScatter {
@@ -42,14 +42,14 @@ impl PlannedScatter {
     fn new(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let (plan, destination, indices) = (request.plan(destination)?, destination.clone(), request.indices.clone());
         let (request, updates) = (request.planned, request.updates.clone());
-        Ok(PlannedScatter { plan, request, destination, indices, updates, counted: None })
+        Ok(PlannedScatter { plan, request, destination, indices, updates, dynamic: None })
     }
 
     /// A dynamic plan: calls choose the size of the first dimension of indices and updates.
     fn new_any_count(request: &ScatterCallRequest<'_>, destination: &Layout) -> Result<Self, Error> {
         let planned = Self::new(request, destination)?;
-        let counted = Some(Box::new(request.counted(&planned.plan, destination)?));
-        Ok(PlannedScatter { counted, ..planned })
+        let dynamic = Some(Box::new(request.dynamic(&planned.plan, destination)?));
+        Ok(PlannedScatter { dynamic, ..planned })
     }
 
     fn explain(&self) -> Explain<'_> {
@@ -72,8 +72,8 @@ impl PlannedScatter {
         {
             return Err(mismatch(Argument::Data, self.destination.shape(), data.shape()));
         }
-        if let Some(counted) = &self.counted {
-            return self.run_counted(counted, operands);
+        if let Some(dynamic) = &self.dynamic {
+            return self.run_dynamic(dynamic, operands);
         }
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)?;
@@ -84,14 +84,14 @@ impl PlannedScatter {
 
     /// As [`PlannedScatter::run`], for layouts of any first dimension, with data of the planned shape.
     #[inline(never)]
-    fn run_counted(&self, counted: &CountedReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
+    fn run_dynamic(&self, dynamic: &DynamicReducePlan, operands: &mut ScatterOperands<'_>) -> Result<(), Error> {
         let [indices, updates] = operands.inputs();
-        let count = check_counted(Argument::Indices, &self.indices, indices)?;
-        if check_counted(Argument::Updates, &self.updates, updates)? != count {
+        let count = check_dynamic(Argument::Indices, &self.indices, indices)?;
+        if check_dynamic(Argument::Updates, &self.updates, updates)? != count {
             let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
             return Err(mismatch(Argument::Updates, &expected, updates.shape()));
         }
-        let plan = counted.at(count, updates)?;
+        let plan = dynamic.at(count, updates)?;
         check_target(&self.destination, operands.out())?;
         // SAFETY: X1: `at` made the plan for `count`, which both inputs have; `check_target` compared the output.
         unsafe { exec::run_scatter(&plan, operands) }

@@ -10,7 +10,7 @@ use crate::call::source::Source;
 use crate::call::source::blocks::{BlockArgs, BlockFormat};
 use crate::call::source::map::MapArgs;
 use crate::call::source::rows::RowArgs;
-use crate::kernels::convert::map::Erased as Map;
+use crate::kernels::convert::map::ErasedMap;
 use crate::kernels::convert::row::Function;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
@@ -35,7 +35,7 @@ pub struct Reader<'s> {
 pub(in crate::call) enum Format<'s> {
     /// Elements that are not decoded.
     Plain,
-    Mapped(&'static Map, Option<&'s dyn MapArgs>),
+    Mapped(&'static ErasedMap, Option<&'s dyn MapArgs>),
     /// Rows with their own scales.
     Fused(&'s FusedRows<'s>),
     /// Codes with a scale for each block.

@@ -5,7 +5,7 @@ pub(crate) mod plan;
 use core::borrow::Borrow;
 
 use crate::call::checks::check_output;
-use crate::call::operator::{Chosen, attributes, settings};
+use crate::call::operator::{RegistryChoice, attributes, settings};
 use crate::call::source::clones::CloneSource;
 use crate::call::source::kind::{Kind, PlainKind};
 use crate::call::source::{Describe, Source, TensorOf};
@@ -49,12 +49,12 @@ pub trait PermutationAttributes: SpaceAttributes {}
 pub struct SpaceOperator<A> {
     attributes: A,
     options: Options,
-    registry: Chosen,
+    registry: RegistryChoice,
 }
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        SpaceOperator { attributes, options: Options::default(), registry: Chosen::default() }
+        SpaceOperator { attributes, options: Options::default(), registry: RegistryChoice::default() }
     }
 }
 

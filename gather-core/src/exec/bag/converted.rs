@@ -14,7 +14,7 @@ use crate::exec::bag::{BagCall, BagMap};
 use crate::kernels::convert::{EncodedRow, ErasedParams};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::bag::{BagArgs, BagFn, BagRows, PartialBag, SPARE};
-use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
+use crate::plan::{BagConversion, BagReducePlan, MOST_CONVERTED};
 
 /// Maximum rows per call of the conversion.
 const AT_ONCE: usize = 16;
@@ -23,7 +23,7 @@ const SHORT_ROWS: usize = 1 << 10;
 
 /// The converted rows of a worker.
 pub(super) struct Converted<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagReducePlan,
     conversion: &'a BagConversion,
     params: ErasedParams<'a>,
     /// R1: this worker's `conversion.rows` rows of scratch.

@@ -32,7 +32,7 @@ use crate::kernels::reduce::bag::{
     BagArgs, BagFn, BagIndices, BagLengths, BagRows, IndexRuns, PartialBag, SKIP, Start,
 };
 use crate::kernels::{LINE, Outcome, start_of_part};
-use crate::plan::{Action, Axis, BagConversion, BagPlan, PreparedBags, index_runs};
+use crate::plan::{Action, Axis, BagConversion, BagReducePlan, PreparedBags, index_runs};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::op::Op;
@@ -40,7 +40,7 @@ use crate::types::op::Op;
 /// A call: a plan, its bags, and its tensors at coordinate 0. Invariant: the contract of [`BagCall::new`].
 #[derive(Clone, Copy)]
 pub(crate) struct BagCall<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagReducePlan,
     bags: &'a PreparedBags,
     data: *const u8,
     index: *const u8,
@@ -65,7 +65,7 @@ impl<'a> BagCall<'a> {
     /// `Some` iff the plan has a map, and has its types; K8 holds for data, output and `params` of the map.
     #[inline(always)]
     pub(crate) unsafe fn new(
-        (plan, bags): (&'a BagPlan, &'a PreparedBags),
+        (plan, bags): (&'a BagReducePlan, &'a PreparedBags),
         data: *const u8,
         (index, indices): (*const u8, &'a Layout),
         weights: Option<(*const u8, &'a Layout)>,
@@ -274,7 +274,7 @@ impl BagPartition {
     }
 
     /// Columns of a cache line: the granularity of ranges of columns.
-    fn unit(plan: &BagPlan) -> usize {
+    fn unit(plan: &BagReducePlan) -> usize {
         (LINE / plan.size).max(1)
     }
 

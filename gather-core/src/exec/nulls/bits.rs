@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::exec::nulls::PositionRoom;
+use crate::exec::nulls::PositionType;
 use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
 use crate::plan::fold::{Loops, for_each, merge_into};
@@ -14,7 +14,7 @@ use crate::types::level::Available;
 /// indices. A missing position does not make a value null; a null index does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
-pub(crate) fn gather_bits<P: PositionRoom>(
+pub(crate) fn gather_bits<P: PositionType>(
     level: Available,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
@@ -81,7 +81,7 @@ struct RowsOfBits<'a, P> {
     look_up: LookUpBitsFn<P>,
 }
 
-impl<P: PositionRoom> RowsOfBits<'_, P> {
+impl<P: PositionType> RowsOfBits<'_, P> {
     /// The bits of `n <= WORD` coordinates of the inner loop, from `bit` and `number` on. A missing position gives 1.
     #[inline(always)]
     fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {

@@ -13,4 +13,4 @@ mod bits;
 mod positions;
 
 pub(crate) use bits::gather_bits;
-pub(crate) use positions::{NullIndices, PositionRoom};
+pub(crate) use positions::{NullIndices, PositionType};

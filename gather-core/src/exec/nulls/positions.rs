@@ -17,7 +17,7 @@ use crate::types::level::Available;
 use crate::types::policy::KernelPolicy;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
-pub(crate) trait PositionRoom: Index {
+pub(crate) trait PositionType: Index {
     /// The position of an index that is null or out of range: -1.
     const MISSING: Self;
 
@@ -29,7 +29,7 @@ pub(crate) trait PositionRoom: Index {
     fn resolve(indices: Indices, dim: i64, policy: KernelPolicy, out: &mut [Self], by: (Resolvers, Available)) -> bool;
 }
 
-impl PositionRoom for i32 {
+impl PositionType for i32 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I32;
@@ -46,7 +46,7 @@ impl PositionRoom for i32 {
     }
 }
 
-impl PositionRoom for i64 {
+impl PositionType for i64 {
     const MISSING: Self = -1;
 
     const BITS: BitFns<Self> = BitFns::OF_I64;
@@ -82,13 +82,13 @@ pub(crate) struct NullIndices<'a> {
 }
 
 impl NullIndices<'_> {
-    /// Writes the position of every index, [`PositionRoom::MISSING`] if it is null. In a null tuple the first
+    /// Writes the position of every index, [`PositionType::MISSING`] if it is null. In a null tuple the first
     /// component is missing.
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`] for the first valid index in row-major order that names no element, if
     /// `self.refuses`; otherwise its position is missing too.
-    pub(crate) fn resolve<P: PositionRoom>(&self, positions: &mut [P]) -> Result<(), Error> {
+    pub(crate) fn resolve<P: PositionType>(&self, positions: &mut [P]) -> Result<(), Error> {
         debug_assert_eq!(self.check.index, self.indices.of());
         let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
         debug_assert_eq!(planes, self.check.axes.len().max(1));
@@ -117,7 +117,7 @@ impl NullIndices<'_> {
     }
 
     /// Resolves one component of all indices. Returns whether one was out of range.
-    fn resolve_component<P: PositionRoom>(&self, component: usize, plane: &mut [P]) -> bool {
+    fn resolve_component<P: PositionType>(&self, component: usize, plane: &mut [P]) -> bool {
         let (size, dim) = (self.indices.of().size() as isize, self.check.axes[component].dim);
         if dim == 0 {
             plane.fill(P::MISSING);
@@ -173,7 +173,7 @@ impl NullIndices<'_> {
     /// # Errors
     /// As for [`NullIndices::resolve`].
     #[cold]
-    fn check_valid<P: PositionRoom>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
+    fn check_valid<P: PositionType>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
         for at in (0..self.count).step_by(WORD) {
             let n = WORD.min(self.count - at);
             let planes = positions.chunks_exact(self.count);
@@ -199,6 +199,6 @@ impl NullIndices<'_> {
 }
 
 /// Bit `i`: whether `positions[i]` is missing. At most [`WORD`] positions.
-fn missing_word<P: PositionRoom>(positions: &[P]) -> u64 {
+fn missing_word<P: PositionType>(positions: &[P]) -> u64 {
     word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
 }

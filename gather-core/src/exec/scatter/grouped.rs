@@ -135,8 +135,8 @@ impl GroupRun<'_> {
         let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
         let elements = plan.elements;
         let destination_bytes = records.map_or(row, |fns| fns.record(elements));
-        let mut written =
-            WrittenGroup { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
+        let mut pending =
+            PendingRows { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
         let mut first = 0;
         while first < n {
             let Ends { destination, .. } = ends(first);
@@ -168,10 +168,10 @@ impl GroupRun<'_> {
                 }
                 let ends = ends(k);
                 // SAFETY: S1, S2 and K4: a listed row, and its destination or the worker's initialised record.
-                unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
+                unsafe { pending.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {
-                written.flush();
+                pending.flush();
             }
             match (&recorded, divide) {
                 (Some((fns, job)), _) => fns.end.at(level)(job),
@@ -180,7 +180,7 @@ impl GroupRun<'_> {
             }
             first = end;
         }
-        written.flush();
+        pending.flush();
     }
 }
 
@@ -192,14 +192,14 @@ const AHEAD: usize = 16;
 const AHEAD_BYTES: usize = 256;
 
 /// Rows to reduce in one call of `take`.
-struct WrittenGroup {
+struct PendingRows {
     ends: [Ends; ENDS],
     n: usize,
     take: ReduceFn,
     row: Row,
 }
 
-impl WrittenGroup {
+impl PendingRows {
     /// Lists a row. Reduces the list when it is full.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 //! Updates of an element keep their order, so one thread applies all updates of an element. Threads share a scatter in
 //! the first way that fits:
 //!
-//! - by the *segments* of equal targets, if targets ascend (`runs`);
+//! - by the *segments* of equal targets, if targets ascend (`segments`);
 //! - by chunks of the *free loops*, whose coordinates reach different elements (P1);
 //! - by sorted *destinations*, if the plan sorts updates (`grouped`);
 //! - by *columns*, if rows are long: every thread takes all updates, and a range of their columns.
@@ -21,7 +21,7 @@ mod copy;
 mod few;
 mod grouped;
 mod part;
-mod runs;
+mod segments;
 
 pub(crate) use copy::Original;
 
@@ -175,7 +175,7 @@ unsafe fn run_any(plan: &ReducePlan, operands: &ScatterOperands<'_>, destination
     // SAFETY: S1, K3 and K4 by X1: the loops belong to the operands' layouts (P1), which do not overlap. S2: any
     // position in range is an element of the destination, which holds values of the type once the run has begun.
     let whole = unsafe { ScatterPart::new((plan, plan.elements), plan.spec(), origin, plan.loops(), plan.stride()) };
-    if let Some(ascending) = runs::find(&whole) {
+    if let Some(ascending) = segments::find(&whole) {
         operands.begin(destination)?;
         ascending.run(tasks);
         return Ok(());

@@ -16,7 +16,7 @@ use crate::plan::{ReducePlan, Strategy, is_free};
 use crate::types::method::Method;
 
 /// A chunk of a plan's loop nest, for one thread, with the arguments of its kernel. Invariant: the contract of
-/// [`ScatterPart::new`]. [`ScatterPart::call`] adds the sink that takes the rows.
+/// [`ScatterPart::new`]. [`ScatterPart::call`] adds the consumer that takes the rows.
 #[derive(Clone, Copy)]
 pub(super) struct ScatterPart<'a> {
     pub(super) plan: &'a ReducePlan,
@@ -50,7 +50,7 @@ impl<'a> ScatterPart<'a> {
         loops: &'a [Loop],
         stride: isize,
     ) -> Self {
-        // SAFETY: by the caller's contract; `call` sets the sink before a kernel runs (S3, S4).
+        // SAFETY: by the caller's contract; `call` sets the consumer before a kernel runs (S3, S4).
         let args = unsafe { IndexArgs::new(spec, origin, loops, stride, core::ptr::null()) };
         ScatterPart { plan, args, elements }
     }
@@ -61,9 +61,9 @@ impl<'a> ScatterPart<'a> {
     /// S3 and S4: `take` reduces elements of the type of the updates, in rows of `self.elements`, into rows of the
     /// loops.
     pub(super) unsafe fn call(&self, take: Consume<'_>) -> Outcome {
-        let sink = RowConsumer { take, elements: self.elements };
-        // SAFETY: S3 and S4 by the caller; the sink outlives the call, and this thread owns it.
-        let args = unsafe { self.args.given((&raw const sink).cast()) };
+        let consumer = RowConsumer { take, elements: self.elements };
+        // SAFETY: S3 and S4 by the caller; the consumer outlives the call, and this thread owns it.
+        let args = unsafe { self.args.given((&raw const consumer).cast()) };
         // SAFETY: P2: the kernel has the rank, the index type and the method of the plan.
         unsafe { remap::call(self.plan.kernel(), self.plan.index(), &args) }
     }
@@ -75,12 +75,13 @@ impl<'a> ScatterPart<'a> {
     pub(super) unsafe fn run_panels(&self, scratch: panels::PanelScratch) -> Outcome {
         let ScatterPart { plan, elements, .. } = *self;
         let Strategy::Panels(panels) = &plan.way else { unreachable!("a plan with panels") };
-        let sink = RowConsumer { take: reducing(plan, plan.spec().row), elements };
-        let (kernel, params) = (plan.panel_kernel, (&raw const sink).cast());
+        let consumer = RowConsumer { take: reducing(plan, plan.spec().row), elements };
+        let (kernel, params) = (plan.panel_kernel, (&raw const consumer).cast());
         let (loops, origin) = (self.loops(), *self.origin());
         let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: true, scratch };
-        // SAFETY: the contract of `self`. S3, S4: the functions are of the plan's type, and threads only read the sink.
-        // The panels and the kernel are the plan's, and the scratch was made for them by the caller's contract.
+        // SAFETY: the contract of `self`. S3, S4: the functions are of the plan's type, and threads only read the
+        // consumer. The panels and the kernel are the plan's, and the scratch was made for them by the caller's
+        // contract.
         unsafe { panelled.run() }
     }
 

@@ -106,7 +106,7 @@ pub(crate) fn run_blocks(
         let mut done = 0;
         while done < strip.n() {
             if let Some(look_up) = bytes {
-                let looked_up = look_up(&strip.from(done));
+                let looked_up = look_up(&strip.skip(done));
                 (state.done, done) = (state.done + looked_up, done + looked_up);
                 if done == strip.n() {
                     break;
@@ -153,7 +153,7 @@ fn run_chunks(state: &mut State, plane: Plane<'_>, moves: MovesFn, resolve: Chun
 fn run_strided(state: &mut State, plane: Plane<'_>, move_rows: RowLoopFn<MoveStrided>, fns: ResolveFns) {
     let spec = plane.spec();
     for strip in plane.strips() {
-        let (row, fill) = state.resolve(&strip.first(1), true, fns, NextSlice::NONE);
+        let (row, fill) = state.resolve(&strip.take(1), true, fns, NextSlice::NONE);
         if let Some(job) = row.in_range() {
             // SAFETY: `in_range` found the position in range, and the inner loop does not move the index (K9). So a row
             // of data may be read for each iteration (K2), which does not overlap the output (K4).

@@ -41,7 +41,7 @@ impl MoveBy {
         match self {
             MoveBy::Rows(move_rows) => move_rows(job),
             MoveBy::Later(move_rows) => move_rows((job, &job.later())),
-            MoveBy::Table(look_up, rest) => rest(&job.from(look_up.map_or(0, |look_up| look_up(job)))),
+            MoveBy::Table(look_up, rest) => rest(&job.skip(look_up.map_or(0, |look_up| look_up(job)))),
             MoveBy::Convert(convert) => convert(args, job),
         }
     }

@@ -11,8 +11,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::level_fn::{LevelFn, Token};
 use crate::kernels::levels::Isa;
-use crate::kernels::moves::left::{Left, MoveOrFill, Pass, WidenTo};
 use crate::kernels::moves::placed::{CopyRow, NARROW};
+use crate::kernels::moves::remainder::{MoveOrFill, Pass, Remainder, WidenTo};
 use crate::kernels::nest::args::IndexKernel;
 use crate::kernels::nest::args::{IndexArgs, Outcome};
 use crate::kernels::nest::plane::Plane;
@@ -68,7 +68,7 @@ fn run_remainder<C: CopyRow, I: Index, L: Isa>(plane: Plane<'_>, strip: usize, d
     {
         // SAFETY: K7: only kernels of the level or of a higher level use this function.
         let level = unsafe { L::of_kernel() };
-        let left = Left::new(strip.from(done), later);
+        let left = Remainder::new(strip.skip(done), later);
         if const { size_of::<I>() >= 4 } {
             level.entry::<MoveOrFill<C, I, false>>()(left);
         } else {

@@ -108,7 +108,7 @@ fn run_tuples(state: &mut State, strip: &Strip<'_>, way: Way, fns: ResolveFns) -
     let mut rolling = Rolling::new(strip, way, (done, fill));
     let mut continues = true;
     let mut each = |n, bad| {
-        let round = rolling.left.first(n);
+        let round = rolling.left.take(n);
         prefetch_indices(&round, MOST_PREFETCHED_OF_A_TUPLE);
         block.note(bad);
         // SAFETY: by `TuplesFn`, the positions of these tuples are in `buffers[0]`. The next chunk goes to the other
@@ -163,7 +163,7 @@ impl<'a> Rolling<'a> {
     fn advance(&mut self, next: &ResolvedRows<'a>) -> bool {
         self.move_prefetched(next);
         self.prefetched = *next;
-        self.left = self.left.from(next.n());
+        self.left = self.left.skip(next.n());
         !(next.block().has_bad() && self.left.spec().policy.fails())
     }
 

@@ -20,7 +20,7 @@ use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Fixed, Rows, Width, copy_fixed};
 use crate::kernels::space::PeriodsFn;
-use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeRows};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor, WholeTensor};
 use crate::kernels::space::periods::Periods;
 use crate::kernels::space::plane::SpacePlane;
 
@@ -72,8 +72,8 @@ fn periods<const BYTES: usize, L: Isa>(level: L, inner: &BlockLoop) -> Option<Pe
         return None;
     }
     match inner.whole(BYTES as isize)? {
-        WholeRows::Output => level.zip::<BYTES>(),
-        WholeRows::Data => level.unzip::<BYTES>(),
+        WholeTensor::Output => level.zip::<BYTES>(),
+        WholeTensor::Data => level.unzip::<BYTES>(),
     }
 }
 

@@ -21,7 +21,8 @@ use crate::kernels::nest::positions::{BLOCK, Block, Positions};
 use crate::kernels::nest::rows::{MoveJob, ResolvedRows};
 use crate::kernels::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::scatter::{
-    Chosen, Ends, FusedScatterFns, IndexedElements, IndexedJob, RowConsumer, STREAM_AHEAD, SelectedRows, StridedUpdates,
+    ChosenRows, Ends, FusedScatterFns, IndexedElements, IndexedJob, RowConsumer, STREAM_AHEAD, SelectedRows,
+    StridedUpdates,
 };
 use crate::kernels::resolve::block::ResolveFns;
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -134,7 +135,7 @@ fn by_tuple(state: &mut State, plane: Plane<'_>, resolver: &Resolver, by_index: 
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     let mut missed = false;
     for strip in plane.strips().take(planes) {
-        let (row, _) = state.resolve(&strip.first(1), false, resolver.fns, NextSlice::NONE);
+        let (row, _) = state.resolve(&strip.take(1), false, resolver.fns, NextSlice::NONE);
         if row.in_range().is_some() {
             let mut at = Cursor { data: row.source(0), ..strip.at() };
             for _ in 0..stays.n {
@@ -202,11 +203,11 @@ fn rounds<'a>(
     next: &mut ScatterRound<'a>,
 ) -> bool {
     let spec = left.spec();
-    let (mut round, mut out_of_range) = (left.first(0), false);
+    let (mut round, mut out_of_range) = (left.take(0), false);
     loop {
         let after = left.part(0, spec.prefetch_distance.clamp(1, BLOCK));
         out_of_range |= next.block.resolve(next.positions, &after, fns);
-        left = left.from(after.n());
+        left = left.skip(after.n());
         prefetch_streams(&after);
         // SAFETY: the previous iteration resolved these positions, if any, and swapped the buffers.
         let rows = unsafe { ResolvedRows::new(&round, these.positions.as_ptr(), NextSlice::NONE, *these.block) };
@@ -223,7 +224,7 @@ fn rounds<'a>(
 
 /// The rows of a resolved block whose index is in range; no rows if an index is out of range and that is an error.
 #[inline(always)]
-fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> Chosen<'a> {
+fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut SelectedRows) -> ChosenRows<'a> {
     let listed = if rows.n() == 0 || rows.in_range().is_some() {
         None
     } else if spec.policy.fails() {
@@ -233,7 +234,7 @@ fn chosen<'a>(spec: &KernelSpec, rows: &'a ResolvedRows<'_>, which: &'a mut Sele
         Some(which.rows())
     };
     // SAFETY: S1 to S3 for rows of a strip of the scatter: all are in range, or `listed` has only rows in range.
-    unsafe { Chosen::new(rows, listed) }
+    unsafe { ChosenRows::new(rows, listed) }
 }
 
 /// The functions that resolve and check indices of a type at a level.
@@ -299,7 +300,7 @@ fn take_row(consumer: &RowConsumer<'_>, strip: &Strip<'_>, position: i64) {
     // SAFETY: `direct_scattered` passes a position that `resolve_tuple` found in range; `zero` is 0.
     let rows = unsafe { MoveJob::of_one(strip, position, &zero) }.resolved();
     // SAFETY: S1 to S3 for a row of a strip of the scatter, whose position is in range.
-    consumer.take(unsafe { Chosen::new(&rows, None) }, None);
+    consumer.take(unsafe { ChosenRows::new(&rows, None) }, None);
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Decoding: the functions of a map or a format, compiled for each level.
 //!
 //! ```text
-//! gathers           rows of a job, chunk by chunk, into the output      (`pieces.rs`)
+//! gathers           rows of a job, chunk by chunk, into the output      (`row_chunks.rs`)
 //! bags              columns of rows, into a scratch                     (`exec/bag/converted.rs`)
 //! row functions     rows, into a scratch                                (`row`)
 //! ```
@@ -11,9 +11,9 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::pieces::{RowChunks, chunks_scalar};
+use crate::kernels::convert::row_chunks::{RowChunks, chunks_scalar};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::pieces::{chunks_avx2, chunks_avx512};
+use crate::kernels::convert::row_chunks::{chunks_avx2, chunks_avx512};
 use crate::kernels::convert::{conversion, conversion_args};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};

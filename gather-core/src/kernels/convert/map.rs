@@ -19,12 +19,12 @@ use crate::types::element::{BY_VALUE, Element};
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made maps are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
-    erased: &'static Erased,
+    erased: &'static ErasedMap,
     types: PhantomData<fn(T, P) -> U>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedMap {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) decode_fns: DecodeFns,
@@ -46,12 +46,12 @@ impl<T, U, P> Map<T, U, P> {
             "a map takes and gives values of at most 16 KiB, which pass over the stack"
         );
         let erased =
-            const { &Erased { name: C::NAME, params: C::PARAMS, decode_fns: DecodeFns::of::<EachElement<C>>() } };
+            const { &ErasedMap { name: C::NAME, params: C::PARAMS, decode_fns: DecodeFns::of::<EachElement<C>>() } };
         Map { erased, types: PhantomData }
     }
 
     #[inline(always)]
-    pub(crate) fn erased(&self) -> &'static Erased {
+    pub(crate) fn erased(&self) -> &'static ErasedMap {
         self.erased
     }
 }

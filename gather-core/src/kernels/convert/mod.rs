@@ -4,7 +4,7 @@
 //! for each plane:                            loop nest of any rank (an odometer)
 //!     for each block of the inner loop:
 //!         resolve its indices                as every index operator does
-//!         for each row, or chunk of one:     (`pieces.rs`)
+//!         for each row, or chunk of one:     (`row_chunks.rs`)
 //!             call the map's row function    (map x level), through a pointer:
 //!                 look params up             by the resolved position along the axis, or for each element
 //!                 convert the elements       a loop over two slices, which the compiler vectorises
@@ -26,15 +26,15 @@ pub(crate) mod decode;
 pub(crate) mod fused;
 pub(crate) mod given;
 pub(crate) mod map;
-mod pieces;
 pub(crate) mod quantized;
 pub(crate) mod row;
+mod row_chunks;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
 use crate::kernels::bodies::{MoveBy, Moves, Short, State, direct_converted, run_block, run_blocks};
 pub(crate) use crate::kernels::convert::decode::{DecodeFns, ErasedParams};
-use crate::kernels::convert::pieces::CHUNK_BYTES;
+use crate::kernels::convert::row_chunks::CHUNK_BYTES;
 use crate::kernels::level_fn::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::level_fn::{Avx2, Avx512};

@@ -150,7 +150,7 @@ impl RowLoop for Select {
 
     #[inline(always)]
     fn run<C: CopyRow>(&FillJob { rows, fill }: &FillJob<'_>) {
-        let (job, least, fill) = (rows.addresses(), rows.block().least(), fill.as_ptr());
+        let (job, least, fill) = (rows.unchecked_job(), rows.block().least(), fill.as_ptr());
         let copy = C::of(job.row);
         let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
         job.next.fetch_steps(job.n);
@@ -177,7 +177,7 @@ impl LevelFn for Blend {
 
     #[inline(always)]
     fn call<Here: Token>(_: Here, &FillJob { rows, fill }: &FillJob<'_>) {
-        let (job, least) = (rows.addresses(), rows.block().least());
+        let (job, least) = (rows.unchecked_job(), rows.block().least());
         debug_assert_eq!(job.out_step, job.row as isize);
         macro_rules! of {
             ($unit:ty) => {{

@@ -5,7 +5,7 @@
 //! overlap with loads of the previous elements.
 //!
 //! An index out of range ends the loop. Under `Missing::Fill` the remaining elements are filled in vectors too;
-//! remaining rows of 12 bytes are moved or filled one by one (`left.rs`). Rows before the first negative or
+//! remaining rows of 12 bytes are moved or filled one by one (`remainder.rs`). Rows before the first negative or
 //! out-of-range index are moved by `gather_positions.rs`. One call runs a whole plane, so that loads also overlap
 //! across the ends of inner loops.
 //!
@@ -293,6 +293,6 @@ impl<const BYTES: usize> LevelFn for MoveFixed<BYTES> {
             let rows = unsafe { loads::rows::<BYTES, true>(level, data, offsets) };
             store_eight(places, step * EIGHT, eight::<BYTES>(level, rows));
         }
-        moves::move_fixed::<BYTES>(&job.from(steps * EIGHT).without_next())
+        moves::move_fixed::<BYTES>(&job.skip(steps * EIGHT).without_next())
     }
 }

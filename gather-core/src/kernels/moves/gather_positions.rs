@@ -11,7 +11,7 @@
 //! The first index that is negative or out of range ends the loop. The branch is predicted as long as all indices are
 //! valid. The remainder of the plane is gathered by vectors, which take the same time for any indices. Under
 //! `Missing::Fill` vectors also fill elements, unless indices of packed rows have 32 or 64 bits and do not count from
-//! the end. In that case, and for rows of 12 bytes, rows are moved or filled one by one (`left.rs`).
+//! the end. In that case, and for rows of 12 bytes, rows are moved or filled one by one (`remainder.rs`).
 
 use core::marker::PhantomData;
 
@@ -20,9 +20,9 @@ use crate::kernels::level_fn::{Avx2, LevelFn, Token};
 use crate::kernels::moves::contiguous::{DataRow, Numbers, Places};
 use crate::kernels::moves::gather_avx2::{FillingElements, Rest};
 use crate::kernels::moves::gather_panels::GatherPanel;
-use crate::kernels::moves::left::{Left, MoveOrFill};
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
+use crate::kernels::moves::remainder::{MoveOrFill, Remainder};
 use crate::kernels::nest::plane::{Plane, Strip, Strips};
 use crate::kernels::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::{Index, IndexType};
@@ -93,7 +93,7 @@ fn move_or_fill<const BYTES: usize, I: Index, const MOVES: bool>(
     first: usize,
 ) {
     if let Some(strip) = strips.next() {
-        level.run::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Left::new(strip.from(first), strips));
+        level.run::<MoveOrFill<Exactly<BYTES>, I, MOVES>>(Remainder::new(strip.skip(first), strips));
     }
 }
 

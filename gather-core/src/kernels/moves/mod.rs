@@ -12,11 +12,11 @@ pub(crate) mod gather_avx2;
 mod gather_panels;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_positions;
-pub(crate) mod left;
 #[cfg(target_arch = "x86_64")]
 mod loads;
 pub(crate) mod placed;
 pub(crate) mod prefetching;
+pub(crate) mod remainder;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod rows_avx512;
@@ -189,9 +189,9 @@ pub(crate) fn move_fixed<const BYTES: usize>(job: &MoveJob<'_>) {
         return move_step::<BYTES>(job);
     }
     for first in (0..job.n).step_by(STEP) {
-        let step = job.from(first);
+        let step = job.skip(first);
         step.next.fetch(0);
-        move_step::<BYTES>(&step.first(step.n.min(STEP)));
+        move_step::<BYTES>(&step.take(step.n.min(STEP)));
     }
 }
 

@@ -27,7 +27,7 @@ impl RowLoop for MovePrefetching {
 fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob<'_>, ahead: &ResolvedRows<'_>) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
     let out_step = if PACKED { row as isize } else { job.out_step };
-    let (mut source, mut later) = (sources::<PACKED>(job, row), sources::<PACKED>(ahead.addresses(), row));
+    let (mut source, mut later) = (sources::<PACKED>(job, row), sources::<PACKED>(ahead.unchecked_job(), row));
     let ((first, rest), ahead) = (job.each_position().split_at(job.n.min(ahead.n())), ahead.positions());
     let mut out = job.out;
     for (&position, &next) in first.iter().zip(ahead) {

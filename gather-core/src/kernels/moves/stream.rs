@@ -26,7 +26,7 @@ impl LevelFn for StreamRows {
     fn call<Here: Token>(_: Here, (job, ahead): JobAndNext<'_>) {
         let row = job.row;
         debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-        let (mut from, mut next) = (sources::<false>(job, row), sources::<false>(ahead.addresses(), row));
+        let (mut from, mut next) = (sources::<false>(job, row), sources::<false>(ahead.unchecked_job(), row));
         let mut later = ahead.positions().iter();
         let mut rows = RowsToStream { step: job.out_step, left: job.n, is_begun: false, shared: SharedLine::new() };
         for (i, &position) in job.each_position().iter().enumerate() {

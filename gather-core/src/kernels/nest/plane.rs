@@ -206,13 +206,13 @@ impl<'a> Strip<'a> {
 
     /// The iterations from `first <= n` on.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> Self {
+    pub(crate) fn skip(&self, first: usize) -> Self {
         debug_assert!(first <= self.n);
         Strip { at: self.at.skip(self.args.inner(), first), n: self.n - first, ..*self }
     }
 
     #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> Self {
+    pub(crate) fn take(&self, n: usize) -> Self {
         debug_assert!(n <= self.n);
         Strip { n, ..*self }
     }

@@ -60,7 +60,7 @@ impl<'p> MoveJob<'p> {
         debug_assert!(*zero == 0 && strip.n() > 0);
         let data = strip.at().data.wrapping_offset(strip.args().stride().wrapping_mul(position as isize));
         // SAFETY: the only position is `*zero`, which is in range of every axis (K5) and borrowed for `'p`.
-        let rows = unsafe { ResolvedRows::new(&strip.first(1), zero, NextSlice::NONE, Block::new()) };
+        let rows = unsafe { ResolvedRows::new(&strip.take(1), zero, NextSlice::NONE, Block::new()) };
         rows.0.with(MoveFields { data, first_position: position as usize, ..*rows.0 })
     }
 
@@ -106,7 +106,7 @@ impl<'p> MoveJob<'p> {
 
     /// The rows from `first <= n` on.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> MoveJob<'p> {
+    pub(crate) fn skip(&self, first: usize) -> MoveJob<'p> {
         debug_assert!(first <= self.n);
         let by = first as isize;
         self.with(MoveFields {
@@ -114,7 +114,7 @@ impl<'p> MoveJob<'p> {
             data: self.data.wrapping_offset(self.data_step.wrapping_mul(by)),
             positions: self.positions.wrapping_add(first),
             n: self.n - first,
-            next: self.next.from(first / STEP),
+            next: self.next.skip(first / STEP),
             ..**self
         })
     }
@@ -129,7 +129,7 @@ impl<'p> MoveJob<'p> {
     #[inline(always)]
     pub(crate) fn later(&self) -> ResolvedRows<'p> {
         let distance = if self.prefetch_distance == 0 { self.n } else { self.prefetch_distance.min(self.n) };
-        ResolvedRows(self.from(distance))
+        ResolvedRows(self.skip(distance))
     }
 
     /// The same rows without other memory to prefetch.
@@ -156,7 +156,7 @@ impl<'p> MoveJob<'p> {
     }
 
     #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> MoveJob<'p> {
+    pub(crate) fn take(&self, n: usize) -> MoveJob<'p> {
         debug_assert!(n <= self.n);
         self.with(MoveFields { n, ..**self })
     }
@@ -199,7 +199,7 @@ impl<'p> ResolvedRows<'p> {
     #[inline(always)]
     pub(crate) fn none(strip: &Strip<'_>) -> Self {
         // SAFETY: the strip has no iterations, so no position is read.
-        unsafe { ResolvedRows::new(&strip.first(0), core::ptr::null(), NextSlice::NONE, Block::new()) }
+        unsafe { ResolvedRows::new(&strip.take(0), core::ptr::null(), NextSlice::NONE, Block::new()) }
     }
 
     /// All rows, if every index is in range.
@@ -226,13 +226,13 @@ impl<'p> ResolvedRows<'p> {
     /// An empty job: nothing is moved.
     #[inline(always)]
     pub(crate) fn nothing(&self) -> MoveJob<'p> {
-        self.0.first(0)
+        self.0.take(0)
     }
 
     /// No rows: nothing is prefetched.
     #[inline(always)]
     pub(crate) fn without_rows(&self) -> ResolvedRows<'p> {
-        ResolvedRows(self.0.first(0))
+        ResolvedRows(self.0.take(0))
     }
 
     #[inline(always)]
@@ -243,7 +243,7 @@ impl<'p> ResolvedRows<'p> {
     /// All rows as a job, including rows out of range, which must not be read. For functions that compare positions
     /// with [`Block::is_bad`], or only prefetch.
     #[inline(always)]
-    pub(in crate::kernels) fn addresses(&self) -> &MoveJob<'p> {
+    pub(in crate::kernels) fn unchecked_job(&self) -> &MoveJob<'p> {
         &self.0
     }
 
@@ -263,7 +263,7 @@ impl<'p> ResolvedRows<'p> {
     /// Rows `first..first + n`, whose indices are in range.
     #[inline(always)]
     pub(crate) fn run(&self, first: usize, n: usize) -> MoveJob<'p> {
-        let run = self.0.from(first).first(n);
+        let run = self.0.skip(first).take(n);
         debug_assert!((0..n).all(|i| !self.0.block.is_bad(run.position(i))));
         run
     }
@@ -283,7 +283,7 @@ impl<'p> ResolvedRows<'p> {
     #[inline(always)]
     pub(crate) fn before(strip: &Strip<'_>, positions: *const i32, next: NextSlice) -> Self {
         // SAFETY: the strip has no iterations, so no position is read.
-        unsafe { ResolvedRows::new(&strip.first(0), positions, next, Block::new()) }
+        unsafe { ResolvedRows::new(&strip.take(0), positions, next, Block::new()) }
     }
 
     /// Advances to the next `n` rows, resolved into the same buffer; the previous rows are not used any more. Fields
@@ -297,7 +297,7 @@ impl<'p> ResolvedRows<'p> {
         let by = *done as isize;
         *out = out.wrapping_offset(out_step.wrapping_mul(by));
         *data = data.wrapping_offset(data_step.wrapping_mul(by));
-        *next = next.from(*done / STEP);
+        *next = next.skip(*done / STEP);
         (*done, *blocks) = (n, block);
     }
 }

@@ -186,7 +186,7 @@ impl<'p> ChunksJob<'p> {
     }
 
     #[inline(always)]
-    fn from(&self, first: usize) -> ChunksJob<'p> {
+    fn skip(&self, first: usize) -> ChunksJob<'p> {
         ChunksJob(ResolveJob { indices: self.0.indices.part(first, self.n() - first), ..self.0 })
     }
 }

@@ -108,7 +108,7 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
                 }
             }
         }
-        in_chunks((&job.from(done), each), level.entry::<Resolve<I, W>>());
+        in_chunks((&job.skip(done), each), level.entry::<Resolve<I, W>>());
     }
 }
 

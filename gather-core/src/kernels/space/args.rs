@@ -215,7 +215,7 @@ impl<'a> SpaceArgs<'a> {
 
 /// The tensor that is whole, while the other consists of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WholeRows {
+pub(crate) enum WholeTensor {
     Output,
     Data,
 }
@@ -224,12 +224,12 @@ impl BlockLoop {
     /// The tensor that is whole along the loop, if it is contiguous and so are the streams of the other tensor, for
     /// rows of `width` bytes.
     #[inline(always)]
-    pub(crate) fn whole(&self, width: isize) -> Option<WholeRows> {
+    pub(crate) fn whole(&self, width: isize) -> Option<WholeTensor> {
         let (step, wrap, period) = (self.step, self.wrap, self.period());
         if step.out == width && wrap.out == width && period.data == width {
-            Some(WholeRows::Output)
+            Some(WholeTensor::Output)
         } else if step.data == width && wrap.data == width && period.out == width {
-            Some(WholeRows::Data)
+            Some(WholeTensor::Data)
         } else {
             None
         }

@@ -99,14 +99,15 @@ impl BagConversion {
 
 /// The plan of an EmbeddingBag, for any bags.
 ///
-/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types and any number of bags:
+/// Made by [`BagReducePlan::new`] alone, from layouts. So, for tensors of these layouts and types and any number of
+/// bags:
 ///
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach all elements of the row of data
 ///   and of the bag's row of the output. Elements of data have `size_in` bytes. Fused rows have no loops; each
 ///   position has the bytes of `fused`.
 /// - **P3** The padding of `rule` and `default` are in range of the rows of data.
 #[derive(Clone)]
-pub(crate) struct BagPlan(BagFacts);
+pub(crate) struct BagReducePlan(BagFacts);
 
 /// The facts of a plan: all inputs of a call except its bags and addresses.
 #[derive(Clone)]
@@ -172,7 +173,7 @@ pub(crate) struct PreparedBags {
 /// Maximum rows of a short call.
 pub(crate) const FEW: usize = 64;
 
-impl Deref for BagPlan {
+impl Deref for BagReducePlan {
     type Target = BagFacts;
 
     #[inline(always)]
@@ -181,7 +182,7 @@ impl Deref for BagPlan {
     }
 }
 
-impl BagPlan {
+impl BagReducePlan {
     /// Plans for data of rank 1 or more, and an output with a row of data's shape for each bag. The number of bags may
     /// vary, at the stride of the output's first dimension. `padding` and `default` are in range of the rows of data.
     ///
@@ -238,7 +239,7 @@ impl BagPlan {
             None => Some(Arc::new(repeated(&zero, elements)?)),
         };
         let &BagKernels { fns, values, name } = found;
-        Ok(BagPlan(BagFacts {
+        Ok(BagReducePlan(BagFacts {
             dtype,
             index,
             level,

@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod accumulators;
-mod counted;
+mod dynamic;
 mod explain;
 mod few;
 mod method;
@@ -27,7 +27,7 @@ use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, is_free, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::accumulators::RecordKind;
-pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
+pub(crate) use crate::plan::reduce::dynamic::DynamicReducePlan;
 pub(crate) use crate::plan::reduce::few::FewUpdates;
 use crate::plan::reduce::method::{ScatterNest, panels};
 use crate::tensor::layout::{Layout, Shape};

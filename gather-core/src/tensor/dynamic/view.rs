@@ -7,7 +7,7 @@ use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut, layout_methods};
 use crate::types::declare::debug_by;
-use crate::types::element::{DType, Element, Validity};
+use crate::types::element::{DType, Element, ValidBytes};
 use crate::types::error::Error;
 
 debug_by!(self: [] DynView<'_> { dtype: self.dtype, shape: self.shape(), strides: self.layout.strides() });
@@ -323,9 +323,9 @@ fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Ran
 /// Checks that `bytes` are values of a type. `start` is their position in the slice, for the error.
 pub(super) fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
     let wrong = match dtype.validity() {
-        Validity::AnyBits => return Ok(()),
-        Validity::Bool => bytes.iter().position(|&byte| byte > 1),
-        Validity::Unknown => return Err(Error::InvalidBytes { dtype, position: None }),
+        ValidBytes::AnyBits => return Ok(()),
+        ValidBytes::Bool => bytes.iter().position(|&byte| byte > 1),
+        ValidBytes::Unknown => return Err(Error::InvalidBytes { dtype, position: None }),
     };
     wrong.map_or(Ok(()), |at| Err(Error::InvalidBytes { dtype, position: Some(start + at) }))
 }

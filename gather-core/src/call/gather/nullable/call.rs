@@ -11,7 +11,7 @@ use crate::call::gather::plan::GatherPlan;
 use crate::call::source::kind::{IndexKind, not_compiled};
 use crate::call::source::reader::Reader;
 use crate::exec::first_bad_index::IndexCheck;
-use crate::exec::{Ids, NullIndices, Operands, PositionRoom, gather_bits};
+use crate::exec::{Ids, NullIndices, Operands, PositionType, gather_bits};
 use crate::kernels::Resolvers;
 use crate::plan::IndexLowered;
 use crate::tensor::bitmap::{Nulls, Validity};
@@ -216,7 +216,7 @@ impl Call<'_> {
     }
 
     /// As [`Call::run_with_nulls`], by positions of type `P`, which holds every position of every axis.
-    fn run_by<P: PositionRoom>(
+    fn run_by<P: PositionType>(
         &self,
         (shapes, nulls): (&NullableShapes<'_>, &Nulls<'_>),
         operands: Operands<'_, Target<'_>>,

@@ -31,7 +31,7 @@ const MOST_DECODED: usize = 16;
 
 /// The layout of decoded rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DecodedRows {
+pub(crate) struct DecodeLayout {
     /// Numbers per row.
     pub(crate) numbers: usize,
     /// Maximum rows decoded at a time.
@@ -40,19 +40,19 @@ pub(crate) struct DecodedRows {
     pub(crate) stride: usize,
 }
 
-impl DecodedRows {
+impl DecodeLayout {
     /// The layout of rows of numbers of `size` bytes.
     pub(crate) fn new(numbers: usize, size: usize) -> Self {
         let stride = numbers.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let rows = DECODED.checked_div(stride).unwrap_or(1).clamp(1, MOST_DECODED);
-        DecodedRows { numbers, rows, stride }
+        DecodeLayout { numbers, rows, stride }
     }
 }
 
 /// The params of a kernel that decodes rows, for one worker.
 pub(crate) struct DecodingJob<'a> {
     given: DecodedRowParams<'a>,
-    decoded: DecodedRows,
+    decoded: DecodeLayout,
     /// The scratch for decoded rows.
     scratch: *mut u8,
 }
@@ -64,7 +64,7 @@ impl<'a> DecodingJob<'a> {
     /// K8: `args` are from the plan, with `DecodedRowParams` as params. `scratch` has the bytes of `decoded`, is
     /// aligned to a line, and nothing else uses it.
     #[inline(always)]
-    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodedRows, scratch: *mut u8) -> Self {
+    pub(crate) unsafe fn new(args: &IndexArgs<'a>, decoded: DecodeLayout, scratch: *mut u8) -> Self {
         // SAFETY: K8: by the caller's contract, the params are `DecodedRowParams`.
         let given = unsafe { *conversion_args(args).given.cast::<DecodedRowParams<'a>>() };
         DecodingJob { given, decoded, scratch }
@@ -78,7 +78,7 @@ impl<'a> DecodingJob<'a> {
 
 impl ConversionArgs {
     /// The params of a run that decodes rows first, from which each worker makes a [`DecodingJob`].
-    pub(crate) fn decode_first(given: &DecodedRowParams<'_>) -> Self {
+    pub(crate) fn with_decoder(given: &DecodedRowParams<'_>) -> Self {
         ConversionArgs { rows: decode_first, given: (&raw const *given).cast() }
     }
 }
@@ -88,11 +88,11 @@ fn decode_first(args: &IndexArgs<'_>, job: &MoveJob<'_>) {
     let Conversion { elements, size_in, .. } = conversion(args);
     // SAFETY: K8: a worker runs this function with its `DecodingJob`.
     let DecodingJob { given, decoded, scratch } = unsafe { &*conversion_args(args).given.cast::<DecodingJob<'_>>() };
-    let (DecodedRowParams { rows, decode_fn, decoder }, DecodedRows { rows: most, stride, .. }) = (given, *decoded);
+    let (DecodedRowParams { rows, decode_fn, decoder }, DecodeLayout { rows: most, stride, .. }) = (given, *decoded);
     // SAFETY: K8: `rows` are the row function's own `ConversionArgs`.
     let args = unsafe { args.given((&raw const *rows).cast()) };
     for first in (0..job.n).step_by(most) {
-        let chunk = job.from(first).first(most.min(job.n - first));
+        let chunk = job.skip(first).take(most.min(job.n - first));
         let mut encoded = [EncodedRow { from: job.data, to: *scratch, row: 0 }; MOST_DECODED];
         for (i, encoded) in encoded[..chunk.n].iter_mut().enumerate() {
             let later = first + i + job.prefetch_distance;

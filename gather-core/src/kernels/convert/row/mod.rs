@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion_args;
 use crate::kernels::convert::map::named;
-pub(crate) use crate::kernels::convert::row::decoded::{DecodedRowParams, DecodedRows, DecodingJob};
+pub(crate) use crate::kernels::convert::row::decoded::{DecodeLayout, DecodedRowParams, DecodingJob};
 pub(crate) use crate::kernels::convert::row::params::BoundRowParams;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
@@ -46,7 +46,7 @@ pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 /// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made functions are in
 /// [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
-    erased: &'static Erased,
+    erased: &'static ErasedRowFunction,
     /// Elements of a result row, if declared.
     len: Option<usize>,
     fill: Option<U>,
@@ -63,7 +63,7 @@ impl<T, U: Copy, P> Copy for RowFunction<T, U, P> {}
 
 /// A row function without its types.
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedRowFunction {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<CompiledMoveFn>,
@@ -76,7 +76,7 @@ pub(crate) struct Erased {
 /// A row function without its types, with the caller's settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Function<'s> {
-    pub(crate) erased: &'static Erased,
+    pub(crate) erased: &'static ErasedRowFunction,
     pub(crate) len: Option<usize>,
     /// The bytes that fill result rows out of range; `None` for zeros.
     pub(crate) fill: Option<&'s [u8]>,
@@ -108,7 +108,7 @@ impl<T, U, P> RowFunction<T, U, P> {
                 // SAFETY: E1: the first function is safe, and the others are safe on machines that have their level.
                 unsafe { by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>) };
             let types = (R::In::DTYPE, R::Out::DTYPE);
-            &Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
+            &ErasedRowFunction { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, types }
         };
         RowFunction { erased, len: None, fill: None, types: PhantomData }
     }

@@ -34,7 +34,7 @@ use crate::kernels::prefetch::prefetch_row;
 use crate::kernels::reduce::accumulate::Combine;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::bag::fused_avx2::SumsInRegisters;
-use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagRow, Output, ReduceBags};
+use crate::kernels::reduce::bag::rows::{AddRows, Bag, BagOutput, BagRow, ReduceBags};
 use crate::kernels::reduce::bag::{BagFns, BagRows, CompiledBagFn, Start};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::types::codes::{Float, by_scale};
@@ -54,11 +54,11 @@ pub(crate) struct FusedBag {
     pub(crate) size: usize,
 }
 
-pub(crate) type EndFn = for<'a> fn((&'a [f32], Output<'a>));
+pub(crate) type EndFn = for<'a> fn((&'a [f32], BagOutput<'a>));
 
-type CompiledEndFn = for<'a> unsafe fn((&'a [f32], Output<'a>));
+type CompiledEndFn = for<'a> unsafe fn((&'a [f32], BagOutput<'a>));
 
-level_pointers! { for<'a> fn((&'a [f32], Output<'a>)); }
+level_pointers! { for<'a> fn((&'a [f32], BagOutput<'a>)); }
 
 /// The functions that reduce fused rows to elements `U`, with `U` erased.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ impl FusedOutput {
 struct RoundSums<U>(PhantomData<U>);
 
 impl<U: Float> LevelFn for RoundSums<U> {
-    type Args<'a> = (&'a [f32], Output<'a>);
+    type Args<'a> = (&'a [f32], BagOutput<'a>);
     type Output = ();
 
     #[inline(always)]

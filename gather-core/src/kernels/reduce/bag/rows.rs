@@ -379,8 +379,8 @@ impl<'a> Bag<'a> {
     }
 
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn output(&mut self) -> Output<'_> {
-        Output {
+    pub(in crate::kernels::reduce) fn output(&mut self) -> BagOutput<'_> {
+        BagOutput {
             at: self.out,
             n: self.columns.columns,
             of: PhantomData,
@@ -391,7 +391,7 @@ impl<'a> Bag<'a> {
 }
 
 /// Columns of a bag's output, which nothing else uses (B8).
-pub(crate) struct Output<'a> {
+pub(crate) struct BagOutput<'a> {
     at: *mut u8,
     n: usize,
     of: PhantomData<&'a mut u8>,
@@ -399,7 +399,7 @@ pub(crate) struct Output<'a> {
     item: usize,
 }
 
-impl<'a> Output<'a> {
+impl<'a> BagOutput<'a> {
     /// The address of the first column.
     #[inline(always)]
     pub(in crate::kernels::reduce) fn start(&self) -> *mut u8 {

@@ -490,7 +490,7 @@ fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(
         return by_index::quick::<AccumulateRow<A, Scalar, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job);
     }
     for plane in 0..job.outer.n {
-        let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1));
+        let done = widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).take(1));
         if done < job.n {
             return plane * job.n + done;
         }

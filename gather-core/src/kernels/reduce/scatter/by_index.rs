@@ -119,10 +119,10 @@ impl FusedScatterFns {
         let (mut left, mut out_of_range) = (*job, false);
         while taken < left.outer.n * left.n {
             let (rest, at) = (left.after(taken / left.n), taken % left.n);
-            out_of_range |= self.finish(quick, rest.first(1), at);
+            out_of_range |= self.finish(quick, rest.take(1), at);
             // After a short loop with an invalid index, the next loops probably have invalid indices, too.
             let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-            let chunk = others.first(planes.min(others.outer.n));
+            let chunk = others.take(planes.min(others.outer.n));
             out_of_range |= stepped(&chunk, self);
             left = others.after(chunk.outer.n);
             taken = quick(&left);
@@ -246,7 +246,7 @@ pub(in crate::kernels::reduce) fn elements<R: ReadIndex, const PLACES: u8>(
         while done < n {
             // The single update does not move, and the destination of a histogram is in the caches.
             if PLACES != ONE_UPDATE && job.next.is_some() {
-                job.next.from(done / STEP).fetch_steps(group);
+                job.next.skip(done / STEP).fetch_steps(group);
             }
             let later = job.rest(done);
             prefetch(later.index.wrapping_add(STREAM_AHEAD), ahead[0]);

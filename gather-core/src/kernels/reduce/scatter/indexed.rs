@@ -83,7 +83,7 @@ impl IndexedJob {
 
     /// The first `planes` inner loops.
     #[inline(always)]
-    pub(in crate::kernels::reduce) fn first(&self, planes: usize) -> IndexedJob {
+    pub(in crate::kernels::reduce) fn take(&self, planes: usize) -> IndexedJob {
         debug_assert!(planes <= self.outer.n);
         IndexedJob(IndexedElements { outer: Loop { n: planes, ..self.outer }, ..self.0 })
     }

@@ -16,9 +16,9 @@
 //! - or collects entries of updates and targets (`entries`), to be sorted by destination and reduced group by group;
 //! - or ignores them, if only indices are checked.
 //!
-//! Updates with ascending targets need no kernel: they are reduced segment by segment, in registers (`runs`). Common
-//! reductions are *hot* and have specialised loops over elements; all others are *cold*, and their rows are buffered
-//! before they are reduced (`stepped`).
+//! Updates with ascending targets need no kernel: they are reduced segment by segment, in registers (`segments`).
+//! Common reductions are *hot* and have specialised loops over elements; all others are *cold*, and their rows are
+//! buffered before they are reduced (`stepped`).
 //!
 //! # The contract
 //!
@@ -41,26 +41,26 @@
 
 pub(in crate::kernels::reduce) mod accumulators;
 pub(in crate::kernels::reduce) mod by_index;
+mod consumer;
 pub(in crate::kernels::reduce) mod counts;
 mod entries;
 mod finders;
 mod indexed;
 mod read;
 pub(in crate::kernels::reduce) mod rows;
-pub(in crate::kernels::reduce) mod runs;
-mod sink;
+pub(in crate::kernels::reduce) mod segments;
 mod stepped;
 pub(in crate::kernels::reduce) mod store;
 mod values;
 
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RecordedRows, RowsFn, RowsJob};
 pub(crate) use by_index::{Elements, FusedScatterFns, STREAM_AHEAD};
+pub(crate) use consumer::{Consume, RowConsumer, SelectedRows};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entry, part_of, sort};
 pub(crate) use indexed::{IndexedElements, IndexedJob};
-pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
-pub(crate) use runs::{Run, RunFns, SegmentsJob, SinglesJob, SortedIndices};
-pub(crate) use sink::{Consume, RowConsumer, SelectedRows};
+pub(crate) use rows::{ChosenRows, Ends, ReduceFn, ReduceJob, Row};
+pub(crate) use segments::{Segment, SegmentFns, SegmentsJob, SinglesJob, SortedIndices};
 pub(crate) use stepped::StridedUpdates;
 
 use crate::kernels::by_level::ByLevel;
@@ -79,7 +79,7 @@ pub struct ScatterFns {
     pub(crate) divide: Option<RowsFn>,
     pub(crate) beside: Option<SeparateFns>,
     /// Reduces segments.
-    pub(crate) runs: Option<RunFns>,
+    pub(crate) segments: Option<SegmentFns>,
     /// The reduction if `updates + 1 >= 2^32`; `None` if it is this one.
     pub(in crate::kernels::reduce) of_many: Option<&'static ScatterFns>,
     /// Whether the last update wins: the destination never counts.
@@ -117,7 +117,7 @@ impl ScatterFns {
         identity: None,
         divide: None,
         beside: None,
-        runs: None,
+        segments: None,
         of_many: None,
         replaces: false,
     };
@@ -136,7 +136,7 @@ impl ScatterFns {
     pub(in crate::kernels::reduce) const fn hot<C: Combine>() -> Self {
         let rows = Some(rows::reduce::<C>(by_index::hot::<C, false>));
         let beside = Some(SeparateFns { noted: AccumulatorFns::hot::<C>(), begun: None });
-        ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
+        ScatterFns { rows, beside, segments: Some(segments::fns::<C>()), ..Self::cold::<C>() }
     }
 
     /// [`ScatterFns::hot`] with a loop for histograms.

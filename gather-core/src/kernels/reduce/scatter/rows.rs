@@ -79,14 +79,14 @@ impl<'a> ReduceJob<'a> {
 
 /// A subset of the rows of a job, in order, with positions in range.
 #[derive(Clone, Copy)]
-pub(crate) struct Chosen<'a> {
+pub(crate) struct ChosenRows<'a> {
     /// The rows of a gather's job with reads and writes exchanged: `out` are the updates, `data` the destination.
     rows: &'a ResolvedRows<'a>,
     /// The numbers of the chosen rows; `None` for all.
     which: Option<&'a [u16]>,
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> ChosenRows<'a> {
     /// The rows listed by `which`, or all.
     ///
     /// # Safety
@@ -95,7 +95,7 @@ impl<'a> Chosen<'a> {
     #[inline(always)]
     pub(crate) unsafe fn new(rows: &'a ResolvedRows<'_>, which: Option<&'a [u16]>) -> Self {
         debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n())));
-        Chosen { rows, which }
+        ChosenRows { rows, which }
     }
 
     /// Calls `run` with the ends of each row, in order.
@@ -150,11 +150,11 @@ const BYTES_AT_ONCE: usize = 1 << 10;
 pub(in crate::kernels::reduce) fn reduce_rows(
     reduce: ReduceFn,
     row: Row,
-    these: Chosen<'_>,
-    later: Option<Chosen<'_>>,
+    these: ChosenRows<'_>,
+    later: Option<ChosenRows<'_>>,
 ) {
     let (found, later_found) = (FoundRows::of(these.rows), FoundRows::of(later.unwrap_or(these).rows));
-    let distance = these.rows.addresses().prefetch_distance;
+    let distance = these.rows.unchecked_job().prefetch_distance;
     let first = if later.is_some() { 0 } else { distance.min(these.len()) };
     let later = later.unwrap_or(these);
     let (n, prefetched) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
@@ -180,14 +180,14 @@ pub(in crate::kernels::reduce) fn reduce_rows(
                 }
             }
         }
-        // SAFETY: S1, S2, S3 and K4 hold for rows that are `Chosen`, and so for the addresses at their positions;
+        // SAFETY: S1, S2, S3 and K4 hold for rows that are `ChosenRows`, and so for the addresses at their positions;
         // `reduce` is the function of their consumer (S3).
         reduce(&unsafe { ReduceJob::new(ends, row) });
     }
 }
 
-/// The addresses of the rows of a job that are [`Chosen`]. A copy: the compiler must assume that a store may change the
-/// job.
+/// The addresses of the rows of a job that are [`ChosenRows`]. A copy: the compiler must assume that a store may change
+/// the job.
 struct FoundRows {
     updates: *const u8,
     updates_step: isize,
@@ -200,7 +200,7 @@ struct FoundRows {
 impl FoundRows {
     #[inline(always)]
     fn of(rows: &ResolvedRows<'_>) -> Self {
-        let rows = rows.addresses();
+        let rows = rows.unchecked_job();
         FoundRows {
             updates: rows.out,
             updates_step: rows.out_step,
@@ -214,7 +214,7 @@ impl FoundRows {
     /// The ends of row `i`, which is chosen.
     #[inline(always)]
     fn ends(&self, i: usize) -> Ends {
-        // SAFETY: by the contract of `Chosen::new`, row `i` is a row of the job, and its position is initialised.
+        // SAFETY: by the contract of `ChosenRows::new`, row `i` is a row of the job, and its position is initialised.
         let position = unsafe { self.positions.wrapping_add(i).read() };
         let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
         Ends {

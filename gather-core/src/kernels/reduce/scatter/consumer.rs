@@ -9,7 +9,7 @@ use crate::kernels::nest::positions::BLOCK;
 use crate::kernels::nest::rows::ResolvedRows;
 use crate::kernels::reduce::scatter::by_index::FusedScatterFns;
 use crate::kernels::reduce::scatter::entries::Entry;
-use crate::kernels::reduce::scatter::rows::{Chosen, Ends, ReduceFn, Row, reduce_rows};
+use crate::kernels::reduce::scatter::rows::{ChosenRows, Ends, ReduceFn, Row, reduce_rows};
 
 /// The consumer of the rows that a kernel resolves.
 pub(crate) struct RowConsumer<'a> {
@@ -95,7 +95,7 @@ impl RowConsumer<'_> {
 
     /// Consumes rows that were chosen for this consumer, and prefetches `later` rows.
     #[inline(always)]
-    pub(crate) fn take(&self, these: Chosen<'_>, later: Option<Chosen<'_>>) {
+    pub(crate) fn take(&self, these: ChosenRows<'_>, later: Option<ChosenRows<'_>>) {
         match &self.take {
             &Consume::Reduce(reduce, destination_bytes, _) => {
                 let row = Row { elements: self.elements, bytes: these.row_bytes(), destination_bytes };
@@ -108,7 +108,7 @@ impl RowConsumer<'_> {
 }
 
 impl Collector<'_> {
-    fn collect(&self, chosen: Chosen<'_>) {
+    fn collect(&self, chosen: ChosenRows<'_>) {
         let (entries, mut n) = (self.entries.take(), self.n.get());
         let offset = |at: *const u8, first: *const u8| at.addr().wrapping_sub(first.addr()) as isize;
         chosen.for_each(|Ends { updates, destination }| {

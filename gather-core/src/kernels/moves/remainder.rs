@@ -14,24 +14,24 @@ use crate::types::index::Index;
 
 /// The remainder of a plane: a strip that ends with the inner loop, and the inner loops after it. There is one
 /// component; indices and rows are contiguous along the inner loop (K9).
-pub(crate) struct Left<'a> {
+pub(crate) struct Remainder<'a> {
     first: Strip<'a>,
     later: Strips<'a>,
     /// Widens the indices to the type they are read as; `None` if they have that type.
     widen: Option<WidenFn>,
 }
 
-impl<'a> Left<'a> {
+impl<'a> Remainder<'a> {
     #[inline(always)]
     pub(crate) fn new(first: Strip<'a>, later: Strips<'a>) -> Self {
         debug_assert!(first.spec().policy.fills());
-        Left { first, later, widen: None }
+        Remainder { first, later, widen: None }
     }
 
     /// The same remainder, whose indices `widen` widens to the type they are read as.
     #[inline(always)]
     pub(crate) fn widened(self, widen: WidenFn) -> Self {
-        Left { widen: Some(widen), ..self }
+        Remainder { widen: Some(widen), ..self }
     }
 }
 
@@ -73,12 +73,12 @@ impl<I: Index> LevelFn for WidenTo<I> {
 pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
 
 impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
-    type Args<'a> = Left<'a>;
+    type Args<'a> = Remainder<'a>;
     type Output = ();
 
     /// Data moves along the inner loop iff `MOVES`. Indices have type `I`, or are widened to `I = i32`.
     #[inline(always)]
-    fn call<Here: Token>(_: Here, Left { first: mut strip, mut later, widen }: Left<'_>) {
+    fn call<Here: Token>(_: Here, Remainder { first: mut strip, mut later, widen }: Remainder<'_>) {
         let (args, spec) = (strip.args(), strip.spec());
         let Pass { rule, component, row, stride, .. } = Pass::new::<C>(args, false);
         let (copy, mut fill) = (C::of(row), FillRow::new());
